@@ -19,7 +19,7 @@ async function measure(definition: ElementDefinition, { people, fps }: { people:
     const idByPerson = new Map<unknown, number>()
     const assignedIds = new Set<number>()
     for (let now = 0; now < seconds; now += 1 / fps) {
-      const detections = crowd.at(now)
+      const detections = crowd.detectAt(now)
       const { objects = [] } = await tracker.process(stream.next(detections))
       for (const { track = 0, attributes } of objects) {
         const previous = idByPerson.get(attributes?.who)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { workerExecutablePaths } from '../../services/media/webrtc/worker/worker-executable.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createServiceLog } from '../process/service-log.ts'
 import { obtainWorker } from './obtain-worker.ts'
 
@@ -14,7 +14,7 @@ const script = join(import.meta.dirname, 'obtain.sh')
 
 /** Writes executable shell scripts, by name, to a folder for PATH. */
 function writePrograms(programs: Record<string, string>): string {
-  const bin = temporaryFolder()
+  const bin = createTemporaryFolder()
   for (const [name, body] of Object.entries(programs))
     writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
   return bin
@@ -60,7 +60,7 @@ const getExpectedPath = (data: string) => workerExecutablePaths(data)[1]!
 
 describe('obtain.sh', () => {
   it('downloads the worker once, to the path at which media expects it', async () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     const releases = await serveReleases(41)
     const folder = join(data, 'mediasoup-worker')
     expect(await runScript(folder, releases.url)).toMatchObject({ code: 0 })
@@ -77,7 +77,7 @@ describe('obtain.sh', () => {
     ['does not exist', undefined],
     ['does not run on this machine', 127],
   ])('lists the packages for a build if the release %s', async (_, status) => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     const folder = join(data, 'mediasoup-worker')
     const { code, state } = await runScript(folder, (await serveReleases(status)).url)
     expect(code).toBe(1)
@@ -87,7 +87,7 @@ describe('obtain.sh', () => {
   })
 
   it('does nothing while another process obtains the worker', async () => {
-    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    const folder = join(createTemporaryFolder(), 'mediasoup-worker')
     mkdirSync(folder)
     const other = spawn('flock', [join(folder, 'lock'), 'cat'], { stdio: ['pipe', 'ignore', 'inherit'] })
     onTestFinished(() => void other.kill())
@@ -110,7 +110,7 @@ describe('obtainWorker', () => {
   })
 
   it('builds the worker with idle scheduling, so that analysis is not slowed down', async () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     const folder = join(data, 'mediasoup-worker')
     const record = join(data, 'scheduling')
     // An interrupted build: copying the sources would take long on a busy machine, with the priority under test.
@@ -129,7 +129,7 @@ describe('obtainWorker', () => {
   }, 90_000)
 
   it('does nothing if MEDIASOUP_WORKER_BIN names a worker', async () => {
-    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    const folder = join(createTemporaryFolder(), 'mediasoup-worker')
     const releases = await serveReleases(41)
     const environment = { ...createEnvironment(releases.url), MEDIASOUP_WORKER_BIN: '/opt/mediasoup-worker' }
     await obtainWorker(environment, silentLog, running(), folder)
@@ -138,7 +138,7 @@ describe('obtainWorker', () => {
   })
 
   it('stops with the appliance, together with its child processes', async () => {
-    const folder = join(temporaryFolder(), 'mediasoup-worker')
+    const folder = join(createTemporaryFolder(), 'mediasoup-worker')
     const stop = new AbortController()
     const server = createServer(() => stop.abort()).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -157,7 +157,7 @@ describe('obtainWorker', () => {
     onTestFinished(() => {
       process.execPath = execPath
     })
-    process.execPath = join(temporaryFolder(), 'node')
+    process.execPath = join(createTemporaryFolder(), 'node')
     const messages: string[] = []
     const log = createServiceLog([({ msg, err }) => messages.push(`${msg}: ${err?.message}`)])
     await obtainWorker({}, log, running())

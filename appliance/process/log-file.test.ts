@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getLogFiles } from '@eyrie/cli/logs/log-format'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createLogFile } from './log-file.ts'
 
 const record = (msg: string) => ({ level: 30, time: '2026-01-02T03:04:05.000Z', service: 'engine', msg })
@@ -13,7 +13,7 @@ const messages = (file: string) =>
     .map(line => JSON.parse(line).msg)
 
 it('appends JSON lines that only their owner can read', () => {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   createLogFile(data)({ ...record('first'), source: 3 })
   createLogFile(data)(record('second'))
   const [file] = getLogFiles(data)
@@ -23,7 +23,7 @@ it('appends JSON lines that only their owner can read', () => {
 })
 
 it('rotates a full file and deletes the oldest', () => {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   const bytes = 3 * (JSON.stringify(record('10')).length + 1)
   const log = createLogFile(data, bytes)
   for (let n = 10; n < 40; n++) log(record(String(n)))
@@ -36,7 +36,7 @@ it('rotates a full file and deletes the oldest', () => {
 })
 
 it('ignores write errors', () => {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   writeFileSync(join(data, 'log'), 'a file where the folder should be')
   expect(() => createLogFile(data)(record('lost'))).not.toThrow()
 })

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 
 const makefile = resolve(import.meta.dirname, '../../Makefile')
 
 /** Runs `make run` with a program that prints its variables and arguments, and with an empty setup script. */
 function runMake(variables: string[], environment: NodeJS.ProcessEnv = {}) {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const setup = join(folder, 'appliance/setup')
   mkdirSync(setup, { recursive: true })
   writeFileSync(join(setup, 'setup.sh'), '#!/bin/sh\n')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../test/fixtures/video.ts'
 import { parseSourceAddress } from './source-address.ts'
 
@@ -18,7 +18,7 @@ test.each([
 })
 
 test('a file becomes a looped source, and its folder becomes readable', () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const path = join(folder, 'a clip.mp4')
   makeVideo(path)
   const source = { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 
 describe('lockDataFolder', () => {
   it('rejects a data folder that a running supervisor uses', async () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'appliance/main.ts'], {
       stdio: ['pipe', 'ignore', 'ignore'],
     })
@@ -24,7 +24,7 @@ describe('lockDataFolder', () => {
   })
 
   it('takes over the data folder of a supervisor that was killed', () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     lockDataFolder(data)
     writeFileSync(join(data, 'supervisor.pid'), '999999999')
     const unlock = lockDataFolder(data)
@@ -35,7 +35,7 @@ describe('lockDataFolder', () => {
 
 describe('getOrCreateSecret', () => {
   it('generates a secret once, readable only by its owner', () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     const generated = getOrCreateSecret(data, 'engine-token')
     expect(generated).toMatch(/^[\w-]{43}$/)
     expect(getOrCreateSecret(data, 'engine-token')).toBe(generated)
@@ -45,7 +45,7 @@ describe('getOrCreateSecret', () => {
   })
 
   it('regenerates a secret whose file is empty after a power failure', () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     mkdirSync(join(data, 'secrets'))
     writeFileSync(join(data, 'secrets/engine-token'), '')
     expect(getOrCreateSecret(data, 'engine-token')).toMatch(/^[\w-]{43}$/)

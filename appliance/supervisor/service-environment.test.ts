@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createServiceEnvironment } from './service-environment.ts'
 
 describe('createServiceEnvironment', () => {
   it('passes on folders whose names contain a colon', () => {
-    const data = join(temporaryFolder(), '12:30')
+    const data = join(createTemporaryFolder(), '12:30')
     mkdirSync(data)
     const environment = readEnvironment({ EYRIE_DATA: data, EYRIE_PLUGINS: '/one\\:1:/two' })
     const extended = { ...environment, mediaRoots: [...environment.mediaRoots, '/videos/6:15'] }

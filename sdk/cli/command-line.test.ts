@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
-import { runEyrie } from '../../test/fixtures/command-line.ts'
-import { brightCells } from '../../test/fixtures/detectors.ts'
+import { runEyrieCommand } from '../../test/fixtures/command-line.ts'
+import { createBrightCellDetector } from '../../test/fixtures/detectors.ts'
 
 let folder: string
 let file: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'eyrie-cli-'))
   file = join(folder, 'bright.onnx')
-  await writeFile(file, brightCells({ width: 64, height: 64 }))
+  await writeFile(file, createBrightCellDetector({ width: 64, height: 64 }))
   await writeFile(join(folder, 'labels.txt'), 'bright\n')
 })
 afterEach(() => rm(folder, { recursive: true }))
@@ -22,7 +22,7 @@ function run(line: string) {
     .split(' ')
     .filter(Boolean)
     .map(word => word.replace('$FILE', file).replace('$LABELS', join(folder, 'labels.txt')))
-  return runEyrie(args, { data: folder })
+  return runEyrieCommand(args, { data: folder })
 }
 
 const add = 'model add bright --file $FILE --head yolox --labels $LABELS --license MIT'

@@ -5,14 +5,14 @@ import { communityLicense, EyrieError } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { type Client, createClient, getEtag } from './engine-client.ts'
 
 const elements = [{ name: 'object-tracking' }]
 const camera = { type: 'video', address: 'rtsp://camera.invalid/stream' } as const
 
 async function connect(token?: string, signal?: AbortSignal): Promise<Client> {
-  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
+  const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
     await server.close()

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { createOutput, type Output } from '../../services/engine/output/output.ts'
 import { startEngine } from '../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createClient } from './engine-client.ts'
 import type { OutputOptions, ReceivedMessage } from './follow-output.ts'
 
@@ -40,7 +40,7 @@ describe('client output', () => {
   const getPort = () => (server.address() as AddressInfo).port
 
   beforeEach(async () => {
-    folder = temporaryFolder()
+    folder = createTemporaryFolder()
     await serve(0)
     onTestFinished(() => stop())
   })
@@ -183,7 +183,7 @@ describe('client output', () => {
 })
 
 it("throws the engine's error if the connection is rejected", async () => {
-  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
+  const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
     await server.close()

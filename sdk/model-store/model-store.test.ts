@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { brightCells } from '../../test/fixtures/detectors.ts'
+import { createBrightCellDetector } from '../../test/fixtures/detectors.ts'
 import { type ModelStore, openModelStore } from './model-store.ts'
 import { addModel, removeModel } from './write-models.ts'
 
@@ -10,7 +10,7 @@ const bright = {
   head: 'yolox',
   labels: ['bright'],
   license: 'MIT',
-  model: brightCells({ width: 64, height: 64 }),
+  model: createBrightCellDetector({ width: 64, height: 64 }),
 } as const
 
 let root: string

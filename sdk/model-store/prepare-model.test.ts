@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brightCells, constantRows } from '../../test/fixtures/detectors.ts'
+import { createBrightCellDetector, createConstantDetector } from '../../test/fixtures/detectors.ts'
 import type { Size } from './head-output.ts'
 import { createIdentityModel } from './onnx/identity.ts'
 import { type ModelFacts, prepareModel } from './prepare-model.ts'
@@ -27,7 +27,7 @@ async function runOnUniformImage(
 
 describe('prepareModel', () => {
   it('converts a float input to bytes', async () => {
-    const prepared = await prepare(brightCells(size))
+    const prepared = await prepare(createBrightCellDetector(size))
     expect(prepared.card.input).toMatchObject({ name: 'frame', dtype: 'uint8', layout: 'nchw', ...size })
     const { first } = await runOnUniformImage(prepared, 51)
     expect(first[4]).toBeCloseTo(0.2)
@@ -35,14 +35,14 @@ describe('prepareModel', () => {
 
   it('adds the normalisation to the graph', async () => {
     const normalization = { scale: 1 / 255, mean: [0.1, 0.2, 0.3], std: [0.5, 0.25, 0.125] }
-    const prepared = await prepare(brightCells(size), { ...bright, normalization })
+    const prepared = await prepare(createBrightCellDetector(size), { ...bright, normalization })
     const { first } = await runOnUniformImage(prepared, 204)
     const channels = [0.7 / 0.5, 0.6 / 0.25, 0.5 / 0.125]
     expect(first[4]).toBeCloseTo((channels[0]! + channels[1]! + channels[2]!) / 3 / 255, 6)
   })
 
   it('accepts interleaved pixels', async () => {
-    const prepared = await prepare(brightCells({ ...size, layout: 'nhwc' }), {
+    const prepared = await prepare(createBrightCellDetector({ ...size, layout: 'nhwc' }), {
       ...bright,
       normalization: { mean: [10, 20, 30] },
     })
@@ -53,7 +53,7 @@ describe('prepareModel', () => {
   it.each(['initializers', 'nodes'] as const)(
     'makes the size of a fully convolutional model dynamic, with shapes in %s',
     async shapes => {
-      const prepared = await prepare(brightCells({ ...size, shapes }))
+      const prepared = await prepare(createBrightCellDetector({ ...size, shapes }))
       expect(prepared.card.input).toMatchObject({ dynamic: true, multiple_of: 32 })
       expect((await runOnUniformImage(prepared, 0, { width: 96, height: 32 })).dims).toEqual([
         1,
@@ -64,20 +64,26 @@ describe('prepareModel', () => {
   )
 
   it('leaves the size of other models fixed', async () => {
-    const prepared = await prepare(constantRows(size, [1, 1, 7], [32, 32, 10, 10, 0.9, 0.8, 0.1]), decoded)
+    const prepared = await prepare(
+      createConstantDetector(size, [1, 1, 7], [32, 32, 10, 10, 0.9, 0.8, 0.1]),
+      decoded,
+    )
     expect(prepared.card.input.dynamic).toBe(false)
   })
 
   it('records the same hash for the same file', async () => {
-    const [one, again] = [await prepare(brightCells(size)), await prepare(brightCells(size))]
+    const [one, again] = [
+      await prepare(createBrightCellDetector(size)),
+      await prepare(createBrightCellDetector(size)),
+    ]
     expect(one.card.sha256).toMatch(/^[0-9a-f]{64}$/)
     expect(again.card.sha256).toBe(one.card.sha256)
   })
 })
 
 describe('prepareModel rejects with the reason:', () => {
-  const rows = (dims: number[], values: number[]) => constantRows(size, dims, values)
-  const file = brightCells(size)
+  const rows = (dims: number[], values: number[]) => createConstantDetector(size, dims, values)
+  const file = createBrightCellDetector(size)
   const cases: [problem: string, file: Uint8Array, facts: ModelFacts, reason: RegExp][] = [
     ['text', Buffer.from('person\nbicycle\ncar\n'), bright, /not an ONNX model/],
     ['an empty file', new Uint8Array(), bright, /not an ONNX model/],

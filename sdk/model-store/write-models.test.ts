@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { brightCells } from '../../test/fixtures/detectors.ts'
+import { createBrightCellDetector } from '../../test/fixtures/detectors.ts'
 import { isQuarantined, openQuarantine } from './quarantine.ts'
 import { readModel } from './read-models.ts'
 import { addModel, type NewModel, removeModel } from './write-models.ts'
@@ -18,7 +18,7 @@ const bright = (name: string, labels = ['bright']): NewModel => ({
   labels,
   head: 'yolox',
   license: 'MIT',
-  model: brightCells({ width: 64, height: 64 }),
+  model: createBrightCellDetector({ width: 64, height: 64 }),
 })
 
 describe('addModel', () => {

@@ -1,21 +1,21 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine.ts'
-import { startMedia } from '../../test/fixtures/media.ts'
+import { startMediaProcess } from '../../test/fixtures/media.ts'
 import { writeNumberedVideo } from '../../test/fixtures/numbered-video.ts'
 import { writePlugin } from '../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
-import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { startTraceReceiver } from '../../test/fixtures/trace-receiver.ts'
 
 const pass = 'return { process: () => ({}) }'
 
 test('engine traces a frame through each element to its publication', async () => {
-  const receiver = await receiveTraces()
-  const folder = temporaryFolder()
+  const receiver = await startTraceReceiver()
+  const folder = createTemporaryFolder()
   const video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, 100)
   for (const name of ['first', 'second']) writePlugin(join(folder, 'plugins'), { name, open: pass })
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   onTestFinished(() => media.stop())
   const { engine, call } = await startEngine(join(folder, 'data'), {
     EYRIE_MEDIA_URL: media.url,
@@ -29,7 +29,7 @@ test('engine traces a frame through each element to its publication', async () =
   const elements = [{ name: 'first' }, { name: 'second' }]
   const pipeline = (await call('POST', '/pipelines', { elements, sources: [source] })).body.id
 
-  const frame = await receiver.span(({ name }) => name === 'frame')
+  const frame = await receiver.waitForSpan(({ name }) => name === 'frame')
   expect(frame).toMatchObject({ service: 'eyrie-engine', status: { code: 0 } })
   expect(frame.parentSpanId).toBeUndefined()
   expect(frame.attributes).toEqual({
@@ -49,8 +49,8 @@ test('engine traces a frame through each element to its publication', async () =
 })
 
 test('a request is part of its caller’s trace, and applying a configuration is part of the request', async () => {
-  const receiver = await receiveTraces()
-  const { engine, call } = await startEngine(temporaryFolder(), {
+  const receiver = await startTraceReceiver()
+  const { engine, call } = await startEngine(createTemporaryFolder(), {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_BSP_SCHEDULE_DELAY: '50',
     OTEL_TRACES_SAMPLER_ARG: '0',
@@ -61,19 +61,19 @@ test('a request is part of its caller’s trace, and applying a configuration is
   await call('POST', '/sources', { type: 'inf', address: 'test://ball' }, { traceparent })
   await call('GET', '/sources/4711?access_token=secret', undefined, { traceparent })
 
-  const created = await receiver.span(({ name }) => name === 'POST /api/v3/sources')
+  const created = await receiver.waitForSpan(({ name }) => name === 'POST /api/v3/sources')
   expect(created).toMatchObject({ traceId, parentSpanId: caller })
   expect(created.attributes).toMatchObject({
     'http.route': '/api/v3/sources',
     'http.response.status_code': 201,
   })
-  const applied = await receiver.span(({ name }) => name === 'configuration apply')
+  const applied = await receiver.waitForSpan(({ name }) => name === 'configuration apply')
   expect(applied).toMatchObject({
     traceId,
     parentSpanId: created.spanId,
     attributes: { 'eyrie.sources': 1, 'eyrie.sinks': 0, 'eyrie.pipelines': 0 },
   })
-  const missing = await receiver.span(({ name }) => name === 'GET /api/v3/sources/:id')
+  const missing = await receiver.waitForSpan(({ name }) => name === 'GET /api/v3/sources/:id')
   expect(missing.attributes['http.response.status_code']).toBe(404)
   expect(JSON.stringify(receiver.spans, (_, each) => (typeof each === 'bigint' ? 0 : each))).not.toContain(
     'secret',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { makeCertificate } from '../../test/fixtures/certificate.ts'
+import { createCertificate } from '../../test/fixtures/certificate.ts'
 import { readEnvironment } from './environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-environment-'))
@@ -79,8 +79,8 @@ describe('readEnvironment', () => {
   })
 
   it('enables HTTPS with a certificate and its matching key', () => {
-    const files = makeCertificate(folder)
-    const other = makeCertificate(folder, 'other')
+    const files = createCertificate(folder)
+    const other = createCertificate(folder, 'other')
     const read = (cert: string, key: string) => readEnvironment({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })
     const { tls, urls } = read(files.cert, files.key)
     expect(tls?.cert).toContain('BEGIN CERTIFICATE')

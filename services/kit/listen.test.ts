@@ -7,8 +7,8 @@ import { upgradeWebSocket } from '@hono/node-server'
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { makeCertificate } from '../../test/fixtures/certificate.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createCertificate } from '../../test/fixtures/certificate.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { createErrorHandler } from './http-errors.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
@@ -82,7 +82,7 @@ it('rejects if the port is in use', async () => {
 })
 
 it('serves only HTTPS if it has a certificate', async () => {
-  const files = makeCertificate(temporaryFolder())
+  const files = createCertificate(createTemporaryFolder())
   const tls = { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
   const server = await listen(service(true), '127.0.0.1', 0, { tls })
   const [response] = await once(get(`https://127.0.0.1:${server.port}/hello`, { ca: tls.cert }), 'response')

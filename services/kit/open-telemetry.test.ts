@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { freePort } from '../../test/fixtures/free-ports.ts'
-import { receiveTraces } from '../../test/fixtures/trace-receiver.ts'
+import { findFreePort } from '../../test/fixtures/free-ports.ts'
+import { startTraceReceiver } from '../../test/fixtures/trace-receiver.ts'
 import { readEnvironment } from './environment.ts'
 import { startTracer } from './start-tracer.ts'
 import { noopTracer, traceRequests } from './tracer.ts'
@@ -29,7 +29,7 @@ describe('tracer', () => {
   })
 
   it('exports spans with their attributes, times and errors', async () => {
-    const receiver = await receiveTraces()
+    const receiver = await startTraceReceiver()
     const { tracer } = await start(`${receiver.url}/`)
     const work = tracer.startSpan('work', { attributes: { n: 7 }, startedAt: performance.now() - 50 })!
     work.child('part', { share: 0.5 }).end('gone')
@@ -37,9 +37,9 @@ describe('tracer', () => {
     work.setAttributes({ done: true })
     work.end()
 
-    const whole = await receiver.span(({ name }) => name === 'work')
-    const part = await receiver.span(({ name }) => name === 'part')
-    const inside = await receiver.span(({ name }) => name === 'inside')
+    const whole = await receiver.waitForSpan(({ name }) => name === 'work')
+    const part = await receiver.waitForSpan(({ name }) => name === 'part')
+    const inside = await receiver.waitForSpan(({ name }) => name === 'inside')
     expect(whole).toMatchObject({
       service: 'eyrie-test',
       attributes: { n: 7, done: true },
@@ -52,7 +52,7 @@ describe('tracer', () => {
   })
 
   it('exports pending spans on shutdown, under the configured service name', async () => {
-    const receiver = await receiveTraces()
+    const receiver = await startTraceReceiver()
     const { tracer } = await start(receiver.url, {
       OTEL_BSP_SCHEDULE_DELAY: '60000',
       OTEL_SERVICE_NAME: 'gate',
@@ -63,12 +63,12 @@ describe('tracer', () => {
   })
 
   it('samples only traces of callers with a ratio of 0', async () => {
-    const receiver = await receiveTraces()
+    const receiver = await startTraceReceiver()
     const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
     expect(tracer.startSpan('own')).toBeUndefined()
     const request = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: undefined }
     tracer.startSpan('asked for', { traceContext: request })?.end()
-    expect(await receiver.span(() => true)).toMatchObject({
+    expect(await receiver.waitForSpan(() => true)).toMatchObject({
       name: 'asked for',
       traceId: 'a'.repeat(32),
       parentSpanId: 'b'.repeat(16),
@@ -89,7 +89,7 @@ describe('tracer', () => {
   })
 
   it('names the span of a request by its route, without the query', async () => {
-    const receiver = await receiveTraces()
+    const receiver = await startTraceReceiver()
     const { tracer } = await start(receiver.url)
     const app = new Hono()
       .use(traceRequests(tracer))
@@ -97,8 +97,8 @@ describe('tracer', () => {
       .get('/things/:id', c => c.text('one', 201))
     await app.request('/things/all?access_token=secret')
     await app.request('/things/7')
-    const all = await receiver.span(({ name }) => name === 'GET /things/all')
-    const one = await receiver.span(({ name }) => name === 'GET /things/:id')
+    const all = await receiver.waitForSpan(({ name }) => name === 'GET /things/all')
+    const one = await receiver.waitForSpan(({ name }) => name === 'GET /things/:id')
     expect(all.attributes).toEqual({
       'http.request.method': 'GET',
       'http.route': '/things/all',
@@ -109,13 +109,13 @@ describe('tracer', () => {
   })
 
   it('logs an unreachable receiver once, and once more after it recovers', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
     const working = setInterval(() => tracer.startSpan('work')?.end(), 10)
     onTestFinished(() => clearInterval(working))
     await vi.waitUntil(() => logged.length > 0, { timeout: 20_000 })
-    const receiver = await receiveTraces(port)
-    await receiver.span(({ name }) => name === 'work')
+    const receiver = await startTraceReceiver(port)
+    await receiver.waitForSpan(({ name }) => name === 'work')
     await vi.waitUntil(() => logged.length > 1, { timeout: 20_000 })
     expect(logged).toEqual([
       'failed to export traces: dropping them until the receiver recovers',

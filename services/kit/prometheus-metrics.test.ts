@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readExposition } from '../../test/fixtures/exposition.ts'
+import { parseExposition } from '../../test/fixtures/exposition.ts'
 import { type MetricFamily, renderMetrics } from './prometheus-metrics.ts'
 
 const frames: MetricFamily = { name: 'frames_total', type: 'counter', help: 'Frames.', samples: [[{}, 3]] }
@@ -29,7 +29,7 @@ describe('renderMetrics', () => {
         ],
       },
     ])
-    const families = readExposition(text)
+    const families = parseExposition(text)
     expect(families.get('frames_total')).toEqual({
       type: 'counter',
       help: 'In C:\\frames,\nand below.',
@@ -54,6 +54,6 @@ describe('renderMetrics', () => {
     ['a sample without a type', 'frames_total 1\n', /outside its family/],
     ['a missing final newline', renderMetrics([frames]).trimEnd(), /no end/],
   ])('is checked by a parser that rejects %s', (_, text, fault) => {
-    expect(() => readExposition(text)).toThrow(fault)
+    expect(() => parseExposition(text)).toThrow(fault)
   })
 })

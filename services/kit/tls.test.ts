@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
-import { makeCertificate } from '../../test/fixtures/certificate.ts'
-import { temporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createCertificate } from '../../test/fixtures/certificate.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
 import { listen } from './listen.ts'
 import { readTlsIdentity, trustCertificate } from './tls.ts'
 
 it('a process that trusts the shared certificate reaches the other services', async () => {
-  const { cert, key } = makeCertificate(temporaryFolder())
+  const { cert, key } = createCertificate(createTemporaryFolder())
   const tls = readTlsIdentity(cert, key)!
   const server = await listen({ app: new Hono(), health: () => ({ ok: true }) }, '127.0.0.1', 0, { tls })
   const url = `https://127.0.0.1:${server.port}/health`

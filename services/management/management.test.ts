@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers'
 import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { freePort } from '../../test/fixtures/free-ports.ts'
+import { findFreePort } from '../../test/fixtures/free-ports.ts'
 import { createManagement } from './management.ts'
 
 /** An address that refuses connections, like that of a stopped service. */
-const createUnusedUrl = async () => `http://127.0.0.1:${await freePort()}`
+const createUnusedUrl = async () => `http://127.0.0.1:${await findFreePort()}`
 
 describe('management while engine and media are down', () => {
   let server: ListeningServer

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { wantSource } from '../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../test/fixtures/control.ts'
 import { probePackets } from '../../test/fixtures/live-view.ts'
-import { continuous, recordedSeconds } from '../../test/fixtures/recorded.ts'
+import { continuousRecording, waitForRecordedSeconds } from '../../test/fixtures/recorded.ts'
 import { openMedia } from '../../test/fixtures/serve-media.ts'
 import { shared } from '../../test/fixtures/shared.ts'
 import { readSegment } from './recording/format/segment-format.ts'
@@ -32,9 +32,9 @@ async function recordAndShow() {
   const audio = 'audiotestsrc samplesperbuffer=441 num-buffers=1000 ! avenc_aac ! aacparse ! mux.'
   const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.split(' ')])
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path, recording: continuous }))
-  const { ranges } = await recordedSeconds(media, 8)
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, recording: continuousRecording }))
+  const { ranges } = await waitForRecordedSeconds(media, 8)
   const { segments } = recordedSegmentList.parse(
     await (await fetch(`${media.url}/recordings/1/segments`)).json(),
   )

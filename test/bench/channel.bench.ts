@@ -9,9 +9,9 @@ import { communityLicense } from '@eyrie/contract'
 import { readModel, shippedModels } from '@eyrie/model-store'
 import { DEMO } from '../../scene/demo.ts'
 import { startAppliance } from '../fixtures/appliance.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
 import { decodeFrames } from '../fixtures/frames.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 import { type Bench, median } from './bench.ts'
 import type { InferenceTask } from './inference.bench.ts'
 
@@ -27,7 +27,7 @@ export const bench: Bench = {
   limit: { min: 0.9 },
 
   async run() {
-    const { folder, video } = await renderedScene()
+    const { folder, video } = await renderTestScene()
     const ours: number[] = []
     const bare: number[] = []
     for (let round = 0; round < rounds; round += 1) {
@@ -51,8 +51,8 @@ async function channelRate(folder: string, video: string): Promise<number> {
     environment: { EYRIE_MEDIA_ROOTS: folder },
   })
   try {
-    await appliance.printed(/ready: open/)
-    const engine = engineOf(appliance)
+    await appliance.waitForLine(/ready: open/)
+    const engine = createEngineClient(appliance)
     await engine.activate(communityLicense)
     const { pipelines } = await engine.deploy([
       {

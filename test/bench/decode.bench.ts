@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ViewSpec } from '@eyrie/contract'
 import { connectControl } from '../fixtures/control.ts'
-import { startMedia } from '../fixtures/media.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import { type Bench, median } from './bench.ts'
 import { childrenCpu, processCpu } from './cpu.ts'
@@ -78,7 +78,7 @@ async function launchCpu(file: string): Promise<number> {
 
 /** CPU seconds of the media service between the last frame of the short clip and the last one of the long clip. */
 async function mediaCpu(root: string, file: string): Promise<number> {
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: root })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: root })
   try {
     const control = await connectControl(media.url)
     const address = { url: pathToFileURL(file).href }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
 import { startEngineProcess } from '../fixtures/engine-process.ts'
-import { startMedia } from '../fixtures/media.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import { type Bench, median } from './bench.ts'
 import { deployFifty, lineNamed, PIPELINES } from './fifty-pipelines.ts'
@@ -26,7 +26,7 @@ export const bench: Bench = {
     const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-edit-'))
     const video = join(folder, 'video.mp4')
     makeVideo(video, { frames: 300, fps: rate, keyframeInterval: rate })
-    const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
       mediaUrl: media.url,

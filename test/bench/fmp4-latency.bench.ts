@@ -4,9 +4,9 @@ import { createClient } from '@eyrie/client'
 import { communityLicense } from '@eyrie/contract'
 import { startAppliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
-import { noteSamples, samplesOf } from '../fixtures/live-samples.ts'
+import { readSamples, startSampling } from '../fixtures/live-samples.ts'
 import { startNumberedCamera } from '../fixtures/numbered-camera.ts'
-import { numbered } from '../fixtures/numbered-video.ts'
+import { numberedShape } from '../fixtures/numbered-video.ts'
 import type { Bench } from './bench.ts'
 
 const settleMs = 15_000
@@ -33,7 +33,7 @@ export const bench: Bench = {
       environment: { EYRIE_PLUGINS: plugins },
     })
     try {
-      await appliance.printed(/ready: open/)
+      await appliance.waitForLine(/ready: open/)
       const engine = createClient({ url: appliance.engineUrl, token: appliance.token })
       await engine.activate(communityLicense)
       await engine.deploy([
@@ -44,13 +44,13 @@ export const bench: Bench = {
       await page.goto(appliance.consoleUrl)
       await page.locator('.stage canvas.boxes[data-pts]').waitFor({ state: 'attached' })
       await wait(settleMs)
-      await noteSamples(page)
+      await startSampling(page)
       await wait(measureMs)
 
-      const firstOf = new Map((await samplesOf(page)).reverse().map(sample => [sample.frames, sample]))
+      const firstOf = new Map((await readSamples(page)).reverse().map(sample => [sample.frames, sample]))
       const samples = [...firstOf.values()]
-      const latencies = samples.map(({ at, number }) => at - camera.handedOverAt(number))
-      const painted = samples.length / ((measureMs / 1000) * numbered.fps)
+      const latencies = samples.map(({ at, number }) => at - camera.getSendTime(number))
+      const painted = samples.length / ((measureMs / 1000) * numberedShape.fps)
       const sorted = latencies.toSorted((a, b) => a - b)
       const share = samples.filter(({ exact }) => exact).length / samples.length
       return {

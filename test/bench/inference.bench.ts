@@ -16,7 +16,7 @@ import {
 } from '@eyrie/model-store'
 import { createInference } from '../../services/engine/inference/inference.ts'
 import { toPixelFormat } from '../../services/engine/inference/model-view.ts'
-import { testData } from '../fixtures/data.ts'
+import { findTestData } from '../fixtures/data.ts'
 import { createTestRing } from '../fixtures/ring.ts'
 import { type Bench, median } from './bench.ts'
 
@@ -85,7 +85,7 @@ export const bench: Bench = {
 
 /** YOLOX-nano if the test data is installed, else the detector that ships with Eyrie. */
 async function provideModel(root: string, shipped: StoredModel | undefined): Promise<StoredModel> {
-  const yolox = testData('models/yolox_nano.onnx')
+  const yolox = findTestData('models/yolox_nano.onnx')
   if (yolox)
     return addModel(root, {
       ...publishedModels['yolox-nano']!.options,

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url'
 import { communityLicense } from '@eyrie/contract'
 import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { startAppliance } from '../fixtures/appliance.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { servicePid } from '../fixtures/processes.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { findServicePid } from '../fixtures/processes.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 import type { Bench } from './bench.ts'
 import { mainThreadCpu } from './cpu.ts'
 
@@ -22,14 +22,14 @@ export const bench: Bench = {
   unit: ' %',
 
   async run() {
-    const scene = await renderedScene()
+    const scene = await renderTestScene()
     const appliance = await startAppliance({
       source: 'test://ball',
       environment: { EYRIE_MEDIA_ROOTS: scene.folder },
     })
     try {
-      await appliance.printed(/ready: open/)
-      const engine = engineOf(appliance)
+      await appliance.waitForLine(/ready: open/)
+      const engine = createEngineClient(appliance)
       await engine.activate(communityLicense)
       const address = pathToFileURL(scene.video).href
       const { pipelines } = await engine.deploy(
@@ -44,7 +44,7 @@ export const bench: Bench = {
         })),
       )
       await wait(warmUpMs)
-      const pid = servicePid(appliance.data, 'engine')
+      const pid = findServicePid(appliance.data, 'engine')
       const busy: number[] = []
       for (let round = 0; round < rounds; round += 1) {
         const before = mainThreadCpu(pid)

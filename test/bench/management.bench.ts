@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../services/management/db/database.ts'
-import { childOf } from '../fixtures/processes.ts'
+import { findChildPid } from '../fixtures/processes.ts'
 import { type Bench, median } from './bench.ts'
 import { machineCpu, processCpu, processTree, treeCpu } from './cpu.ts'
 import type { LoadRequest, LoadResult } from './management-load.ts'
@@ -33,7 +33,7 @@ export const bench: Bench = {
     try {
       const { pid } = management.service
       const requests = await mixRequests(management.database, management.api, management.token)
-      const postgres = childOf(pid, 'native/bin/postgres')
+      const postgres = findChildPid(pid, 'native/bin/postgres')
       pinToCore(pid, 0)
       for (const each of processTree(postgres)) pinToCore(each, 1)
 

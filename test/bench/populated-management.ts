@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { applicationName } from '../../services/management/db/application-database.ts'
 import { createDatabase, type Database } from '../../services/management/db/database.ts'
-import { type Amounts, makeManyDevices } from '../fixtures/many-devices.ts'
+import { type DeviceCounts, insertManyDevices } from '../fixtures/many-devices.ts'
 import { type ServiceProcess, startService } from '../fixtures/service.ts'
 
 const email = 'owner@eyrie.test'
@@ -20,7 +20,7 @@ export interface PopulatedManagement {
   stop(): Promise<void>
 }
 
-export async function startPopulatedManagement(amounts: Amounts): Promise<PopulatedManagement> {
+export async function startPopulatedManagement(amounts: DeviceCounts): Promise<PopulatedManagement> {
   const data = mkdtempSync(join(tmpdir(), 'eyrie-bench-management-'))
   const service = await startService('management', {
     EYRIE_DATA: data,
@@ -39,7 +39,7 @@ export async function startPopulatedManagement(amounts: Amounts): Promise<Popula
     const token = await signIn(api)
     const path = join(data, 'postgres/data/.s.PGSQL.5432')
     database = await createDatabase({ path, user: applicationName, database: applicationName })
-    await makeManyDevices(database, amounts)
+    await insertManyDevices(database, amounts)
     return { service, api, token, database, stop }
   } catch (error) {
     await stop()

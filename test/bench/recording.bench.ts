@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { recordingList } from '@eyrie/contract'
-import { connectControl, wantSource } from '../fixtures/control.ts'
-import { startMedia } from '../fixtures/media.ts'
+import { connectControl, createDesiredSource } from '../fixtures/control.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import type { Bench } from './bench.ts'
 import { processCpu, residentMemory } from './cpu.ts'
@@ -30,16 +30,20 @@ export const bench: Bench = {
       keyframeInterval: 50,
       pattern: 'snow',
     })
-    const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     try {
       const control = await connectControl(media.url)
       const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
       const url = pathToFileURL(clip).href
       await control.apply(
-        ...Array.from({ length: cameras }, (_, i) => wantSource({ id: i + 1, type: 'inf', url, recording })),
+        ...Array.from({ length: cameras }, (_, i) =>
+          createDesiredSource({ id: i + 1, type: 'inf', url, recording }),
+        ),
       )
       await Promise.all(
-        Array.from({ length: cameras }, (_, i) => control.status(i + 1, ({ state }) => state === 'running')),
+        Array.from({ length: cameras }, (_, i) =>
+          control.waitForStatus(i + 1, ({ state }) => state === 'running'),
+        ),
       )
       await delay(5000)
       const before = { cpu: processCpu(media.pid), at: performance.now() }

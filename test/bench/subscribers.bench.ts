@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Channel } from '@eyrie/contract'
 import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
-import { type Media, startMedia } from '../fixtures/media.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { type MediaProcess, startMediaProcess } from '../fixtures/media.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 import { type Bench, median } from './bench.ts'
 import { treeCpu } from './cpu.ts'
 import { startSubscribers } from './subscribers.ts'
@@ -30,9 +30,9 @@ export const bench: Bench = {
   limit: { max: 1.05 },
 
   async run() {
-    const { folder: scene, video } = await renderedScene()
+    const { folder: scene, video } = await renderTestScene()
     const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-subscribers-'))
-    const media = await startMedia({ EYRIE_MEDIA_ROOTS: scene })
+    const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: scene })
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
       mediaUrl: media.url,
@@ -74,7 +74,7 @@ export const bench: Bench = {
 }
 
 /** Deploys as many channels as use the target share of the machine. */
-async function loadMachine(engine: EngineProcess, media: Media, video: string) {
+async function loadMachine(engine: EngineProcess, media: MediaProcess, video: string) {
   const deploy = (count: number) =>
     engine.api.deploy(
       Array.from({ length: count }, (_, n) => ({
@@ -94,7 +94,7 @@ async function loadMachine(engine: EngineProcess, media: Media, video: string) {
 }
 
 /** CPU milliseconds of engine, inference workers and media per analysed frame. */
-async function cpuPerFrame(engine: EngineProcess, media: Media): Promise<number> {
+async function cpuPerFrame(engine: EngineProcess, media: MediaProcess): Promise<number> {
   await wait(warmUpMs)
   const cpu = () => treeCpu(engine.pid) + treeCpu(media.pid)
   const before = { frames: await countMessages(engine), cpu: cpu() }

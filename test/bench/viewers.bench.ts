@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { connectControl, wantSource } from '../fixtures/control.ts'
-import { startMedia } from '../fixtures/media.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { connectControl, createDesiredSource } from '../fixtures/control.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 import { type Bench, median } from './bench.ts'
 import { processCpu } from './cpu.ts'
 import { startSubscribers } from './subscribers.ts'
@@ -21,13 +21,13 @@ export const bench: Bench = {
   unit: ' %',
 
   async run() {
-    const { folder, video } = await renderedScene()
-    const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    const { folder, video } = await renderTestScene()
+    const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     const clients = startSubscribers()
     try {
       const control = await connectControl(media.url)
-      await control.apply(wantSource({ id: 1, type: 'inf', url: video }))
-      const { width, height, fps } = await control.status(1, ({ state }) => state === 'running')
+      await control.apply(createDesiredSource({ id: 1, type: 'inf', url: video }))
+      const { width, height, fps } = await control.waitForStatus(1, ({ state }) => state === 'running')
       const urls = Array.from({ length: viewers }, () => `${media.url.replace('http', 'ws')}/streams/1/ws`)
 
       const [idle, watched] = [[] as number[], [] as number[]]

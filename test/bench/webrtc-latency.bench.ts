@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { openBrowser } from '../fixtures/browser.ts'
-import { connectControl, wantSource } from '../fixtures/control.ts'
-import { startMedia } from '../fixtures/media.ts'
+import { connectControl, createDesiredSource } from '../fixtures/control.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
 import { startNumberedCamera } from '../fixtures/numbered-camera.ts'
-import { numbered } from '../fixtures/numbered-video.ts'
+import { numberedShape } from '../fixtures/numbered-video.ts'
 import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
-import { watchByWhep } from '../fixtures/whep-page.ts'
+import { openWhepPage } from '../fixtures/whep-page.ts'
 import type { Bench } from './bench.ts'
 
 const settleMs = 10_000
@@ -25,18 +25,18 @@ export const bench: Bench = {
     if (!webrtcWorker) throw new Error("mediasoup's worker is not installed: run `make worker`")
     const camera = await startNumberedCamera()
     const browser = await openBrowser()
-    const media = await startMedia({ MEDIASOUP_WORKER_BIN: webrtcWorker })
+    const media = await startMediaProcess({ MEDIASOUP_WORKER_BIN: webrtcWorker })
     try {
       const control = await connectControl(media.url)
-      await control.apply(wantSource({ id: 1, type: 'video', url: camera.url }))
-      await control.status(1, ({ state }) => state === 'running')
-      const viewer = await watchByWhep(browser, media.url, '/streams/1/whep')
+      await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url }))
+      await control.waitForStatus(1, ({ state }) => state === 'running')
+      const viewer = await openWhepPage(browser, media.url, '/streams/1/whep')
       await wait(settleMs)
-      const settled = (await viewer.shown()).length
+      const settled = (await viewer.getShownFrames()).length
       await wait(measureMs)
-      const shown = (await viewer.shown()).slice(settled)
+      const shown = (await viewer.getShownFrames()).slice(settled)
       control.close()
-      const latencies = shown.map(({ at, number }) => at - camera.handedOverAt(number))
+      const latencies = shown.map(({ at, number }) => at - camera.getSendTime(number))
       const sorted = latencies.toSorted((a, b) => a - b)
       return {
         samples: latencies,
@@ -44,7 +44,7 @@ export const bench: Bench = {
           {
             name: 'share of the frames that were shown',
             min: 0.8,
-            actual: shown.length / ((measureMs / 1000) * numbered.fps),
+            actual: shown.length / ((measureMs / 1000) * numberedShape.fps),
           },
         ],
         detail: `${shown.length} frames, p95 ${sorted[Math.floor(sorted.length * 0.95)]?.toFixed(0)} ms`,

@@ -3,9 +3,9 @@ import type { Client } from '@eyrie/client'
 import { capacityShortage, EyrieError, type PipelineStatistics } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type EngineProcessOptions, startEngineProcess } from '../fixtures/engine-process.ts'
-import { readExposition } from '../fixtures/exposition.ts'
-import { startMedia } from '../fixtures/media.ts'
-import { temporaryFolder } from '../fixtures/temporary.ts'
+import { parseExposition } from '../fixtures/exposition.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
 import { makeVideo } from '../fixtures/video.ts'
 
 const detector = { name: 'infer', args: { model: 'scene-detector' } }
@@ -13,9 +13,9 @@ const elements = [detector, { name: 'object-tracking' }]
 
 /** Starts media with a looped clip. `start` starts an engine on the same data folder. */
 async function setUp(fps: number) {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   makeVideo(join(folder, 'clip.mp4'), { frames: 100, fps, width: 640, height: 360 })
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   onTestFinished(media.stop)
   const start = async (engine: NonNullable<EngineProcessOptions['settings']>['engine']) => {
     const started = await startEngineProcess({
@@ -32,7 +32,7 @@ async function setUp(fps: number) {
 
 async function sumMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return [...readExposition(text).get(name)!.samples.values()].reduce((sum, value) => sum + value, 0)
+  return [...parseExposition(text).get(name)!.samples.values()].reduce((sum, value) => sum + value, 0)
 }
 
 /** Expects the call to be rejected and returns the shortage that the error reports. */

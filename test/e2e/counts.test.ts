@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { DEMO } from '../../scene/demo.ts'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { createEngineClient, readDurableMessages, waitUntilStopped } from '../fixtures/engine-api.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 
-type Scene = Awaited<ReturnType<typeof renderedScene>>
+type Scene = Awaited<ReturnType<typeof renderTestScene>>
 
 let scene: Scene
 let appliance: Appliance
@@ -22,7 +22,7 @@ const SECONDS = process.env.EYRIE_LONG === '1' ? DEMO.seconds : 39
 const settings = { engine: { pacing: 'all' } }
 
 beforeAll(async () => {
-  scene = await renderedScene(SECONDS)
+  scene = await renderTestScene(SECONDS)
   appliance = await startAppliance({
     source: 'test://ball',
     settings,
@@ -31,7 +31,7 @@ beforeAll(async () => {
       EYRIE_DATA: mkdtempSync(join(tmpdir(), 'eyrie-counts-')),
     },
   })
-  await appliance.printed(/ready: open/)
+  await appliance.waitForLine(/ready: open/)
 }, 300_000)
 afterAll(() => appliance.remove())
 
@@ -39,7 +39,7 @@ const count = <T>(items: T[], matches: (item: T) => boolean) => items.filter(mat
 
 describe('counts of the rendered scene', () => {
   it('match the ground truth on every line in both directions', async () => {
-    const engine = engineOf(appliance)
+    const engine = createEngineClient(appliance)
     await engine.activate(communityLicense)
     const { pipelines } = await engine.deploy([
       {
@@ -51,9 +51,9 @@ describe('counts of the rendered scene', () => {
     ])
     const [pipeline] = pipelines
     if (!pipeline) throw new Error('nothing was deployed')
-    await untilStopped(engine, pipeline, 600_000)
+    await waitUntilStopped(engine, pipeline, 600_000)
 
-    const messages = (await durableMessages(engine)).filter(message => message.pipeline === pipeline.id)
+    const messages = (await readDurableMessages(engine)).filter(message => message.pipeline === pipeline.id)
     // A `count` message contains only the counters that have changed.
     const counts = messages.filter(message => message.kind === 'count').map(({ data }) => data)
     const last: Counters = Object.assign({}, ...counts)

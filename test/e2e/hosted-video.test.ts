@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readAnnotated } from '../fixtures/annotated.ts'
+import { readAnnotatedPictures } from '../fixtures/annotated.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
-import { type Media, startMedia } from '../fixtures/media.ts'
+import { type MediaProcess, startMediaProcess } from '../fixtures/media.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { temporaryFolder } from '../fixtures/temporary.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
 
 const TOKEN = 'of-the-first'
 const POLL = { timeout: 60_000, interval: 200 }
 
 interface Instance {
-  media: Media
+  media: MediaProcess
   engine: EngineProcess
 }
 
@@ -26,7 +26,7 @@ async function startInstance(
     EYRIE_OUTPUT_ROOTS: data,
     ...(token && { EYRIE_INTERNAL_TOKEN: token }),
   }
-  const media = await startMedia({ ...variables, EYRIE_MEDIA_PORT: ports.media })
+  const media = await startMediaProcess({ ...variables, EYRIE_MEDIA_PORT: ports.media })
   onTestFinished(media.stop)
   const engine = await startEngineProcess({
     data: join(data, 'engine'),
@@ -43,7 +43,7 @@ describe('hosted video', () => {
   it('is analysed by another instance, which reconnects after the first was killed and restarted', {
     timeout: 240_000,
   }, async () => {
-    const [a, b] = [temporaryFolder(), temporaryFolder()]
+    const [a, b] = [createTemporaryFolder(), createTemporaryFolder()]
     await writeNumberedVideo(join(a, 'numbered.mp4'), 100)
     const first = await startInstance(a, TOKEN)
     const second = await startInstance(b, undefined)
@@ -80,7 +80,7 @@ describe('hosted video', () => {
     await second.engine.stop()
 
     for (const name of ['analysed.1.mp4', 'analysed.mp4']) {
-      const frames = readAnnotated(join(b, name))
+      const frames = readAnnotatedPictures(join(b, name))
       expect(frames.map(({ boxes }) => boxes)).toEqual(
         frames.map(() => ({ own: true, before: false, after: false })),
       )
@@ -89,4 +89,4 @@ describe('hosted video', () => {
 })
 
 /** Throws if there is no readable file, as between the rotation of a file and the start of the next one. */
-const countFrames = (path: string) => readAnnotated(path).length
+const countFrames = (path: string) => readAnnotatedPictures(path).length

@@ -5,11 +5,11 @@ import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Appliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { samplesUntil } from '../fixtures/live-page.ts'
-import { noteSamples, samplesOf } from '../fixtures/live-samples.ts'
-import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { servicePid } from '../fixtures/processes.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { collectSamples } from '../fixtures/live-page.ts'
+import { readSamples, startSampling } from '../fixtures/live-samples.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { findServicePid } from '../fixtures/processes.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
 import { startStallingProxy } from '../fixtures/stalling-proxy.ts'
 import { makeVideo } from '../fixtures/video.ts'
@@ -32,7 +32,7 @@ afterAll(() => watched.remove())
 
 /** Makes this address the only source of the appliance. */
 async function play(address: string, elements = [{ name: 'read-number' }]) {
-  await engineOf(appliance).deploy([
+  await createEngineClient(appliance).deploy([
     { sources: [{ type: address.startsWith('rtsp:') ? 'video' : 'inf', address }], elements },
   ])
 }
@@ -50,7 +50,7 @@ async function openPage({ url = appliance.consoleUrl, inBrowser = browser } = {}
 
 /** Returns the pts of the next frame that is analysed. */
 async function readNewestPts(): Promise<number> {
-  for await (const message of engineOf(appliance).output({ kinds: ['frame'] })) {
+  for await (const message of createEngineClient(appliance).output({ kinds: ['frame'] })) {
     if (message.kind === 'frame' && message.pts !== null) return message.pts
   }
   throw new Error('the output ended')
@@ -62,7 +62,7 @@ async function waitForStream(seconds: number) {
   await expect.poll(readNewestPts, POLL).toBeGreaterThan(until)
 }
 
-const getLastSample = async (page: Page) => (await samplesOf(page)).at(-1)
+const getLastSample = async (page: Page) => (await readSamples(page)).at(-1)
 
 /** Resolves when the frame on display is less than a second behind the analysis. */
 async function waitUntilLive(page: Page) {
@@ -76,7 +76,7 @@ async function waitUntilLive(page: Page) {
 
 /** Waits for frames with their own metadata and checks the position of their boxes. */
 async function expectExactBoxes(page: Page) {
-  const samples = await samplesUntil(page, 20, ({ exact }) => exact)
+  const samples = await collectSamples(page, 20, ({ exact }) => exact)
   for (const { exact, boxes, number } of samples) {
     if (exact)
       expect({ number, boxes }).toEqual({ number, boxes: { own: true, before: false, after: false } })
@@ -88,14 +88,14 @@ describe('live video as fragmented MP4', () => {
     const seconds = 40
     await writeNumberedVideo(getPath('long-group.mp4'), FRAMES, {
       bFrames: 0,
-      keyframeInterval: seconds * numbered.fps,
+      keyframeInterval: seconds * numberedShape.fps,
     })
     await playFile('long-group.mp4')
     const early = await openPage()
-    await samplesUntil(early, 1, ({ pts }) => pts > 5 * SECOND)
+    await collectSamples(early, 1, ({ pts }) => pts > 5 * SECOND)
 
     const late = await openPage()
-    const [first] = await samplesUntil(late, 1, () => true)
+    const [first] = await collectSamples(late, 1, () => true)
     expect(first!.pts).toBeLessThan(seconds * SECOND)
     const getDelay = async () => {
       const [earlier, later] = await Promise.all([early, late].map(getLastSample))
@@ -111,7 +111,7 @@ describe('live video as fragmented MP4', () => {
     await expectExactBoxes(page)
     network.stall()
     await waitForStream(8)
-    await noteSamples(page)
+    await startSampling(page)
     network.resume()
     await waitUntilLive(page)
     await expectExactBoxes(page)
@@ -149,7 +149,7 @@ describe('live video as fragmented MP4', () => {
     const page = await openPage()
     await expectExactBoxes(page)
     for (const service of ['media', 'engine'] as const) {
-      process.kill(servicePid(appliance.data, service), 'SIGKILL')
+      process.kill(findServicePid(appliance.data, service), 'SIGKILL')
       await page.getByText('retrying').first().waitFor({ timeout: 30_000 })
       await expect.poll(() => page.getByText('retrying').count(), POLL).toBe(0)
       await expectExactBoxes(page)
@@ -162,13 +162,13 @@ describe('live video as fragmented MP4', () => {
     const page = await openPage()
     const getAspectRatio = () =>
       page.locator('.stage').evaluate(({ clientWidth, clientHeight }) => clientWidth / clientHeight)
-    await samplesUntil(page, 10, () => true)
+    await collectSamples(page, 10, () => true)
     expect(await getAspectRatio()).toBeCloseTo(4 / 3, 1)
 
     await camera.kill()
     await startRtspCamera({ port: camera.port, size: '720x576', pixelAspect: '64/45' })
     await expect.poll(getAspectRatio, POLL).toBeCloseTo(16 / 9, 1)
-    await samplesUntil(page, 10, () => true)
+    await collectSamples(page, 10, () => true)
     expect(
       await page
         .locator('.stage video')
@@ -185,11 +185,11 @@ describe('live video as fragmented MP4', () => {
     execFileSync('ffmpeg', [...args, ...encoder, path])
     await playFile('variable.mp4')
     const page = await openPage()
-    const samples = await samplesUntil(page, 100, ({ exact }) => exact)
+    const samples = await collectSamples(page, 100, ({ exact }) => exact)
     const [first] = samples
     for (const { pts, number } of samples) {
       expect(number % 10 === 0 || number % 50 > 30).toBe(true)
-      const framesLater = (pts - first!.pts) / (SECOND / numbered.fps)
+      const framesLater = (pts - first!.pts) / (SECOND / numberedShape.fps)
       expect((first!.number + framesLater) % FRAMES).toBe(number)
     }
     expect(samples.some(({ number }) => number % 50 < 30 && number % 10 === 0)).toBe(true)
@@ -207,13 +207,13 @@ describe('live video as fragmented MP4', () => {
     })
     await play(pathToFileURL(getPath('snow.mp4')).href, [{ name: 'motion' }])
     const page = await openPage({ inBrowser: smallBuffer })
-    await samplesUntil(page, 1, () => true)
+    await collectSamples(page, 1, () => true)
     const errors = new Set<string>()
-    await noteSamples(page)
+    await startSampling(page)
     await expect
       .poll(async () => {
         for (const text of await page.getByText('retrying').allTextContents()) errors.add(text)
-        const samples = await samplesOf(page)
+        const samples = await readSamples(page)
         return (samples.at(-1)?.pts ?? 0) - (samples[0]?.pts ?? 0)
       }, POLL)
       .toBeGreaterThan(10 * SECOND)

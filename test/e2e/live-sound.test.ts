@@ -8,13 +8,13 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { samplesUntil } from '../fixtures/live-page.ts'
-import { noteSamples, samplesOf } from '../fixtures/live-samples.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { collectSamples } from '../fixtures/live-page.ts'
+import { readSamples, startSampling } from '../fixtures/live-samples.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { childOf, servicePid } from '../fixtures/processes.ts'
+import { findChildPid, findServicePid } from '../fixtures/processes.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
-import { readingPlugins } from '../fixtures/watched-appliance.ts'
+import { numberReaderPlugins } from '../fixtures/watched-appliance.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
 const SECOND = 90_000
@@ -35,10 +35,10 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
     browser = await openBrowser()
     appliance = await startAppliance({
       source: 'test://ball',
-      environment: { EYRIE_DATA: data, EYRIE_PLUGINS: readingPlugins, MEDIASOUP_WORKER_BIN: worker },
+      environment: { EYRIE_DATA: data, EYRIE_PLUGINS: numberReaderPlugins, MEDIASOUP_WORKER_BIN: worker },
     })
-    await appliance.printed(/ready: open/)
-    await engineOf(appliance).activate(communityLicense)
+    await appliance.waitForLine(/ready: open/)
+    await createEngineClient(appliance).activate(communityLicense)
     mkdirSync(dirname(getPath('x')), { recursive: true })
     await writeNumberedVideo(getPath('silent.mp4'), 500, { bFrames: 0 })
     const tone = [
@@ -63,7 +63,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
   /** Makes this address the only source of the appliance and opens the live page. */
   async function openPage(address: string, script = ''): Promise<Page> {
     const isCamera = address.startsWith('rtsp:')
-    await engineOf(appliance).deploy([
+    await createEngineClient(appliance).deploy([
       {
         sources: [{ type: isCamera ? 'video' : 'inf', address }],
         elements: [{ name: isCamera ? 'motion' : 'read-number' }],
@@ -82,7 +82,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
 
   /** Names of the threads in media that forward or encode sound. */
   function listSoundThreads(): string[] {
-    const media = servicePid(data, 'media')
+    const media = findServicePid(data, 'media')
     const names = readdirSync(`/proc/${media}/task`).map(id => {
       try {
         return readFileSync(`/proc/${media}/task/${id}/comm`, 'utf8').trim()
@@ -126,7 +126,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
     'plays over %s while it is on, and costs nothing otherwise',
     async (_, script, thread) => {
       const page = await openPage(toneUrl(), script)
-      await samplesUntil(page, 20, ({ exact }) => exact)
+      await collectSamples(page, 20, ({ exact }) => exact)
       await soundButton(page).waitFor()
       expect(await soundButton(page).getAttribute('aria-pressed')).toBe('false')
       expect([await measureHz(page), listSoundThreads()]).toEqual([0, []])
@@ -134,7 +134,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
       await unmute(page)
       await expectTone(page)
       expect(listSoundThreads()).toEqual([expect.stringContaining(thread)])
-      const samples = await samplesUntil(page, 30, ({ exact }) => exact)
+      const samples = await collectSamples(page, 30, ({ exact }) => exact)
       for (const { exact, boxes } of samples)
         if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
 
@@ -188,7 +188,7 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
   it('is offered only while the camera sends sound', async () => {
     const camera = await startRtspCamera()
     const page = await openPage(camera.url)
-    await samplesUntil(page, 10, () => true)
+    await collectSamples(page, 10, () => true)
     expect(await soundButton(page).count()).toBe(0)
     await camera.kill()
     const other = await startRtspCamera({ port: camera.port, audio: 'pcma' })
@@ -199,30 +199,30 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
     await startRtspCamera({ port: camera.port })
     await soundButton(page).waitFor({ state: 'detached', timeout: 60_000 })
     await expect.poll(listSoundThreads, POLL).toEqual([])
-    await samplesUntil(page, 10, () => true)
+    await collectSamples(page, 10, () => true)
   }, 180_000)
 
   it('continues while WebRTC is unavailable, and the picture never freezes when it returns', async () => {
     const page = await openPage(toneUrl())
-    await samplesUntil(page, 10, ({ exact }) => exact)
+    await collectSamples(page, 10, ({ exact }) => exact)
     await unmute(page)
     await expectTone(page)
     rmSync(worker)
-    process.kill(childOf(servicePid(data, 'media'), 'mediasoup-worker'), 'SIGKILL')
+    process.kill(findChildPid(findServicePid(data, 'media'), 'mediasoup-worker'), 'SIGKILL')
     await expect.poll(() => usesWebRtc(page), POLL).toBe(false)
-    await samplesUntil(page, 20, ({ exact }) => exact)
+    await collectSamples(page, 20, ({ exact }) => exact)
     await expectTone(page)
 
-    await noteSamples(page)
+    await startSampling(page)
     symlinkSync(webrtcWorker!, worker)
     await expect.poll(() => usesWebRtc(page), { timeout: 120_000, interval: 250 }).toBe(true)
     await expectTone(page)
-    const pts = (await samplesOf(page)).map(sample => sample.pts)
+    const pts = (await readSamples(page)).map(sample => sample.pts)
     const steps = pts.slice(1).map((next, i) => next - pts[i]!)
     expect(Math.min(...steps)).toBeGreaterThan(-SECOND)
     expect(Math.max(...steps)).toBeLessThan(2 * SECOND)
     expect(await page.getByText('retrying').count()).toBe(0)
-    const samples = await samplesUntil(page, 20, ({ exact }) => exact)
+    const samples = await collectSamples(page, 20, ({ exact }) => exact)
     for (const { exact, boxes } of samples)
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
   }, 300_000)

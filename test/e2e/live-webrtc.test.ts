@@ -4,10 +4,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
 import { openBrowser } from '../fixtures/browser.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { samplesUntil } from '../fixtures/live-page.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { collectSamples } from '../fixtures/live-page.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { childOf, servicePid } from '../fixtures/processes.ts'
+import { findChildPid, findServicePid } from '../fixtures/processes.ts'
 import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
@@ -25,7 +25,7 @@ describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
   beforeAll(async () => {
     watched = await startWatchedAppliance(500, { bFrames: 0 })
     ;({ appliance, browser } = watched)
-    await engineOf(appliance).deploy([
+    await createEngineClient(appliance).deploy([
       {
         sources: [{ type: 'inf', address: pathToFileURL(watched.video).href }],
         elements: [{ name: 'read-number' }],
@@ -43,7 +43,7 @@ describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
 
   it('draws boxes over exactly the frame they belong to, through 300 frames', async () => {
     const page = await openPage()
-    const samples = await samplesUntil(page, 300, ({ exact }) => exact)
+    const samples = await collectSamples(page, 300, ({ exact }) => exact)
     expect(await usesWebRtc(page)).toBe(true)
 
     const exact = samples.filter(({ exact }) => exact)
@@ -56,14 +56,16 @@ describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
 
   it('reconnects over WebRTC after the worker is killed', async () => {
     const page = await openPage()
-    await samplesUntil(page, 10, ({ exact }) => exact)
-    const media = servicePid(appliance.data, 'media')
-    const worker = childOf(media, 'mediasoup-worker')
+    await collectSamples(page, 10, ({ exact }) => exact)
+    const media = findServicePid(appliance.data, 'media')
+    const worker = findChildPid(media, 'mediasoup-worker')
     process.kill(worker, 'SIGKILL')
     // From here on, WebRTC works only with another worker.
-    await vi.waitFor(() => expect(childOf(media, 'mediasoup-worker')).not.toBe(worker), { timeout: 40_000 })
+    await vi.waitFor(() => expect(findChildPid(media, 'mediasoup-worker')).not.toBe(worker), {
+      timeout: 40_000,
+    })
 
-    const samples = await samplesUntil(page, 20, ({ exact }) => exact)
+    const samples = await collectSamples(page, 20, ({ exact }) => exact)
     expect(await usesWebRtc(page)).toBe(true)
     for (const { exact, boxes } of samples) {
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
@@ -73,11 +75,11 @@ describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
   it('falls back to fragmented MP4 for a stream with B-frames', async () => {
     const video = join(appliance.data, 'media/reordered.mp4')
     await writeNumberedVideo(video, 200, { bFrames: 2 })
-    await engineOf(appliance).deploy([
+    await createEngineClient(appliance).deploy([
       { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
     ])
     const page = await openPage()
-    await samplesUntil(page, 20, ({ exact }) => exact)
+    await collectSamples(page, 20, ({ exact }) => exact)
     expect(await usesWebRtc(page)).toBe(false)
   }, 120_000)
 })
@@ -91,7 +93,7 @@ describe('live page without a WebRTC worker', () => {
     onTestFinished(appliance.remove)
     const browser = await openBrowser()
     onTestFinished(() => browser.close())
-    await appliance.printed(/ready: open/)
+    await appliance.waitForLine(/ready: open/)
     const page = await browser.newPage()
     await page.goto(appliance.consoleUrl)
     const boxes = page.locator('.stage canvas.boxes[data-frames]')

@@ -2,19 +2,19 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { samplesUntil } from '../fixtures/live-page.ts'
-import { numbered } from '../fixtures/numbered-video.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { collectSamples } from '../fixtures/live-page.ts'
+import { numberedShape } from '../fixtures/numbered-video.ts'
 import {
-  readingPlugins,
+  numberReaderPlugins,
   startWatchedAppliance,
   type WatchedAppliance,
 } from '../fixtures/watched-appliance.ts'
 
 const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
 /** As many frames as there are distinct numbers, so that no two frames of the long run show the same one. */
-const NUMBERS = 2 ** numbered.bits
-const TICKS_PER_FRAME = 90_000 / numbered.fps
+const NUMBERS = 2 ** numberedShape.bits
+const TICKS_PER_FRAME = 90_000 / numberedShape.fps
 
 let watched: WatchedAppliance
 let appliance: Appliance
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** Makes the numbered video the only source of the appliance and opens the live page. */
 async function openNumberedVideo(rate?: number): Promise<Page> {
-  await engineOf(appliance).deploy([
+  await createEngineClient(appliance).deploy([
     {
       sources: [{ type: 'inf', address: pathToFileURL(video).href, rate }],
       elements: [{ name: 'read-number' }],
@@ -48,7 +48,7 @@ async function openNumberedVideo(rate?: number): Promise<Page> {
 describe('live page', () => {
   it(`draws boxes over exactly the frame they belong to, through ${FRAMES} frames`, async () => {
     const page = await openNumberedVideo()
-    const samples = await samplesUntil(page, FRAMES, ({ exact }) => exact, 300_000)
+    const samples = await collectSamples(page, FRAMES, ({ exact }) => exact, 300_000)
 
     for (const { exact, number, pts, metadataPts, boxes, objects } of samples) {
       if (exact) {
@@ -71,7 +71,7 @@ describe('live page', () => {
 
   it('shows the boxes of the latest analysed frame, never of a later one, when frames are skipped', async () => {
     const page = await openNumberedVideo(5)
-    const samples = await samplesUntil(page, 50, ({ exact, objects }) => !exact && objects > 0)
+    const samples = await collectSamples(page, 50, ({ exact, objects }) => !exact && objects > 0)
     for (const { exact, objects, pts, metadataPts } of samples) {
       if (objects > 0 && !exact) expect(metadataPts).toBeLessThan(pts)
     }
@@ -79,7 +79,7 @@ describe('live page', () => {
 
   it('marks a lost source, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
-    await engineOf(appliance).deploy([
+    await createEngineClient(appliance).deploy([
       { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
       {
         sources: [{ type: 'video', address: `rtsp://127.0.0.1:9/${'a-long-way/'.repeat(12)}` }],
@@ -126,7 +126,7 @@ describe('live page', () => {
 
   it('recovers after the whole appliance is restarted', async () => {
     const page = await openNumberedVideo()
-    await samplesUntil(page, 1, ({ exact }) => exact)
+    await collectSamples(page, 1, ({ exact }) => exact)
     await appliance.stop()
     await page.getByText('retrying').first().waitFor()
     await page.getByText('Showing the last known state').waitFor()
@@ -134,14 +134,14 @@ describe('live page', () => {
     appliance = await startAppliance({
       environment: {
         EYRIE_DATA: appliance.data,
-        EYRIE_PLUGINS: readingPlugins,
+        EYRIE_PLUGINS: numberReaderPlugins,
         EYRIE_MANAGEMENT_PORT: new URL(appliance.consoleUrl).port,
       },
     })
     // The time that the appliance takes to start does not count.
-    await appliance.printed(/ready: open/)
+    await appliance.waitForLine(/ready: open/)
     await expect.poll(() => page.getByText('retrying').count(), { timeout: 40_000 }).toBe(0)
-    const exact = (await samplesUntil(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)
+    const exact = (await collectSamples(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })
   }, 120_000)
 })

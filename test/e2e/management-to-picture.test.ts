@@ -5,9 +5,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createTicketViewRoutes } from '../../services/management/http/live/ticket-view-routes.ts'
 import { startFleet, startManagedEngine } from '../fixtures/fleet.ts'
-import { startMedia } from '../fixtures/media.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
 import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
-import { offeredVideo, offerOf } from '../fixtures/whep-offer.ts'
+import { createOffer, videoSection } from '../fixtures/whep-offer.ts'
 
 const LONG_MS = 480_000
 const INTERNAL = 'internal'
@@ -15,7 +15,7 @@ const INTERNAL = 'internal'
 test(
   'plays video of a channel that was created through the API only',
   async () => {
-    const media = await startMedia({
+    const media = await startMediaProcess({
       EYRIE_INTERNAL_TOKEN: INTERNAL,
       ...(webrtcWorker && { MEDIASOUP_WORKER_BIN: webrtcWorker }),
     })
@@ -31,7 +31,7 @@ test(
     const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
     onTestFinished(() => server.close())
 
-    const engine_id = await fleet.register({ engine_port: port, engine_key: 'token' })
+    const engine_id = await fleet.registerEngine({ engine_port: port, engine_key: 'token' })
     const { device_id, source_id } = await fleet.addSource(engine_id, {
       address: 'test://ball',
       fps: { output: 5 },
@@ -39,9 +39,12 @@ test(
     const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
     const channel_id = await fleet.addChannel(source_id, pipeline_id)
 
-    await vi.waitFor(async () => expect(await fleet.channel(channel_id)).toMatchObject({ is_active: true }), {
-      timeout: LONG_MS / 2,
-    })
+    await vi.waitFor(
+      async () => expect(await fleet.getChannel(channel_id)).toMatchObject({ is_active: true }),
+      {
+        timeout: LONG_MS / 2,
+      },
+    )
     const { response: device } = await fleet.call(managementRoutes.device.id, { device_id })
     expect(device).toMatchObject({
       device_status: 'online',
@@ -79,7 +82,7 @@ test(
     expect(resource.headers.get('accept-post')).toContain('application/sdp')
     if (webrtcWorker) {
       const headers = { 'content-type': 'application/sdp' }
-      const body = offerOf(offeredVideo)
+      const body = createOffer(videoSection)
       const answer = await fetch(toLocalUrl(view.whep), { method: 'POST', headers, body })
       expect([answer.status, await answer.text()]).toEqual([201, expect.stringContaining('a=candidate:')])
       const session = new URL(answer.headers.get('location')!, toLocalUrl(view.whep))

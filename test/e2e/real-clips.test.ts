@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url'
 import { communityLicense, type PipelineElement } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { testData } from '../fixtures/data.ts'
-import { durableMessages, engineOf, untilStopped } from '../fixtures/engine-api.ts'
+import { findTestData } from '../fixtures/data.ts'
+import { createEngineClient, readDurableMessages, waitUntilStopped } from '../fixtures/engine-api.ts'
 
-const yolox = testData('models/yolox_nano.onnx')
-const videos = testData('video')
+const yolox = findTestData('models/yolox_nano.onnx')
+const videos = findTestData('video')
 
 /** A vertical line between two heights. */
 const verticalLine = (name: string, x: number, [top, bottom]: [number, number]) => ({
@@ -64,14 +64,14 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
         EYRIE_DATA: mkdtempSync(join(tmpdir(), 'eyrie-real-clips-')),
       },
     })
-    await appliance.printed(/ready: open/)
-    await engineOf(appliance).activate(communityLicense)
+    await appliance.waitForLine(/ready: open/)
+    await createEngineClient(appliance).activate(communityLicense)
   }, 120_000)
   afterAll(() => appliance.remove())
 
   /** Analyses a whole clip. Returns a function that reads its events. */
   async function analyse(clip: string, last: PipelineElement): Promise<() => Promise<ClipEvent[]>> {
-    const engine = engineOf(appliance)
+    const engine = createEngineClient(appliance)
     const { pipelines } = await engine.deploy([
       {
         sources: [{ type: 'file', address: pathToFileURL(join(videos ?? '', clip)).href }],
@@ -83,9 +83,9 @@ describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
       },
     ])
     const pipeline = pipelines[0]!
-    await untilStopped(engine, pipeline, 400_000)
+    await waitUntilStopped(engine, pipeline, 400_000)
     return async () =>
-      (await durableMessages(engine)).flatMap(({ kind, pipeline: of, data }) =>
+      (await readDurableMessages(engine)).flatMap(({ kind, pipeline: of, data }) =>
         kind === 'event' && of === pipeline.id ? [data as ClipEvent] : [],
       )
   }

@@ -3,14 +3,14 @@ import { pathToFileURL } from 'node:url'
 import { type RecordedRange, recordedFrame, recordingList } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startEngineProcess } from '../fixtures/engine-process.ts'
-import { startMedia } from '../fixtures/media.ts'
-import { numbered, placeOf, writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
+import { getNumberBox, numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { writePlugin } from '../fixtures/plugin.ts'
-import { temporaryFolder } from '../fixtures/temporary.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
 
 const POLL = { timeout: 90_000, interval: 200 }
 const FRAMES = 500
-const FRAME_TICKS = 90_000 / numbered.fps
+const FRAME_TICKS = 90_000 / numberedShape.fps
 
 /** Emits one event, some seconds after its start. */
 const bell =
@@ -20,11 +20,11 @@ describe('event recording', () => {
   it('records the source around an event, with the metadata of every frame', {
     timeout: 240_000,
   }, async () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     writePlugin(join(data, 'plugins'), { name: 'bell', open: bell })
     await writeNumberedVideo(join(data, 'numbered.mp4'), FRAMES)
     const variables = { EYRIE_MEDIA_ROOTS: data }
-    const media = await startMedia(variables)
+    const media = await startMediaProcess(variables)
     onTestFinished(media.stop)
     const engine = await startEngineProcess({
       ...{ data: join(data, 'engine'), mediaUrl: media.url, variables },
@@ -60,7 +60,7 @@ describe('event recording', () => {
     const frames = await readMetadata()
     expect(frames.length).toBeGreaterThan(20)
     for (const { pts, objects } of frames)
-      expect(objects).toMatchObject([{ class: 'number', bbox: placeOf((pts / FRAME_TICKS) % FRAMES) }])
+      expect(objects).toMatchObject([{ class: 'number', bbox: getNumberBox((pts / FRAME_TICKS) % FRAMES) }])
 
     const snapshot = await fetch(
       `${engine.url}/api/v3/exports/channels/1/snapshot.jpg?boxes=1&blur=faces,persons&width=320`,

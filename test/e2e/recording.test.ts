@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startEngineProcess } from '../fixtures/engine-process.ts'
-import { startMedia } from '../fixtures/media.ts'
-import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { temporaryFolder } from '../fixtures/temporary.ts'
-import { decodeGrey } from '../fixtures/video.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
+import { decodeGreyPictures } from '../fixtures/video.ts'
 
 const POLL = { timeout: 60_000, interval: 50 }
 
@@ -33,10 +33,10 @@ describe('video sink', () => {
   it('keeps a file playable up to its last frame after the engine is killed, and starts a new one', {
     timeout: 180_000,
   }, async () => {
-    const data = temporaryFolder()
+    const data = createTemporaryFolder()
     await writeNumberedVideo(join(data, 'numbered.mp4'), 100)
     const variables = { EYRIE_MEDIA_ROOTS: data, EYRIE_OUTPUT_ROOTS: data }
-    const media = await startMedia(variables)
+    const media = await startMediaProcess(variables)
     onTestFinished(media.stop)
     const start = async () => {
       const engine = await startEngineProcess({ data: join(data, 'engine'), mediaUrl: media.url, variables })
@@ -59,7 +59,7 @@ describe('video sink', () => {
     expect([picture?.codec_type, metadata?.codec_type]).toEqual(['video', 'data'])
     expect(Number(metadata?.nb_read_packets)).toBeGreaterThan(10)
     // GStreamer decodes every frame, too.
-    expect(await decodeGrey(path, numbered)).toHaveLength(Number(picture?.nb_read_packets))
+    expect(await decodeGreyPictures(path, numberedShape)).toHaveLength(Number(picture?.nb_read_packets))
 
     const size = statSync(path).size
     await start()

@@ -4,15 +4,15 @@ import { pathToFileURL } from 'node:url'
 import { type RecordedEvent, type RecordedStream, recordedEventList, recordingList } from '@eyrie/contract'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { engineOf } from '../fixtures/engine-api.ts'
-import { noteSamples, samplesOf } from '../fixtures/live-samples.ts'
-import { numbered, placeOf, playedNumbers } from '../fixtures/numbered-video.ts'
+import { createEngineClient } from '../fixtures/engine-api.ts'
+import { readSamples, startSampling } from '../fixtures/live-samples.ts'
+import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/numbered-video.ts'
 import { writePlugin } from '../fixtures/plugin.ts'
 import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
 
 const POLL = { timeout: 120_000, interval: 200 }
 const RECORDED_S = 14
-const FRAME_MS = 1000 / numbered.fps
+const FRAME_MS = 1000 / numberedShape.fps
 
 /** Emits an event with the bounding box of the frame every four seconds. */
 const bell =
@@ -23,11 +23,11 @@ let recording: RecordedStream
 let events: RecordedEvent[]
 
 beforeAll(async () => {
-  watched = await startWatchedAppliance(2 ** numbered.bits, {
+  watched = await startWatchedAppliance(2 ** numberedShape.bits, {
     plugins: folder => writePlugin(folder, { name: 'bell', open: bell }),
   })
   const { appliance, video } = watched
-  await engineOf(appliance).deploy([
+  await createEngineClient(appliance).deploy([
     {
       sources: [{ type: 'inf', address: pathToFileURL(video).href, recording: { mode: 'continuous' } }],
       elements: [{ name: 'read-number' }, { name: 'bell' }],
@@ -53,7 +53,7 @@ async function openPage(seconds: number, options: BrowserContextOptions = {}): P
   const page = await context.newPage()
   const at = new Date(startMs() + seconds * 1000).toISOString()
   await page.goto(`${watched.appliance.consoleUrl}/recordings/${recording.stream}?at=${at}`)
-  await noteSamples(page)
+  await startSampling(page)
   await waitForFrame(page, () => true)
   return page
 }
@@ -63,7 +63,7 @@ const startMs = () => Date.parse(recording.ranges[0]!.from)
 /** Resolves with the frame on display once it matches. */
 async function waitForFrame(page: Page, matches: (number: number, exact: boolean) => boolean) {
   return vi.waitFor(async () => {
-    const sample = (await samplesOf(page)).at(-1)
+    const sample = (await readSamples(page)).at(-1)
     expect(sample).toBeDefined()
     expect(matches(sample!.number, sample!.exact), JSON.stringify(sample)).toBe(true)
     return sample!
@@ -77,9 +77,9 @@ const readClock = async (page: Page) =>
 describe('recordings page', { timeout: 240_000 }, () => {
   it('draws recorded boxes over exactly the frames they belong to', async () => {
     const page = await openPage(2)
-    await noteSamples(page)
+    await startSampling(page)
     await page.getByRole('button', { name: 'Play' }).click()
-    const exact = async () => (await samplesOf(page)).filter(sample => sample.exact)
+    const exact = async () => (await readSamples(page)).filter(sample => sample.exact)
     await vi.waitFor(async () => expect((await exact()).length).toBeGreaterThan(60), POLL)
     const samples = await exact()
     for (const { number, boxes, pts, metadataPts } of samples)
@@ -113,7 +113,7 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const page = await openPage(0)
     const getBox = ({ data }: RecordedEvent) => data.bbox!
     const isFrameOf = (event: RecordedEvent) => (number: number, exact: boolean) =>
-      exact && placeOf(number).x === getBox(event).x
+      exact && getNumberBox(number).x === getBox(event).x
     const [first, second] = events as [RecordedEvent, RecordedEvent]
     await page.getByRole('region', { name: 'Events' }).getByRole('button').first().click()
     const { number } = await waitForFrame(page, isFrameOf(first))
@@ -161,7 +161,7 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const clip = await fetch(new URL(href!, watched.appliance.consoleUrl))
     const path = join(watched.appliance.data, 'clip.mp4')
     writeFileSync(path, Buffer.from(await clip.arrayBuffer()))
-    expect(await playedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
+    expect(await readPlayedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
   })
 
   it('shows times in the time zone of the browser', async () => {

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startAppliance } from '../fixtures/appliance.ts'
-import { connectControl, wantSource } from '../fixtures/control.ts'
-import { startMedia } from '../fixtures/media.ts'
-import { argumentsOf, childOf } from '../fixtures/processes.ts'
+import { connectControl, createDesiredSource } from '../fixtures/control.ts'
+import { startMediaProcess } from '../fixtures/media.ts'
+import { findChildPid, readCommandLines } from '../fixtures/processes.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
-import { temporaryFolder } from '../fixtures/temporary.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
 import { makeVideo } from '../fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
 
@@ -33,17 +33,17 @@ test.skipIf(whyNoWorker)(
     timeout: 120_000,
   },
   async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const url = join(folder, 'clip.mp4')
     makeVideo(url, { frames: 60 })
-    const media = await startMedia({
+    const media = await startMediaProcess({
       ...secrets,
       EYRIE_MEDIA_ROOTS: folder,
       MEDIASOUP_WORKER_BIN: webrtcWorker!,
     })
     try {
       const control = await connectControl(media.url, secrets.EYRIE_INTERNAL_TOKEN)
-      await control.apply(wantSource({ id: 1, type: 'inf', url }))
+      await control.apply(createDesiredSource({ id: 1, type: 'inf', url }))
       const requestWhep = () =>
         fetch(`${media.url}/streams/1/whep`, {
           method: 'POST',
@@ -54,7 +54,7 @@ test.skipIf(whyNoWorker)(
           body: offer,
         })
       await vi.waitUntil(async () => (await requestWhep()).status === 201, 30_000)
-      const environment = readFileSync(`/proc/${childOf(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
+      const environment = readFileSync(`/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
       // Other variables are passed on: the worker may need the path to its libraries.
       expect(environment).toContain(`PATH=${process.env.PATH}`)
       for (const secret of Object.values(secrets)) expect(environment).not.toContain(secret)
@@ -72,16 +72,16 @@ test('the password of a camera in SOURCE appears neither in logs nor in process 
   const camera = await startRtspCamera({ login: { user: 'viewer', password } })
   const appliance = await startAppliance({ source: camera.url.replace('//', `//viewer:${password}@`) })
   onTestFinished(appliance.remove)
-  await appliance.printed(/ready: open/)
-  await appliance.printed(/source state changed source=1 state=running/)
-  const processArguments = argumentsOf(appliance.data)
+  await appliance.waitForLine(/ready: open/)
+  await appliance.waitForLine(/source state changed source=1 state=running/)
+  const processArguments = readCommandLines(appliance.data)
   for (const part of ['appliance', 'media', 'engine', 'management'])
     expect(processArguments).toContain(`/${part}/main.ts`)
   await camera.kill()
-  await appliance.printed(/source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/)
+  await appliance.waitForLine(/source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/)
   const logFiles = readdirSync(join(appliance.data, 'log')).map(name => join(appliance.data, 'log', name))
   const logs = [...appliance.lines, ...logFiles.map(file => readFileSync(file, 'utf8'))].join('\n')
   expect(logs).toContain('source state changed source=1 state=running')
-  for (const text of [processArguments, argumentsOf(appliance.data), logs])
+  for (const text of [processArguments, readCommandLines(appliance.data), logs])
     expect(text).not.toContain(password)
 })

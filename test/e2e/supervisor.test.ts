@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { runEyrie } from '../fixtures/command-line.ts'
-import { processesOf, servicePid } from '../fixtures/processes.ts'
+import { runEyrieCommand } from '../fixtures/command-line.ts'
+import { findProcesses, findServicePid } from '../fixtures/processes.ts'
 
 const running: Appliance[] = []
 async function start(...options: Parameters<typeof startAppliance>): Promise<Appliance> {
@@ -21,23 +21,23 @@ const pattern = { source: 'test://ball' }
 describe('supervisor', () => {
   it('starts every service, prints the console address, and stops without orphans', async () => {
     const appliance = await start(pattern)
-    const line = await appliance.printed(/ready: open http/)
+    const line = await appliance.waitForLine(/ready: open http/)
     expect(line).toContain(appliance.consoleUrl)
     expect((await fetch(appliance.consoleUrl)).status).toBe(200)
-    expect(processesOf(appliance.data).length).toBeGreaterThanOrEqual(4)
-    const { out } = await runEyrie(['logs', '--service', 'eyrie'], { data: appliance.data })
+    expect(findProcesses(appliance.data).length).toBeGreaterThanOrEqual(4)
+    const { out } = await runEyrieCommand(['logs', '--service', 'eyrie'], { data: appliance.data })
     expect(out).toBe(`${line}\n`)
 
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')
-    expect(processesOf(appliance.data)).toEqual([])
+    expect(findProcesses(appliance.data)).toEqual([])
   }, 60_000)
 
   it('restarts a killed service', async () => {
     const appliance = await start(pattern)
-    await appliance.printed(/ready: open http/)
-    process.kill(servicePid(appliance.data, 'media'), 'SIGKILL')
-    await appliance.printed(/media +! process exited; restarting signal=SIGKILL/)
+    await appliance.waitForLine(/ready: open http/)
+    process.kill(findServicePid(appliance.data, 'media'), 'SIGKILL')
+    await appliance.waitForLine(/media +! process exited; restarting signal=SIGKILL/)
     await vi.waitFor(async () => expect((await fetchHealth(appliance)).media).toBe('connected'), {
       timeout: 20_000,
       interval: 100,
@@ -46,9 +46,9 @@ describe('supervisor', () => {
 
   it('stops its services when it is killed itself', async () => {
     const appliance = await start(pattern)
-    await appliance.printed(/ready: open http/)
+    await appliance.waitForLine(/ready: open http/)
     appliance.process.kill('SIGKILL')
-    await vi.waitFor(() => expect(processesOf(appliance.data)).toEqual([]), {
+    await vi.waitFor(() => expect(findProcesses(appliance.data)).toEqual([]), {
       timeout: 10_000,
       interval: 100,
     })

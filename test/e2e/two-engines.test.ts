@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
-import { freePort } from '../fixtures/free-ports.ts'
-import { type Media, startMedia } from '../fixtures/media.ts'
-import { numbered, writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { findFreePort } from '../fixtures/free-ports.ts'
+import { type MediaProcess, startMediaProcess } from '../fixtures/media.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
 
 const POLL = { timeout: 60_000, interval: 50 }
 
@@ -19,14 +19,14 @@ interface FrameMessage {
 }
 
 let folder: string
-let running: { engine: EngineProcess; media: Media }[]
+let running: { engine: EngineProcess; media: MediaProcess }[]
 let sockets: WebSocket[]
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-two-'))
   running = []
   sockets = []
-  await writeNumberedVideo(join(folder, 'numbered.mp4'), numbered.fps * 8)
+  await writeNumberedVideo(join(folder, 'numbered.mp4'), numberedShape.fps * 8)
 })
 afterEach(async () => {
   for (const socket of sockets) socket.close()
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 /** Starts an engine and its media as processes. */
 async function start(name: string) {
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   const variables = { EYRIE_RING: media.environment.ring, EYRIE_MEDIA_ROOTS: folder }
   const engine = await startEngineProcess({ data: join(folder, name), mediaUrl: media.url, variables })
   const pair = { engine, media }
@@ -67,7 +67,7 @@ describe('engine with a ZeroMQ source', () => {
   it('processes the detections of another engine, also after that was killed and restarted', {
     timeout: 300_000,
   }, async () => {
-    const endpoint = `tcp://127.0.0.1:${await freePort()}`
+    const endpoint = `tcp://127.0.0.1:${await findFreePort()}`
     const sender = await start('sender')
     await sender.engine.api.deploy([
       {

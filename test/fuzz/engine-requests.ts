@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Configuration, errorBody, listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import fc from 'fast-check'
-import { type Answer, type RevisionPath, startEngine } from '../fixtures/engine.ts'
+import { type ApiRevision, type EngineResponse, startEngine } from '../fixtures/engine.ts'
 import { createRequestArbitrary, type FuzzedRequest } from './arbitrary-request.ts'
 
 /** The configuration is reset after this many requests, so that most requests find existing resources. */
@@ -31,21 +31,21 @@ export interface FuzzOptions {
  */
 export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-fuzz-'))
-  const { engine, callOf } = await startEngine(data, { EYRIE_LICENSE: 'community' })
+  const { engine, getRevision } = await startEngine(data, { EYRIE_LICENSE: 'community' })
   let sent = 0
   let configuration: Configuration
   const reset = async () => {
-    await callOf('v3')('POST', '/configuration', [])
-    configuration = (await callOf('v3')('POST', '/configuration', initialConfiguration)).body
+    await getRevision('v3')('POST', '/configuration', [])
+    configuration = (await getRevision('v3')('POST', '/configuration', initialConfiguration)).body
   }
-  const send = async (revision: RevisionPath, request: FuzzedRequest) => {
+  const send = async (revision: ApiRevision, request: FuzzedRequest) => {
     if (sent % RESET_INTERVAL === 0) {
       await reset()
       onProgress?.(sent)
     }
     sent += 1
     const { route, headers, body } = request
-    return callOf(revision)(route.method.toUpperCase(), buildPath(request, configuration), body, headers)
+    return getRevision(revision)(route.method.toUpperCase(), buildPath(request, configuration), body, headers)
   }
   try {
     await fc.assert(
@@ -69,7 +69,7 @@ export async function fuzzEngine({ requests, seed, onProgress }: FuzzOptions): P
   }
 }
 
-function createRequests(revision: RevisionPath, routes: Parameters<typeof listRoutes>[0]) {
+function createRequests(revision: ApiRevision, routes: Parameters<typeof listRoutes>[0]) {
   const request = fc.oneof(...listRoutes(routes).map(createRequestArbitrary))
   return request.map(request => ({ revision, request }))
 }
@@ -83,7 +83,7 @@ function buildPath({ route, params, query }: FuzzedRequest, configuration: Confi
 }
 
 /** Describes how a response violates the contract of its route; undefined when it conforms. */
-function findViolation({ route }: FuzzedRequest, { status, body }: Answer): string | undefined {
+function findViolation({ route }: FuzzedRequest, { status, body }: EngineResponse): string | undefined {
   // Media is not running, so routes that need it have to respond with `unavailable`.
   const isUnavailable = status === 503 && route.errors.includes('unavailable') && body.code === 'unavailable'
   if (status >= 500 && !isUnavailable) return `${status} ${JSON.stringify(body)}`

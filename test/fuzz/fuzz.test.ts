@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { temporaryFolder } from '../fixtures/temporary.ts'
+import { createTemporaryFolder } from '../fixtures/temporary.ts'
 import { fuzzEngine } from './engine-requests.ts'
 import { fuzzManagement } from './management-requests.ts'
 import { fuzzOutputConnections } from './output-connections.ts'
@@ -15,10 +15,10 @@ describe('fuzzing', () => {
   }, 180_000)
 
   it('gets either a WebSocket that starts with hello or an error body from the output', async () => {
-    await fuzzOutputConnections(temporaryFolder(), { connections: 200 })
+    await fuzzOutputConnections(createTemporaryFolder(), { connections: 200 })
   }, 60_000)
 
   it('gets stored pictures unchanged and an error for every other name', async () => {
-    await fuzzPictures(temporaryFolder(), { requests: 500 })
+    await fuzzPictures(createTemporaryFolder(), { requests: 500 })
   }, 60_000)
 })

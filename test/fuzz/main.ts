@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { provideServer } from '../fixtures/provide-database-server.ts'
+import { startDatabaseServer } from '../fixtures/provide-database-server.ts'
 import { fuzzEngine } from './engine-requests.ts'
 import { fuzzManagement } from './management-requests.ts'
 import { fuzzOutputConnections } from './output-connections.ts'
@@ -59,7 +59,7 @@ await fuzzPictures(join(data, 'pictures'), { requests: pictureRequests })
 print(`${pictureRequests} requests for pictures`)
 rmSync(data, { recursive: true })
 
-const server = await provideServer(host => print(`databases run on ${host}`))
+const server = await startDatabaseServer(host => print(`databases run on ${host}`))
 try {
   await fuzzManagement({ requests: managementRequests, server })
 } finally {

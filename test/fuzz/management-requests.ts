@@ -6,8 +6,8 @@ import {
 } from '@eyrie/contract/management/index'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { makeHierarchy } from '../fixtures/hierarchy.ts'
-import { type ManagementUnderTest, type SignedIn, startManagement } from '../fixtures/management.ts'
+import { createHierarchy } from '../fixtures/hierarchy.ts'
+import { type SignedInUser, startTestManagement, type TestManagement } from '../fixtures/management.ts'
 import type { DatabaseServer } from '../fixtures/provide-database-server.ts'
 import { createQueryArbitrary } from './arbitrary-request.ts'
 import type { FuzzOptions } from './engine-requests.ts'
@@ -31,7 +31,7 @@ const routes = new Map(allManagementRoutes.map(route => [formatOperation(route),
 
 /** Users and existing records of one round of requests. */
 interface Round {
-  users: Record<Caller, SignedIn | null>
+  users: Record<Caller, SignedInUser | null>
   /** Values of the placeholders in generated requests. */
   ids: [placeholder: string, id: string][]
 }
@@ -47,7 +47,7 @@ export interface ManagementFuzzOptions extends FuzzOptions {
  */
 export async function fuzzManagement(options: ManagementFuzzOptions): Promise<void> {
   const { requests, seed, onProgress, server } = options
-  const management = await startManagement({ server })
+  const management = await startTestManagement({ server })
   let sent = 0
   let round: Round
   try {
@@ -69,9 +69,9 @@ export async function fuzzManagement(options: ManagementFuzzOptions): Promise<vo
   }
 }
 
-async function startRound(management: ManagementUnderTest, key: string): Promise<Round> {
+async function startRound(management: TestManagement, key: string): Promise<Round> {
   const superadmin = await management.signIn('superadmin')
-  const hierarchy = await makeHierarchy(management, key)
+  const hierarchy = await createHierarchy(management, key)
   const assigned = { customers: [hierarchy.customer_id] }
   const users = {
     superadmin,
@@ -119,7 +119,7 @@ const createBody = (values: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 8, arbitrary: values.map(value => JSON.stringify(value)) }, anything)
 
 function send(
-  management: ManagementUnderTest,
+  management: TestManagement,
   { method, path, fileField }: ManagementRoute,
   { caller, query, body }: Request,
   { users, ids }: Round,

@@ -5,12 +5,12 @@ import { errorBody, hello, outputQuery } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import fc from 'fast-check'
 import { WebSocket } from 'ws'
-import { type RevisionPath, startEngine } from '../fixtures/engine.ts'
+import { type ApiRevision, startEngine } from '../fixtures/engine.ts'
 import { createQueryArbitrary } from './arbitrary-request.ts'
 
 /** A connection to the output, and the message that the client sends once it is open. */
 const connection = fc.record({
-  revision: fc.constantFrom<RevisionPath>('v1', 'v2', 'v3'),
+  revision: fc.constantFrom<ApiRevision>('v1', 'v2', 'v3'),
   query: createQueryArbitrary({ query: outputQuery }),
   message: fc.option(
     fc.oneof(

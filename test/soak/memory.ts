@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url'
 import { median } from '../bench/bench.ts'
 import { residentMemory } from '../bench/cpu.ts'
 import { startAppliance } from '../fixtures/appliance.ts'
-import { servicePid } from '../fixtures/processes.ts'
-import { renderedScene } from '../fixtures/scene.ts'
+import { findServicePid } from '../fixtures/processes.ts'
+import { renderTestScene } from '../fixtures/scene.ts'
 
 const sampleIntervalMs = 5_000
 const services = ['media', 'engine', 'management'] as const
@@ -13,20 +13,20 @@ const maxGrowthBytes = 32 << 20
 
 /** Analyses the looped scene. Resolves with whether no service grew or restarted. */
 export async function soakMemory(minutes: number): Promise<boolean> {
-  const scene = await renderedScene()
+  const scene = await renderTestScene()
   const appliance = await startAppliance({
     source: scene.video,
     model: 'scene-detector',
   })
   const samples: Record<string, number[]> = Object.fromEntries(services.map(service => [service, []]))
   try {
-    await appliance.printed(/ready: open/)
+    await appliance.waitForLine(/ready: open/)
     console.log(`analysing ${pathToFileURL(scene.video).href} for ${minutes} minutes`)
     const end = Date.now() + minutes * 60_000
     while (Date.now() < end) {
       await wait(sampleIntervalMs)
       for (const service of services)
-        samples[service]?.push(residentMemory(servicePid(appliance.data, service)))
+        samples[service]?.push(residentMemory(findServicePid(appliance.data, service)))
     }
   } finally {
     await appliance.remove()

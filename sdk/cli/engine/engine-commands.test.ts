@@ -6,9 +6,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 let data: string
 let engine: Service
@@ -30,7 +30,7 @@ afterAll(async () => {
 const url = () => `http://127.0.0.1:${server.port}`
 const unreachable = 'http://127.0.0.1:9'
 const run = (line: string, isTTY = false) =>
-  runEyrie(line.split(' '), {
+  runEyrieCommand(line.split(' '), {
     data,
     isTTY,
     environment: { EYRIE_ENGINE_URL: url(), EYRIE_MEDIA_URL: unreachable, EYRIE_MANAGEMENT_URL: unreachable },
@@ -163,7 +163,7 @@ describe('eyrie status', () => {
   })
 
   it('shows alarms in red until they end', async () => {
-    const ownData = temporaryFolder()
+    const ownData = createTemporaryFolder()
     const { engine, call } = await startEngine(ownData)
     const server = await listen(engine, '127.0.0.1', 0)
     onTestFinished(async () => {
@@ -175,7 +175,7 @@ describe('eyrie status', () => {
     await call('POST', '/sources', { type: 'inf', address: 'test://ball' })
     await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
     const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
-    const readStatus = async () => (await runEyrie(args, { data: ownData, isTTY: true })).out
+    const readStatus = async () => (await runEyrieCommand(args, { data: ownData, isTTY: true })).out
     const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: the disk takes no messages'
     await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
     mkdirSync(log)
@@ -190,8 +190,8 @@ describe('connecting to the engine', () => {
       environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_TOKEN: 'wrong' },
     }
     const args = ['status', '--url', url(), '--token', 'other']
-    expect(await runEyrie(args, terminal)).toMatchObject({ code: 0 })
-    expect(await runEyrie(args.slice(0, 3), terminal)).toMatchObject({
+    expect(await runEyrieCommand(args, terminal)).toMatchObject({ code: 0 })
+    expect(await runEyrieCommand(args.slice(0, 3), terminal)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/no valid token/),
     })
@@ -202,19 +202,19 @@ describe('connecting to the engine', () => {
     async address => {
       const reason = `eyrie: ${address} is not the address of a service: write an address such as http://`
       const rejection = { code: 2, err: expect.stringContaining(reason) }
-      expect(await runEyrie(['status', '--url', address], { data })).toMatchObject(rejection)
+      expect(await runEyrieCommand(['status', '--url', address], { data })).toMatchObject(rejection)
       const environment = { EYRIE_ENGINE_URL: address, EYRIE_MANAGEMENT_URL: address }
-      expect(await runEyrie(['watch'], { data, environment })).toMatchObject(rejection)
-      const ownData = temporaryFolder()
+      expect(await runEyrieCommand(['watch'], { data, environment })).toMatchObject(rejection)
+      const ownData = createTemporaryFolder()
       mkdirSync(join(ownData, 'secrets'))
       writeFileSync(join(ownData, 'secrets/operator-token'), 'token')
-      const reset = await runEyrie(['user', 'reset', 'me@box'], { data: ownData, environment })
+      const reset = await runEyrieCommand(['user', 'reset', 'me@box'], { data: ownData, environment })
       expect(reset).toMatchObject(rejection)
     },
   )
 
   it('names the address of an unreachable engine', async () => {
-    const result = await runEyrie(['watch'], {
+    const result = await runEyrieCommand(['watch'], {
       data,
       environment: { EYRIE_ENGINE_URL: 'http://127.0.0.1:9' },
     })

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogFile } from '../../../appliance/process/log-file.ts'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { runCommandLine } from '../command-line.ts'
 import { getLogFiles } from './log-format.ts'
 
@@ -14,14 +14,14 @@ const record = (service: string, level: number, msg: string, fields = {}) =>
 
 /** Writes a data folder with these log files, the current one first. */
 function writeLog(...files: string[][]): string {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   mkdirSync(dirname(getLogFiles(data)[0]))
   for (const [i, lines] of files.entries())
     writeFileSync(getLogFiles(data)[i]!, lines.map(line => `${line}\n`).join(''))
   return data
 }
 
-const logs = (data: string, ...args: string[]) => runEyrie(['logs', ...args], { data })
+const logs = (data: string, ...args: string[]) => runEyrieCommand(['logs', ...args], { data })
 
 it('prints the records of all services in chronological order', async () => {
   const data = writeLog(
@@ -63,7 +63,7 @@ it('prints JSON lines and skips incomplete ones', async () => {
 })
 
 it('names the path of a missing log', async () => {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   expect(await logs(data)).toMatchObject({
     code: 1,
     err: expect.stringContaining(`there is no log at ${data}/log/eyrie.log: set EYRIE_DATA`),
@@ -118,7 +118,7 @@ describe('logs --follow', { timeout: 60_000 }, () => {
   }
 
   it('prints every line once and in order across rotations, until Ctrl-C', async () => {
-    const { write, start, printed, interrupt } = prepareFollow(temporaryFolder(), '--lines', '4')
+    const { write, start, printed, interrupt } = prepareFollow(createTemporaryFolder(), '--lines', '4')
     for (const n of from(10, 5)) write(n)
     const code = start()
     await vi.waitUntil(() => numbers(printed.out).includes(14), WAIT)
@@ -135,7 +135,7 @@ describe('logs --follow', { timeout: 60_000 }, () => {
 
   it('filters new records by service and level', async () => {
     const { write, start, printed } = prepareFollow(
-      temporaryFolder(),
+      createTemporaryFolder(),
       '--service',
       'engine',
       '--level',

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
 import { startService } from '../../../test/fixtures/service.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const environment = { PATH: process.env.PATH }
 
@@ -29,27 +29,27 @@ const waitUntilSignInWorks = (url: string) =>
   vi.waitUntil(async () => (await signIn(url)).ok, { timeout: 100_000, interval: 100 })
 
 test('a backup of a running appliance is restored into an empty data folder only', async () => {
-  const [data, emptyData] = [temporaryFolder(), temporaryFolder()]
-  const file = join(temporaryFolder(), 'eyrie.tar.gz')
+  const [data, emptyData] = [createTemporaryFolder(), createTemporaryFolder()]
+  const file = join(createTemporaryFolder(), 'eyrie.tar.gz')
   const management = await startManagement(data)
   await waitUntilSignInWorks(management.url)
 
-  const backup = await runEyrie(['backup', file], { data, environment })
+  const backup = await runEyrieCommand(['backup', file], { data, environment })
   expect(backup.err).toBe('')
   expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
-  expect(await runEyrie(['check'], { data, environment })).toEqual({
+  expect(await runEyrieCommand(['check'], { data, environment })).toEqual({
     code: 0,
     out: 'no problems found\n',
     err: '',
   })
 
-  const running = await runEyrie(['restore', file, '--force'], { data, environment })
+  const running = await runEyrieCommand(['restore', file, '--force'], { data, environment })
   expect(running).toMatchObject({ code: 1, err: expect.stringContaining('is in use by another process') })
   await management.stop()
-  const filled = await runEyrie(['restore', file], { data, environment })
+  const filled = await runEyrieCommand(['restore', file], { data, environment })
   expect(filled).toMatchObject({ code: 1, err: expect.stringContaining('--force replaces what it has') })
 
-  const restored = await runEyrie(['restore', file], { data: emptyData, environment })
+  const restored = await runEyrieCommand(['restore', file], { data: emptyData, environment })
   expect(restored).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^restored \d+ records/) })
   const key = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
   expect(key(emptyData)).toBe(key(data))
@@ -58,10 +58,10 @@ test('a backup of a running appliance is restored into an empty data folder only
 }, 300_000)
 
 test('a failure is reported in one line', async () => {
-  const data = temporaryFolder()
-  const none = await runEyrie(['backup', join(data, 'eyrie.tar.gz')], { data, environment })
+  const data = createTemporaryFolder()
+  const none = await runEyrieCommand(['backup', join(data, 'eyrie.tar.gz')], { data, environment })
   expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/^eyrie: there is no database in .*\n$/) })
   expect(existsSync(join(data, 'eyrie.tar.gz'))).toBe(false)
   writeFileSync(join(data, 'text'), 'hello')
-  expect(await runEyrie(['backup'], { data, environment })).toMatchObject({ code: 2 })
+  expect(await runEyrieCommand(['backup'], { data, environment })).toMatchObject({ code: 2 })
 }, 60_000)

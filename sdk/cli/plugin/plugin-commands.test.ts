@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const run = (line: string) =>
-  runEyrie(line.split(' '), {
+  runEyrieCommand(line.split(' '), {
     data: join(folder, 'data'),
     environment: { EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}` },
   })

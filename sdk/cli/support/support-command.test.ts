@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { manifest } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const secrets = {
   engine: 'engine-token-1',
@@ -32,7 +32,7 @@ const environment = {
 
 /** Creates a data folder with secrets in every place that can contain them. */
 function createDataWithSecrets(): string {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   for (const folder of ['secrets', 'log']) mkdirSync(join(data, folder))
   writeFileSync(join(data, 'secrets/engine-token'), `${secrets.engine}\n`)
   writeFileSync(join(data, 'secrets/internal-token'), `${secrets.internal}\n`)
@@ -51,7 +51,7 @@ function createDataWithSecrets(): string {
 /** Writes a bundle, and reads its files with the system's tar. */
 async function writeBundle(data: string, url: string) {
   const file = join(data, 'bundle.tar.gz')
-  const result = await runEyrie(['support', '--output', file, '--url', url], { data, environment })
+  const result = await runEyrieCommand(['support', '--output', file, '--url', url], { data, environment })
   const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trim().split('\n')
   const read = (name: string) =>
     execFileSync('tar', ['-xzOf', file, '--wildcards', `*/${name}`], { encoding: 'utf8' })

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { openCostStore } from './cost-store.ts'
 
 const log = createLog('test', 'silent')
@@ -20,7 +20,7 @@ async function known(file: string, machine?: string): Promise<number | undefined
 }
 
 test('cost store restores costs after a restart and writes only new ones', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const file = join(folder, 'costs.json')
   expect(await known(file)).toBeUndefined()
   expect(existsSync(file)).toBe(false)
@@ -30,7 +30,7 @@ test('cost store restores costs after a restart and writes only new ones', async
 })
 
 test('cost store ignores costs of another machine', async () => {
-  const file = join(temporaryFolder(), 'costs.json')
+  const file = join(createTemporaryFolder(), 'costs.json')
   await measure(file, 3, 'slow')
   expect(await known(file, 'fast')).toBeUndefined()
   expect(await known(file, 'slow')).toBeCloseTo(3)
@@ -39,7 +39,7 @@ test('cost store ignores costs of another machine', async () => {
 test.each(['', '{"version":1', '[]', '{"version":2}'])(
   'a file that holds %j is measured anew',
   async text => {
-    const file = join(temporaryFolder(), 'costs.json')
+    const file = join(createTemporaryFolder(), 'costs.json')
     writeFileSync(file, text)
     expect(await known(file)).toBeUndefined()
     expect(readFileSync(file, 'utf8')).toBe(text)

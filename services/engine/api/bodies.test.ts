@@ -2,13 +2,13 @@ import { connect } from 'node:net'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 describe('request body over a real connection', () => {
   let engine: Service
   let server: ListeningServer
   beforeEach(async () => {
-    engine = (await startEngine(temporaryFolder())).engine
+    engine = (await startEngine(createTemporaryFolder())).engine
     server = await listen(engine, '127.0.0.1', 0)
   })
   afterEach(async () => {

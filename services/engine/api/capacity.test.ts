@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { capacityShortage } from '@eyrie/contract/capacity'
 import { createLog } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, type Call, type RevisionPath, startEngine } from '../../../test/fixtures/engine.ts'
+import {
+  type ApiRevision,
+  type CallEngine,
+  type EngineResponse,
+  startEngine,
+} from '../../../test/fixtures/engine.ts'
 import { openCostStore } from '../admission/cost-store.ts'
 
 const camera = { type: 'video', address: 'rtsp://camera/stream' }
@@ -42,8 +47,8 @@ afterAll(async () => {
 })
 
 /** One channel runs at a rate of 5. `fast` is the same camera without a rate, `idle` a pipeline without a source. */
-async function setUp(revision: RevisionPath) {
-  const { engine, call, callOf } = started
+async function setUp(revision: ApiRevision) {
+  const { engine, call, getRevision } = started
   await call('POST', '/configuration', [])
   const created = async (path: string, body: object): Promise<number> =>
     (await call('POST', path, body)).body.id
@@ -51,14 +56,14 @@ async function setUp(revision: RevisionPath) {
   const fast = await created('/sources', camera)
   const running = await created('/pipelines', { elements, sources: [slow] })
   const idle = await created('/pipelines', { elements })
-  return { engine, call, revised: callOf(revision), slow, fast, running, idle }
+  return { engine, call, revised: getRevision(revision), slow, fast, running, idle }
 }
 type Engine = Awaited<ReturnType<typeof setUp>>
 
 /** All operations that can increase the load. */
 const operations: [
   string,
-  (engine: Engine, query: string, deployed: 'elements' | 'pipeline') => ReturnType<Call>,
+  (engine: Engine, query: string, deployed: 'elements' | 'pipeline') => ReturnType<CallEngine>,
 ][] = [
   [
     'create pipeline',
@@ -86,7 +91,7 @@ const operations: [
   ],
 ]
 
-function expectRefused({ status, body }: Answer) {
+function expectRefused({ status, body }: EngineResponse) {
   expect([status, body.code]).toEqual([409, 'capacity'])
   const value = capacityShortage.parse(body.value)
   expect(value.available).toBe(CORES)
@@ -149,7 +154,7 @@ test('metrics include the predicted load and the capacity', async () => {
 test.each(['v1', 'v2', 'v3'] as const)(
   'the OpenAPI document of %s lists the operations that accept an override',
   async revision => {
-    const { body } = await started.callOf(revision)('GET', '/openapi.json')
+    const { body } = await started.getRevision(revision)('GET', '/openapi.json')
     const document: { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> } = body
     const overridable = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { parameters = [] }]) =>

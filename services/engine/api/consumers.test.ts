@@ -5,11 +5,11 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient } from '../../../sdk/client/index.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
 test('consumers are listed, limited in number and can be deleted after they disconnect', async () => {
-  const { engine, call } = await startEngine(temporaryFolder())
+  const { engine, call } = await startEngine(createTemporaryFolder())
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
     await server.close()
@@ -53,7 +53,7 @@ test('consumers are listed, limited in number and can be deleted after they disc
 })
 
 test('a request that is no WebSocket does not register a consumer', async () => {
-  const { engine, call } = await startEngine(temporaryFolder())
+  const { engine, call } = await startEngine(createTemporaryFolder())
   onTestFinished(() => engine.stop())
   expect(await call('GET', '/output?consumer=curl')).toMatchObject({ status: 400, body: { code: 'syntax' } })
   expect((await call('GET', '/consumers')).body).toEqual([])

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { readExposition } from '../../../test/fixtures/exposition.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { parseExposition } from '../../../test/fixtures/exposition.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 test('metrics cover all channels, the output and the machine', async () => {
-  const { engine, call } = await startEngine(temporaryFolder())
+  const { engine, call } = await startEngine(createTemporaryFolder())
   const source = (await call('POST', '/sources', { type: 'video', address: 'rtsp://127.0.0.1:9/' })).body.id
   for (const _ of [1, 2])
     await call('POST', '/pipelines', { elements: [{ name: 'object-tracking' }], sources: [source] })
   const response = await engine.app.request('/metrics')
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-  const families = readExposition(await response.text())
+  const families = parseExposition(await response.text())
   const samples = (name: string) => Object.fromEntries(families.get(name)!.samples)
 
   const channels = ['channel="1",source="1",pipeline="1"', 'channel="2",source="1",pipeline="2"']
@@ -34,7 +34,7 @@ test('metrics cover all channels, the output and the machine', async () => {
 })
 
 test('metrics require a token if tokens are configured', async () => {
-  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
+  const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
   expect((await engine.app.request('/metrics')).status).toBe(401)
   const headers = { Authorization: 'Bearer secret' }
   expect((await engine.app.request('/metrics', { headers })).status).toBe(200)

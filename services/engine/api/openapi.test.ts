@@ -2,7 +2,7 @@ import { listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { discard, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+import { discardSink, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
 
@@ -26,7 +26,7 @@ describe.each([
   test('describes the minimal responses', async () => {
     const { paths, components } = await read()
     const ask = (method: string, path: string) =>
-      callOf(revision)(method, path, discard, { Prefer: 'return=minimal' })
+      callOf(revision)(method, path, discardSink, { Prefer: 'return=minimal' })
     const { status, body } = await ask('POST', '/sinks')
     const { schema } = paths['/sinks'].post.responses[status].content['application/json']
     const ajv = new Ajv2020({ strict: false, validateFormats: false })

@@ -8,12 +8,12 @@ import { errorBody, hello, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
 
 describe('output WebSocket', () => {
   let data: string
   let engine: Service
-  let call: Call
+  let call: CallEngine
   let server: ListeningServer
 
   beforeEach(async () => {

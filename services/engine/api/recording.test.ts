@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { camera, discard, elements, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
 const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400, sound: true }
@@ -7,7 +12,7 @@ const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400, so
 test('v3 stores and returns the recording settings of a source', async () => {
   const call = callOf('v3')
   const { body, status } = await call('POST', '/sources', {
-    ...camera,
+    ...cameraSource,
     recording: { mode: 'continuous', keep_s: 86_400 },
   })
   expect([status, body.recording]).toEqual([201, daily])
@@ -23,26 +28,30 @@ test.each([
   [{ mode: 'continuous', keep_bytes: 1 }, '/recording/keep_bytes'],
   [{}, '/recording/mode'],
 ])('recording settings %j are rejected', async (recording, place) => {
-  const { status, body } = await callOf('v3')('POST', '/sources', { ...camera, recording })
+  const { status, body } = await callOf('v3')('POST', '/sources', { ...cameraSource, recording })
   expect([status, body.code, body.reason.split(':')[0]]).toEqual([400, 'syntax', place])
 })
 
 test.each(['v1', 'v2'] as const)('%s hides recording settings and keeps them', async revision => {
-  const stored = await callOf('v3')('POST', '/sources', { ...camera, recording: daily })
+  const stored = await callOf('v3')('POST', '/sources', { ...cameraSource, recording: daily })
   const { id } = stored.body
   const earlier = callOf(revision)
   expect((await earlier('GET', `/sources/${id}`)).body).not.toHaveProperty('recording')
-  expect((await earlier('PUT', `/sources/${id}`, { ...camera, rate: 5 })).status).toBe(200)
-  const refused = await earlier('POST', '/sources', { ...camera, recording: daily })
+  expect((await earlier('PUT', `/sources/${id}`, { ...cameraSource, rate: 5 })).status).toBe(200)
+  const refused = await earlier('POST', '/sources', { ...cameraSource, recording: daily })
   expect(refused.status).toBe(400)
   const { body } = await callOf('v3')('GET', `/sources/${id}`)
   expect(body).toMatchObject({ rate: 5, recording: daily })
 })
 
 test('a deployment by v1 or v2 keeps recording settings', async () => {
-  const object = { sources: [{ ...camera, recording: daily }], sinks: [discard], elements }
+  const object = {
+    sources: [{ ...cameraSource, recording: daily }],
+    sinks: [discardSink],
+    elements: countingElements,
+  }
   const before = (await callOf('v3')('POST', '/configuration', [object])).body.sources
-  const earlier = { sources: [camera], sinks: [discard], pipeline: elements }
+  const earlier = { sources: [cameraSource], sinks: [discardSink], pipeline: countingElements }
   expect((await callOf('v2')('POST', '/configuration', [earlier])).status).toBe(200)
   expect((await callOf('v3')('GET', '/configuration')).body.sources).toEqual(before)
 })

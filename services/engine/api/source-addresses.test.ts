@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { RevisionPath } from '../../../test/fixtures/engine.ts'
+import type { ApiRevision } from '../../../test/fixtures/engine.ts'
 import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
-const revisions: RevisionPath[] = ['v1', 'v2', 'v3']
+const revisions: ApiRevision[] = ['v1', 'v2', 'v3']
 
 test.each(['ftp://camera/', 'gopher://camera', '/dev/sda', 'camera'])(
   'the camera test rejects %s with examples of valid addresses',

@@ -1,8 +1,8 @@
 import type { StoredModel } from '@eyrie/model-store'
 import { describe, expect, it } from 'vitest'
-import { elementsIn } from '../../../test/fixtures/built-ins.ts'
+import { discoverElements } from '../../../test/fixtures/built-ins.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { compileCheck } from '../plugin-host/schema-check.ts'
 import { createCatalog } from './catalog.ts'
 
@@ -10,7 +10,7 @@ const stored = ['person', 'vehicle'].map(name => ({ card: { name } }) as StoredM
 
 function catalogOf(folders: string[] = [], devices = ['cpu']) {
   return createCatalog({
-    elements: elementsIn(...folders),
+    elements: discoverElements(...folders),
     models: { list: () => stored, get: name => stored.find(({ card }) => card.name === name) },
     inference: { devices: () => devices.map(type => ({ type, current_models: 0 })) },
   })
@@ -130,7 +130,7 @@ describe('catalog validation of an element', () => {
   })
 
   it('validates an element of a user plugin with its schema', () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const params_schema = { type: 'object', properties: { level: { maximum: 3 } } }
     writePlugin(folder, { name: 'fire', element: { params_schema } })
     const catalog = catalogOf([folder])

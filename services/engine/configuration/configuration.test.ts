@@ -1,18 +1,22 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { camera, clip, pipelineOf } from '../../../test/fixtures/configuration.ts'
-import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+import {
+  createCameraSource,
+  createFileSource,
+  createLineCrossingPipeline,
+} from '../../../test/fixtures/configuration.ts'
+import { useFreshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
 
-const fresh = freshConfiguration()
+const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   const file = () => join(fresh.folder, 'engine', 'configuration.json')
 
   describe('on disk', () => {
     test('is restored with its entity tags and applied to the runtime', async () => {
-      const source = await fresh.configuration.sources.create(camera())
-      await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
+      const source = await fresh.configuration.sources.create(createCameraSource())
+      await fresh.configuration.pipelines.create(createLineCrossingPipeline([source.value.id]))
       const before = fresh.configuration.get()
       const plan = fresh.plans.at(-1)
       await fresh.restart()
@@ -21,7 +25,7 @@ describe('configuration', () => {
     })
 
     test('is readable only by its owner, because it contains passwords', async () => {
-      await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(createCameraSource())
       expect((await stat(file())).mode & 0o777).toBe(0o600)
     })
 
@@ -31,8 +35,8 @@ describe('configuration', () => {
       ['lacks a field', (text: string) => JSON.stringify({ ...JSON.parse(text), sinks: undefined })],
       ['refers to missing objects', (text: string) => JSON.stringify({ ...JSON.parse(text), sources: [] })],
     ])('is rejected and not modified when it %s', async (_, damage) => {
-      const source = await fresh.configuration.sources.create(camera())
-      await fresh.configuration.pipelines.create(pipelineOf([source.value.id]))
+      const source = await fresh.configuration.sources.create(createCameraSource())
+      await fresh.configuration.pipelines.create(createLineCrossingPipeline([source.value.id]))
       const damaged = damage(await readFile(file(), 'utf8'))
       await writeFile(file(), damaged)
       await expect(fresh.restart()).rejects.toThrow(file())
@@ -40,9 +44,11 @@ describe('configuration', () => {
     })
 
     test('is not modified by a rejected edit', async () => {
-      await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(createCameraSource())
       const before = await readFile(file(), 'utf8')
-      await expect(fresh.configuration.pipelines.create(pipelineOf([7]))).rejects.toMatchObject({
+      await expect(
+        fresh.configuration.pipelines.create(createLineCrossingPipeline([7])),
+      ).rejects.toMatchObject({
         code: 'id',
       })
       expect(await readFile(file(), 'utf8')).toBe(before)
@@ -50,9 +56,9 @@ describe('configuration', () => {
     })
 
     test('rejects an edit that cannot be written', async () => {
-      await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(createCameraSource())
       await rm(join(fresh.folder, 'engine'), { recursive: true })
-      await expect(fresh.configuration.sources.create(camera())).rejects.toThrow()
+      await expect(fresh.configuration.sources.create(createCameraSource())).rejects.toThrow()
       expect(fresh.configuration.sources.list().value).toHaveLength(1)
       expect(fresh.plans).toHaveLength(2)
     })
@@ -61,7 +67,7 @@ describe('configuration', () => {
   describe('assigns ids', () => {
     test('to all of many concurrent creations', async () => {
       const created = await Promise.all(
-        Array.from({ length: 50 }, () => fresh.configuration.sources.create(camera())),
+        Array.from({ length: 50 }, () => fresh.configuration.sources.create(createCameraSource())),
       )
       const ids = created.map(({ value }) => value.id)
       expect(new Set(ids).size).toBe(50)
@@ -70,16 +76,20 @@ describe('configuration', () => {
     })
 
     test('only once, even after deletion and restart', async () => {
-      const first = await fresh.configuration.sources.create(camera())
+      const first = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.remove(first.value.id, false)
       await fresh.restart()
-      expect((await fresh.configuration.sources.create(camera())).value.id).toBeGreaterThan(first.value.id)
+      expect((await fresh.configuration.sources.create(createCameraSource())).value.id).toBeGreaterThan(
+        first.value.id,
+      )
     })
 
     test('to channels per pair of source and pipeline, as long as both exist', async () => {
-      const a = await fresh.configuration.sources.create(camera())
-      const b = await fresh.configuration.sources.create(camera('rtsp://b/'))
-      const pipeline = await fresh.configuration.pipelines.create(pipelineOf([a.value.id, b.value.id]))
+      const a = await fresh.configuration.sources.create(createCameraSource())
+      const b = await fresh.configuration.sources.create(createCameraSource('rtsp://b/'))
+      const pipeline = await fresh.configuration.pipelines.create(
+        createLineCrossingPipeline([a.value.id, b.value.id]),
+      )
       const before = fresh.configuration.channels()
       await fresh.configuration.disconnect(pipeline.value.id, 'sources', [a.value.id])
       expect(fresh.configuration.channels()).toEqual([before[1]])
@@ -91,7 +101,7 @@ describe('configuration', () => {
 
   describe('with concurrent edits of one resource', () => {
     test('rejects an edit with an outdated entity tag', async () => {
-      const { value, etag } = await fresh.configuration.sources.create(camera())
+      const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
       await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
         code: 'precondition',
@@ -101,7 +111,7 @@ describe('configuration', () => {
     })
 
     test('accepts exactly one of many edits with the same entity tag', async () => {
-      const { value, etag } = await fresh.configuration.sources.create(camera())
+      const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       const edits = [1, 2, 3, 4, 5].map(rate => fresh.configuration.sources.modify(value.id, { rate }, etag))
       const results = await Promise.allSettled(edits)
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -110,17 +120,17 @@ describe('configuration', () => {
 
   describe('after a file has ended', () => {
     test('does not play it again after a restart', async () => {
-      await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
+      await fresh.configuration.sources.create(createFileSource(fresh.folder, 'a.mp4'))
       fresh.endSource(1)
-      await fresh.configuration.sources.create(camera())
+      await fresh.configuration.sources.create(createCameraSource())
       await fresh.restart()
       expect(fresh.plans.at(-1)?.sources.map(({ ended }) => ended)).toEqual([true, false])
     })
 
     test('plays it again after its source was edited', async () => {
-      const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'a.mp4'))
+      const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'a.mp4'))
       fresh.endSource(value.id)
-      await fresh.configuration.sources.update(value.id, clip(fresh.folder, 'a.mp4'))
+      await fresh.configuration.sources.update(value.id, createFileSource(fresh.folder, 'a.mp4'))
       expect(fresh.plans.at(-1)?.sources[0]?.ended).toBe(false)
     })
   })

@@ -1,23 +1,28 @@
 import type { SinkInput, SourceInput } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
-import { camera, counting, discard, line } from '../../../test/fixtures/configuration.ts'
-import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+import {
+  createCameraSource,
+  createLineCrossingElements,
+  discardSink,
+  lineConfig,
+} from '../../../test/fixtures/configuration.ts'
+import { useFreshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
 
-const fresh = freshConfiguration()
+const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('deployment', () => {
     const object = (sources: SourceInput[], config?: Record<string, unknown>, sinks: SinkInput[] = []) => ({
       sources,
       sinks,
-      elements: counting(config),
+      elements: createLineCrossingElements(config),
       priority: 5,
     })
 
     test('creates a pipeline for each object and merges equal sources and sinks', async () => {
       const { value } = await fresh.configuration.deploy([
-        object([camera('rtsp://a/'), camera('rtsp://b/')], undefined, [discard]),
-        object([camera('rtsp://b/')], undefined, [discard]),
+        object([createCameraSource('rtsp://a/'), createCameraSource('rtsp://b/')], undefined, [discardSink]),
+        object([createCameraSource('rtsp://b/')], undefined, [discardSink]),
       ])
       expect(value.sources).toHaveLength(2)
       expect(value.sinks).toHaveLength(1)
@@ -28,17 +33,24 @@ describe('configuration', () => {
     })
 
     test('replaces positions in configs and filters by ids', async () => {
-      await fresh.configuration.sources.create(camera('rtsp://before/'))
-      const filtered = { ...discard, filter: [1] }
+      await fresh.configuration.sources.create(createCameraSource('rtsp://before/'))
+      const filtered = { ...discardSink, filter: [1] }
       const { value } = await fresh.configuration.deploy([
-        object([camera('rtsp://a/'), camera('rtsp://b/')], { '0': line, '1': line }, [filtered]),
+        object(
+          [createCameraSource('rtsp://a/'), createCameraSource('rtsp://b/')],
+          { '0': lineConfig, '1': lineConfig },
+          [filtered],
+        ),
       ])
       expect(Object.keys(value.pipelines[0]?.elements[0]?.config ?? {})).toEqual(['2', '3'])
       expect(value.sinks[0]?.filter).toEqual([3])
     })
 
     test('rejects a config that refers to one source by two positions', async () => {
-      const twice = object([camera('rtsp://a/'), camera('rtsp://a/')], { '0': line, '1': line })
+      const twice = object([createCameraSource('rtsp://a/'), createCameraSource('rtsp://a/')], {
+        '0': lineConfig,
+        '1': lineConfig,
+      })
       await expect(fresh.configuration.deploy([object([]), twice])).rejects.toThrow(
         '/1/elements/0/config/1: a source appears more than once',
       )
@@ -46,22 +58,25 @@ describe('configuration', () => {
 
     test('changes recording settings without restarting channels', async () => {
       const recording = { mode: 'event', before_s: 3, after_s: 4, sound: true } as const
-      await fresh.configuration.deploy([object([camera()])])
-      const recorded = await fresh.configuration.deploy([object([{ ...camera(), recording }])])
-      expect(recorded.value.sources).toEqual([{ id: 1, ...camera(), recording }])
+      await fresh.configuration.deploy([object([createCameraSource()])])
+      const recorded = await fresh.configuration.deploy([object([{ ...createCameraSource(), recording }])])
+      expect(recorded.value.sources).toEqual([{ id: 1, ...createCameraSource(), recording }])
       expect(fresh.plans.at(-1)?.sources[0]?.recording).toEqual(recording)
       expect(fresh.plans.at(-1)?.channels).toEqual(fresh.plans.at(-2)?.channels)
-      const without = await fresh.configuration.deploy([object([camera()])])
-      expect(without.value.sources).toEqual([{ id: 1, ...camera() }])
+      const without = await fresh.configuration.deploy([object([createCameraSource()])])
+      expect(without.value.sources).toEqual([{ id: 1, ...createCameraSource() }])
     })
 
     test('keeps the ids, channels and plan of equal objects', async () => {
-      const objects = [object([camera('rtsp://a/')], { '0': line }), object([camera('rtsp://b/')])]
+      const objects = [
+        object([createCameraSource('rtsp://a/')], { '0': lineConfig }),
+        object([createCameraSource('rtsp://b/')]),
+      ]
       const first = await fresh.configuration.deploy(objects)
       const plan = fresh.plans.at(-1)
       const again = await fresh.configuration.deploy(objects)
       expect(again).toEqual(first)
-      const more = await fresh.configuration.deploy([object([camera('rtsp://c/')]), ...objects])
+      const more = await fresh.configuration.deploy([object([createCameraSource('rtsp://c/')]), ...objects])
       expect(more.value.pipelines.slice(1)).toEqual(first.value.pipelines)
       expect(fresh.plans.at(-1)?.channels).toEqual(expect.arrayContaining(plan!.channels))
     })
@@ -72,8 +87,8 @@ describe('configuration', () => {
         address: `file://${fresh.folder}/output/door.mp4${query}`,
         filter: [],
       })
-      const one = object([camera('rtsp://a/')], undefined, [recorder('')])
-      const other = object([camera('rtsp://b/')], undefined, [recorder('?keep=1')])
+      const one = object([createCameraSource('rtsp://a/')], undefined, [recorder('')])
+      const other = object([createCameraSource('rtsp://b/')], undefined, [recorder('?keep=1')])
       await expect(fresh.configuration.deploy([one, other])).rejects.toThrow(
         /^\/1\/sinks: sink 1 already writes to .*door\.mp4/,
       )
@@ -81,33 +96,43 @@ describe('configuration', () => {
     })
 
     test('keeps a pipeline with equal elements when its sources change', async () => {
-      await fresh.configuration.deploy([object([camera('rtsp://a/')])])
-      const { value } = await fresh.configuration.deploy([object([camera('rtsp://b/')])])
+      await fresh.configuration.deploy([object([createCameraSource('rtsp://a/')])])
+      const { value } = await fresh.configuration.deploy([object([createCameraSource('rtsp://b/')])])
       expect(value.pipelines.map(({ id, sources }) => [id, sources])).toEqual([[1, [2]]])
     })
 
     test('restores hidden passwords from the stored source with the same address', async () => {
-      await fresh.configuration.deploy([object([camera('rtsp://me:secret@a/')])])
-      await fresh.configuration.deploy([object([camera('rtsp://me:***@a/')])])
+      await fresh.configuration.deploy([object([createCameraSource('rtsp://me:secret@a/')])])
+      await fresh.configuration.deploy([object([createCameraSource('rtsp://me:***@a/')])])
       expect(fresh.plans.at(-1)?.sources).toMatchObject([{ id: 1, address: { url: 'rtsp://me:secret@a/' } }])
     })
 
     test('may be empty', async () => {
-      await fresh.configuration.deploy([object([camera()])])
+      await fresh.configuration.deploy([object([createCameraSource()])])
       expect((await fresh.configuration.deploy([])).value).toEqual({ sources: [], sinks: [], pipelines: [] })
       expect(fresh.plans.at(-1)?.channels).toEqual([])
     })
 
     test.each([
-      ['/1/sources/0/address', () => [object([camera()]), object([camera('ftp://a/')])]],
-      ['/0/elements/0/config/1', () => [object([camera()], { '1': line })]],
-      ['/0/sinks/0/filter/0', () => [object([camera()], undefined, [{ ...discard, filter: [3] }])]],
+      [
+        '/1/sources/0/address',
+        () => [object([createCameraSource()]), object([createCameraSource('ftp://a/')])],
+      ],
+      ['/0/elements/0/config/1', () => [object([createCameraSource()], { '1': lineConfig })]],
+      [
+        '/0/sinks/0/filter/0',
+        () => [object([createCameraSource()], undefined, [{ ...discardSink, filter: [3] }])],
+      ],
       [
         '/0/sinks/0/address',
-        () => [object([camera()], undefined, [{ ...discard, type: 'file', address: 'file:///etc/x' }])],
+        () => [
+          object([createCameraSource()], undefined, [
+            { ...discardSink, type: 'file', address: 'file:///etc/x' },
+          ]),
+        ],
       ],
     ])('is rejected as a whole with the place %s', async (place, body) => {
-      await fresh.configuration.deploy([object([camera('rtsp://running/')])])
+      await fresh.configuration.deploy([object([createCameraSource('rtsp://running/')])])
       const before = fresh.configuration.get()
       await expect(fresh.configuration.deploy(body() as never)).rejects.toMatchObject({
         code: 'syntax',

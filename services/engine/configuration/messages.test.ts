@@ -2,24 +2,27 @@ import { join } from 'node:path'
 import type { SinkInput, SourceInput } from '@eyrie/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  camera,
-  counting,
-  type OpenConfiguration,
-  openConfiguration,
-  pipelineOf,
+  createCameraSource,
+  createLineCrossingElements,
+  createLineCrossingPipeline,
+  openTestConfiguration,
+  type TestConfiguration,
 } from '../../../test/fixtures/configuration.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 let folder: string
-let opened: OpenConfiguration
+let opened: TestConfiguration
 
 beforeEach(async () => {
-  folder = temporaryFolder()
-  opened = await openConfiguration(folder)
+  folder = createTemporaryFolder()
+  opened = await openTestConfiguration(folder)
 })
 
 const sinkOf = (type: SinkInput['type'], address: string): SinkInput => ({ type, address, filter: [] })
-const sourceOf = (type: SourceInput['type'], address: string): SourceInput => ({ ...camera(address), type })
+const sourceOf = (type: SourceInput['type'], address: string): SourceInput => ({
+  ...createCameraSource(address),
+  type,
+})
 const sending = (name: string) => sinkOf('zmqinternal', `inproc://${name}`)
 const reading = (name: string) => sourceOf('zmqinternal', `inproc://${name}`)
 
@@ -87,7 +90,12 @@ describe('database password', () => {
 
   it('is kept by a deployment that sends *** back', async () => {
     const object = (address: string) => [
-      { sources: [camera()], sinks: [sinkOf('embedding', address)], elements: counting(), priority: 5 },
+      {
+        sources: [createCameraSource()],
+        sinks: [sinkOf('embedding', address)],
+        elements: createLineCrossingElements(),
+        priority: 5,
+      },
     ]
     await opened.configuration.deploy(object('postgres://me:xyzzy@host/vectors'))
     await opened.configuration.deploy(object(shown))
@@ -104,7 +112,7 @@ describe('feedback loop of pipelines', () => {
   })
 
   beforeEach(async () => {
-    await opened.configuration.sources.create(camera())
+    await opened.configuration.sources.create(createCameraSource())
     for (const name of ['a', 'b']) {
       await opened.configuration.sources.create(reading(name))
       await opened.configuration.sinks.create(sending(name))
@@ -114,9 +122,9 @@ describe('feedback loop of pipelines', () => {
 
   it('is rejected at creation and at connection', async () => {
     const { pipelines } = opened.configuration
-    const own = { ...pipelineOf([fromA]), sinks: [toA] }
+    const own = { ...createLineCrossingPipeline([fromA]), sinks: [toA] }
     await expect(pipelines.create(own)).rejects.toMatchObject(refusal('/sinks'))
-    const { value } = await pipelines.create({ ...pipelineOf([fromA]), sinks: [toB] })
+    const { value } = await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
     const connected = opened.configuration.connect(value.id, 'sinks', [toA])
     await expect(connected).rejects.toMatchObject(refusal('/sinks'))
     expect(pipelines.get(value.id).value.sinks).toEqual([toB])
@@ -124,9 +132,9 @@ describe('feedback loop of pipelines', () => {
 
   it('is rejected across other pipelines, in any order of creation', async () => {
     const { pipelines, sources, sinks } = opened.configuration
-    await pipelines.create({ ...pipelineOf([1]), sinks: [toA] })
-    await pipelines.create({ ...pipelineOf([fromA]), sinks: [toB] })
-    const third = await pipelines.create(pipelineOf([fromB]))
+    await pipelines.create({ ...createLineCrossingPipeline([1]), sinks: [toA] })
+    await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
+    const third = await pipelines.create(createLineCrossingPipeline([fromB]))
     await expect(opened.configuration.connect(third.value.id, 'sinks', [toA])).rejects.toMatchObject(
       refusal('/sinks'),
     )
@@ -138,9 +146,9 @@ describe('feedback loop of pipelines', () => {
 
   it('is rejected in a deployment with its place', async () => {
     const object = (source: SourceInput, sink: SinkInput) => ({
-      ...{ sources: [source], sinks: [sink], elements: counting(), priority: 5 },
+      ...{ sources: [source], sinks: [sink], elements: createLineCrossingElements(), priority: 5 },
     })
-    const deployment = [object(camera(), sending('a')), object(reading('b'), sending('b'))]
+    const deployment = [object(createCameraSource(), sending('a')), object(reading('b'), sending('b'))]
     await expect(opened.configuration.deploy(deployment)).rejects.toMatchObject(refusal('/1/sinks'))
   })
 })

@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { camera, counting, discard, line, pipelineOf } from '../../../test/fixtures/configuration.ts'
-import { freshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+import {
+  createCameraSource,
+  createLineCrossingElements,
+  createLineCrossingPipeline,
+  discardSink,
+  lineConfig,
+} from '../../../test/fixtures/configuration.ts'
+import { useFreshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
 
-const fresh = freshConfiguration()
+const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('deletion of a source', () => {
     test('is rejected with the connected pipelines', async () => {
-      const { value } = await fresh.configuration.sources.create(camera())
-      const pipeline = await fresh.configuration.pipelines.create(pipelineOf([value.id]))
+      const { value } = await fresh.configuration.sources.create(createCameraSource())
+      const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([value.id]))
       await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
         code: 'reference',
         message: 'source 1 is connected to pipelines 1: disconnect it, or add ?force=true',
@@ -17,17 +23,18 @@ describe('configuration', () => {
     })
 
     test('by force removes it from pipelines, configs and filters, and disconnects sinks whose filter becomes empty', async () => {
-      for (const url of ['rtsp://a/', 'rtsp://b/']) await fresh.configuration.sources.create(camera(url))
-      await fresh.configuration.sinks.create({ ...discard, filter: [1] })
-      await fresh.configuration.sinks.create({ ...discard, filter: [1, 2] })
-      const config = { '1': line, '2': line }
+      for (const url of ['rtsp://a/', 'rtsp://b/'])
+        await fresh.configuration.sources.create(createCameraSource(url))
+      await fresh.configuration.sinks.create({ ...discardSink, filter: [1] })
+      await fresh.configuration.sinks.create({ ...discardSink, filter: [1, 2] })
+      const config = { '1': lineConfig, '2': lineConfig }
       const pipeline = await fresh.configuration.pipelines.create({
-        ...pipelineOf([1, 2], config),
+        ...createLineCrossingPipeline([1, 2], config),
         sinks: [1, 2],
       })
       await fresh.configuration.sources.remove(1, true)
       expect(fresh.configuration.pipelines.get(pipeline.value.id).value).toMatchObject({
-        elements: counting({ '2': line }),
+        elements: createLineCrossingElements({ '2': lineConfig }),
         sources: [2],
         sinks: [2],
       })
@@ -37,8 +44,8 @@ describe('configuration', () => {
 
   describe('connection of several resources', () => {
     test('connects either all or none', async () => {
-      const { value } = await fresh.configuration.sources.create(camera())
-      const pipeline = await fresh.configuration.pipelines.create(pipelineOf([]))
+      const { value } = await fresh.configuration.sources.create(createCameraSource())
+      const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([]))
       await expect(
         fresh.configuration.connect(pipeline.value.id, 'sources', [value.id, 9]),
       ).rejects.toMatchObject({
@@ -50,8 +57,8 @@ describe('configuration', () => {
     })
 
     test('disconnects either all or none', async () => {
-      const { value } = await fresh.configuration.sources.create(camera())
-      const pipeline = await fresh.configuration.pipelines.create(pipelineOf([value.id]))
+      const { value } = await fresh.configuration.sources.create(createCameraSource())
+      const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([value.id]))
       await expect(
         fresh.configuration.disconnect(pipeline.value.id, 'sources', [value.id, 9]),
       ).rejects.toMatchObject({

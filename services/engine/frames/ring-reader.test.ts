@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Pipeline, Ring } from '../../media/node-gst/index.ts'
 import { RingReader } from './ring-reader.ts'
 
@@ -46,7 +46,7 @@ async function writeFrames(path: string) {
 }
 
 beforeEach(async () => {
-  folder = temporaryFolder()
+  folder = createTemporaryFolder()
   await writeFrames(join(folder, 'view.ring'))
   reader = new RingReader(join(folder, 'view.ring'))
 })

@@ -5,9 +5,9 @@ import type { DetectedObject, Frame, ModelRequest } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { brightCells, constantRows } from '../../../test/fixtures/detectors.ts'
+import { createBrightCellDetector, createConstantDetector } from '../../../test/fixtures/detectors.ts'
 import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { InferenceRun } from './inference.ts'
 import { createInference } from './inference.ts'
 
@@ -19,14 +19,14 @@ const log = createLog('test', 'silent')
 async function setUp({ workers = 2 } = {}) {
   const spent: [InferenceRun, number][] = []
   const costs = { recordInference: (run: InferenceRun, ms: number) => void spent.push([run, ms]) }
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const root = join(folder, 'models')
   const facts = { head: 'yolox', labels: ['bright'], license: 'MIT' } as const
   const { card } = await addModel(root, {
     name: 'bright',
     ...facts,
     labels: ['bright'],
-    model: brightCells(size),
+    model: createBrightCellDetector(size),
   })
 
   const models = await openModelStore({ roots: [root], log, intervalMs: 20 })
@@ -124,7 +124,7 @@ describe('inference', () => {
 
   it('reads interleaved colours if the model does', async () => {
     const { inference, client, root, models, folder } = await setUp()
-    const model = brightCells({ ...size, layout: 'nhwc' })
+    const model = createBrightCellDetector({ ...size, layout: 'nhwc' })
     await addModel(root, { name: 'rows', head: 'yolox', labels: ['bright'], license: 'MIT', model })
     await vi.waitFor(() => expect(models.get('rows')).toBeDefined(), 2000)
     const path = join(folder, 'interleaved')
@@ -139,7 +139,7 @@ describe('inference', () => {
 
   it('converts pixels to floats for a model that was imported unchanged', async () => {
     const { inference, ring, client, root, card, models } = await setUp()
-    const file = brightCells(size)
+    const file = createBrightCellDetector(size)
     const sha256 = createHash('sha256').update(file).digest('hex')
     const input = { ...card.input, name: 'images', dtype: 'float32', dynamic: false }
     mkdirSync(join(root, 'floats'))
@@ -231,11 +231,11 @@ describe('models on the workers', () => {
     const seen = new Set<string>()
     const look = async () => seen.add((await detector.detect(frame(1), thresholds))[0]!.class)
     await look()
-    await put('yolox', 'shine', brightCells({ ...size, shapes: 'nodes' }))
+    await put('yolox', 'shine', createBrightCellDetector({ ...size, shapes: 'nodes' }))
     await vi.waitUntil(async () => (await look()).has('shine'), 10_000)
     expect([...seen, inference.devices()]).toEqual(['bright', 'shine', [{ type: 'cpu', current_models: 1 }]])
 
-    await put('decoded', 'always', constantRows(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]))
+    await put('decoded', 'always', createConstantDetector(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]))
     await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)
   })
 
@@ -282,7 +282,7 @@ describe('worker that exits', () => {
       head: 'yolox',
       labels: ['bright'],
       license: 'MIT',
-      model: brightCells(size),
+      model: createBrightCellDetector(size),
     })
     const detector = await vi.waitFor(open, 5000)
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 2, column: 2 }])

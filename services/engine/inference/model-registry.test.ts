@@ -1,8 +1,8 @@
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { brightCells } from '../../../test/fixtures/detectors.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createBrightCellDetector } from '../../../test/fixtures/detectors.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createModelRegistry } from './model-registry.ts'
 import { createScheduler } from './scheduler.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
@@ -11,9 +11,9 @@ it('model registry loads a model on all running workers after another one has ex
   timeout: 60_000,
 }, async () => {
   const log = createLog('test', 'silent')
-  const root = temporaryFolder()
+  const root = createTemporaryFolder()
   const facts = { head: 'yolox', labels: ['bright'], license: 'MIT' } as const
-  const model = brightCells({ width: 64, height: 64 })
+  const model = createBrightCellDetector({ width: 64, height: 64 })
   await addModel(root, { name: 'bright', ...facts, labels: ['bright'], model })
   const models = await openModelStore({ roots: [root], log })
   onTestFinished(models.close)

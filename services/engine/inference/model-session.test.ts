@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelCard } from '@eyrie/contract/model'
 import { expect, onTestFinished, test } from 'vitest'
-import { brightCells } from '../../../test/fixtures/detectors.ts'
+import { createBrightCellDetector } from '../../../test/fixtures/detectors.ts'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { RingReader } from '../frames/ring-reader.ts'
 import { openModelSession } from './model-session.ts'
 
@@ -14,9 +14,9 @@ const pixels = size.width * size.height
 
 /** How bright a picture is on average, as a model of floats sees it whose card has this `input`. */
 async function brightnessOf(picture: Uint8Array, input: object): Promise<number | undefined> {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const [file, path] = [join(folder, 'model.onnx'), join(folder, 'ring')]
-  const model = brightCells(size)
+  const model = createBrightCellDetector(size)
   writeFileSync(file, model)
   const card = modelCard.parse({
     ...{ name: 'floats', task: 'detect', head: 'yolox', labels: ['bright'], license: 'MIT' },

@@ -4,21 +4,21 @@ import type { DetectedObject } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine, publishedModels } from '@eyrie/model-store'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { testData } from '../../../test/fixtures/data.ts'
+import { findTestData } from '../../../test/fixtures/data.ts'
 import { type DecodedFrames, decodeFrames } from '../../../test/fixtures/frames.ts'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createInference, type InferencePool } from './inference.ts'
 
-const yolox = testData('models/yolox_nano.onnx')
-const clip = (name: string) => testData(`video/${name}.mp4`) ?? ''
+const yolox = findTestData('models/yolox_nano.onnx')
+const clip = (name: string) => findTestData(`video/${name}.mp4`) ?? ''
 const thresholds = { score_threshold: 0.4, iou_threshold: 0.3 }
 
 const rectangle = { width: 416, height: 256 }
 const square = { width: 416, height: 416 }
 
 async function startWorkers(): Promise<InferencePool> {
-  const root = join(temporaryFolder(), 'models')
+  const root = join(createTemporaryFolder(), 'models')
   const log = createLog('test', 'silent')
   const { options } = publishedModels['yolox-nano']!
   await addModel(root, { name: 'yolox-nano', model: readFileSync(yolox!), ...options })
@@ -33,7 +33,7 @@ async function detectOn(
   inference: InferencePool,
   { width, height, content, pixels }: DecodedFrames,
 ): Promise<DetectedObject[][]> {
-  const path = join(temporaryFolder(), 'ring')
+  const path = join(createTemporaryFolder(), 'ring')
   const payloadSize = 3 * width * height
   const ring = createTestRing(path, {
     width,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { FrameFeed } from './frame-feed.ts'
 import { SourceView } from './source-view.ts'
 import { UpstreamResults } from './upstream-results.ts'
@@ -32,7 +32,7 @@ function make(view: SourceView, payloadSize: number) {
 }
 
 beforeEach(() => {
-  folder = temporaryFolder()
+  folder = createTemporaryFolder()
   findings = new UpstreamResults()
   reached = 10
   restarts = 0

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
@@ -12,7 +12,7 @@ const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).st
 test.runIf(canMount)(
   'output removes the oldest messages on a full disk, reports it, and continues',
   async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const small = `mount -t tmpfs -o size=400k tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
     const { stdout } = await promisify(execFile)(
       'unshare',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createLog } from '@eyrie/kit/log'
 import { describe, expect, test, vi } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { MessageDraft } from '../output/message-draft.ts'
 import { createPublishPipeline } from '../publish/publish-pipeline.ts'
 import { createEventPictures } from './event-pictures.ts'
@@ -27,7 +27,7 @@ const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).dig
 
 /** A publish pipeline with event pictures that load when the test calls `load`; each contains nothing but its pts. */
 async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
-  const store = createPictureStore(temporaryFolder(), 1000)
+  const store = createPictureStore(createTemporaryFolder(), 1000)
   await store.open()
   const clock = { now: 0 }
   const log = createLog('test', 'silent')

@@ -7,15 +7,15 @@ import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { startEngine } from '../../../test/fixtures/engine.ts'
-import { startMedia } from '../../../test/fixtures/media.ts'
-import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { startMediaProcess } from '../../../test/fixtures/media.ts'
+import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const EVENT_AT = 40
 
 test('an event refers to the picture of exactly its frame, which is stored and served', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, 200)
   const found = `events: n === ${EVENT_AT} ? [{ type: 'found' }] : []`
@@ -23,7 +23,7 @@ test('an event refers to the picture of exactly its frame, which is stored and s
     name: 'find',
     open: `return { process: ({ n }: { n: number }) => ({ ${found} }) }`,
   })
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   onTestFinished(() => media.stop())
   const { engine, call } = await startEngine(join(folder, 'data'), {
     EYRIE_MEDIA_URL: media.url,
@@ -63,7 +63,7 @@ async function numberIn(jpeg: Buffer): Promise<number> {
   gst.stdin.end(jpeg)
   const pixels = await buffer(gst.stdout)
   await ended
-  const { bits, block, width } = numbered
+  const { bits, block, width } = numberedShape
   const middle = (bit: number) => pixels[(block / 2) * width + bit * block + block / 2]!
   return Array.from({ length: bits }, (_, bit) => (middle(bit) > 127 ? 1 << bit : 0)).reduce((a, b) => a + b)
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createPictureStore } from './picture-store.ts'
 
 const jpeg = (fill: number, size = 100) => new Uint8Array(size).fill(fill)
@@ -14,7 +14,7 @@ const openStore = async (folder: string, bytes: number) => {
 
 describe('picture store', () => {
   test('stores pictures by SHA-256 across restarts', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const sha256 = await (await openStore(folder, 1000)).save(new TextEncoder().encode('abc'))
     expect(sha256).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     const again = await openStore(folder, 1000)
@@ -23,7 +23,7 @@ describe('picture store', () => {
   })
 
   test('deletes the oldest pictures first and counts duplicates once', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const store = await openStore(folder, 250)
     const first = await store.save(jpeg(1))
     const second = await store.save(jpeg(2))
@@ -35,7 +35,7 @@ describe('picture store', () => {
   })
 
   test('stores a picture once when two channels save it at the same time', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const store = await openStore(folder, 1000)
     const [one, other] = await Promise.all([store.save(jpeg(1)), store.save(jpeg(1))])
     expect(other).toBe(one)
@@ -44,7 +44,7 @@ describe('picture store', () => {
   })
 
   test('deletes the oldest pictures and unfinished files at the start', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const large = await openStore(folder, 1000)
     const old = await large.save(jpeg(1))
     const fresh = await large.save(jpeg(2))
@@ -56,7 +56,7 @@ describe('picture store', () => {
   })
 
   test('reports a failure of the disk until a picture is saved', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const store = await openStore(folder, 1000)
     await rm(folder, { recursive: true })
     await expect(store.save(jpeg(1))).rejects.toThrow('ENOENT')

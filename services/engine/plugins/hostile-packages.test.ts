@@ -4,13 +4,19 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
-import { type Entry, entriesOf, packageOf, tarOf, tgzOf } from '../../../test/fixtures/package.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
+import {
+  type ArchiveEntry,
+  createPluginEntries,
+  createPluginPackage,
+  createTar,
+  createTarball,
+} from '../../../test/fixtures/package.ts'
 import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
 
 let data: string
 let engine: Service
-let call: Call
+let call: CallEngine
 beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'eyrie-hostile-'))
   const engineSettings = { plugin_package_bytes: 256 << 10, plugin_unpacked_bytes: 1 << 20 }
@@ -26,14 +32,16 @@ const gzip = { 'Content-Type': 'application/gzip' }
 const upload = (body: unknown, headers = gzip) => call('POST', '/plugins', body, headers)
 
 /** A valid plugin with additional entries. */
-const withEntry = (...entries: Entry[]) => tgzOf([...entriesOf({}), ...entries])
-const probe = (rest: TestPlugin) => packageOf({ name: 'probe', ...rest })
+const withEntry = (...entries: ArchiveEntry[]) => createTarball([...createPluginEntries({}), ...entries])
+const probe = (rest: TestPlugin) => createPluginPackage({ name: 'probe', ...rest })
 /** A valid plugin apart from the content of its module. */
 const withModule = (content: string) =>
-  tgzOf(entriesOf({}).map(entry => (entry.name.endsWith('element.ts') ? { ...entry, content } : entry)))
+  createTarball(
+    createPluginEntries({}).map(entry => (entry.name.endsWith('element.ts') ? { ...entry, content } : entry)),
+  )
 
 describe('plugin upload rejects without a trace a package that', () => {
-  const text = (name: string): Entry => ({ name, content: 'hostile' })
+  const text = (name: string): ArchiveEntry => ({ name, content: 'hostile' })
   const cases: (readonly [problem: string, create: () => unknown, status: number, reason: RegExp])[] = [
     ['leaves its folder', () => withEntry(text('package/../../../evil')), 400, /not a valid path inside/],
     ['leaves its folder in the first step', () => withEntry(text('../evil')), 400, /not a valid path inside/],
@@ -95,20 +103,20 @@ describe('plugin upload rejects without a trace a package that', () => {
     ['is not tar', () => new Uint8Array(gzipSync('plugin'.repeat(200))), 400, /not a complete gzipped tar/],
     [
       'is truncated',
-      async () => (await packageOf({ open: `/* ${'x'.repeat(4000)} */` })).slice(0, -60),
+      async () => (await createPluginPackage({ open: `/* ${'x'.repeat(4000)} */` })).slice(0, -60),
       400,
       /not a complete gzipped tar/,
     ],
     [
       'ends in the middle of a file',
-      async () => new Uint8Array(gzipSync((await tarOf(entriesOf({}))).subarray(0, 700))),
+      async () => new Uint8Array(gzipSync((await createTar(createPluginEntries({}))).subarray(0, 700))),
       400,
       /not a complete gzipped tar/,
     ],
-    ['has no manifest', () => tgzOf([text('package/element.ts')]), 400, /no plugin.json/],
+    ['has no manifest', () => createTarball([text('package/element.ts')]), 400, /no plugin.json/],
     [
       'has a manifest that is not JSON',
-      () => tgzOf([text('package/plugin.json')]),
+      () => createTarball([text('package/plugin.json')]),
       400,
       /plugin\.json is not valid JSON/,
     ],
@@ -205,7 +213,9 @@ test('plugin upload rejects a content type other than gzip', async () => {
 
 test('a schema with catastrophic backtracking is aborted without blocking the engine', async () => {
   const params_schema = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
-  expect((await upload(await packageOf({ name: 'slow', element: { params_schema } }))).status).toBe(201)
+  expect((await upload(await createPluginPackage({ name: 'slow', element: { params_schema } }))).status).toBe(
+    201,
+  )
   const elements = [{ name: 'slow', args: { word: `${'a'.repeat(60)}b` } }]
   const answer = await call('POST', '/pipelines', { elements })
   expect([answer.status, answer.body]).toEqual([

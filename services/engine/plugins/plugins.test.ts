@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import { errorBody } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Call, startEngine } from '../../../test/fixtures/engine.ts'
-import { entriesOf, packageOf, tgzOf } from '../../../test/fixtures/package.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
+import { createPluginEntries, createPluginPackage, createTarball } from '../../../test/fixtures/package.ts'
 import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { openElementThread } from '../plugin-host/worker-element.ts'
 
 let data: string
 let engine: Service
-let call: Call
+let call: CallEngine
 const start = async () => {
   ;({ engine, call } = await startEngine(data, { EYRIE_LICENSE: 'community' }))
 }
 beforeEach(async () => {
-  data = temporaryFolder()
+  data = createTemporaryFolder()
   await start()
 })
 afterEach(() => engine.stop())
 
 const upload = async (plugin: TestPlugin, type = 'application/gzip') =>
-  call('POST', '/plugins', await packageOf(plugin), { 'Content-Type': type })
+  call('POST', '/plugins', await createPluginPackage(plugin), { 'Content-Type': type })
 const use = (name: string, version: string) => call('PUT', `/plugins/${name}`, { version })
 const pipeline = (...elements: object[]) => call('POST', '/pipelines', { elements })
 const withLimit = (maximum: number) => ({
@@ -52,7 +52,7 @@ describe('plugin upload', () => {
   )
 
   it('loads a plugin that imports the SDK and its own files', async () => {
-    const described = entriesOf({ name: 'crowd' }).find(({ name }) => name.endsWith('plugin.json'))
+    const described = createPluginEntries({ name: 'crowd' }).find(({ name }) => name.endsWith('plugin.json'))
     const files = [
       { name: 'package/plugin.json', content: described!.content! },
       { name: 'package/lib/limit.ts', content: 'export const limit: number = 3' },
@@ -68,7 +68,7 @@ describe('plugin upload', () => {
       },
     ]
     const gzip = { 'Content-Type': 'application/gzip' }
-    expect(await call('POST', '/plugins', await tgzOf(files), gzip)).toMatchObject({ status: 201 })
+    expect(await call('POST', '/plugins', await createTarball(files), gzip)).toMatchObject({ status: 201 })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const element = await openElementThread({
       data: {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { untilStopped } from '../../../test/fixtures/engine-api.ts'
+import { waitUntilStopped } from '../../../test/fixtures/engine-api.ts'
 import { startEngineProcess } from '../../../test/fixtures/engine-process.ts'
-import { startMedia } from '../../../test/fixtures/media.ts'
+import { startMediaProcess } from '../../../test/fixtures/media.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { packageOf } from '../../../test/fixtures/package.ts'
+import { createPluginPackage } from '../../../test/fixtures/package.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const FRAMES = 900
 const LIMIT_MS = 150_000
@@ -17,12 +17,12 @@ type FrameMessage = Extract<OutputMessage, { kind: 'frame' }>
 it(
   'switching a plugin version, even to one that hangs, loses no frame of other channels',
   async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const video = join(folder, 'numbered.mp4')
     await writeNumberedVideo(video, FRAMES)
     const paced = 'return { process: () => new Promise(done => setTimeout(done, 20, {})) }'
     writePlugin(join(folder, 'plugins'), { name: 'paced', open: paced })
-    const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     onTestFinished(() => media.stop())
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
@@ -36,12 +36,14 @@ it(
 
     const counting = (name: string) =>
       `let n = 0; return { process: () => ({ counters: { probe: { ${name}: ++n } } }) }`
-    await api.plugin.upload(await packageOf({ version: '1.0.0', open: counting('one') }))
-    await api.plugin.upload(await packageOf({ version: '2.0.0', open: counting('two') }))
+    await api.plugin.upload(await createPluginPackage({ version: '1.0.0', open: counting('one') }))
+    await api.plugin.upload(await createPluginPackage({ version: '2.0.0', open: counting('two') }))
     // Its manifest requests the main thread, which it would block forever.
     const hanging = { element: { runs: 'inline' }, open: 'return { process: () => { for (;;); } }' } as const
-    await api.plugin.upload(await packageOf({ version: '3.0.0', ...hanging }))
-    await api.plugin.upload(await packageOf({ version: '4.0.0', open: `throw new Error('no camera')` }))
+    await api.plugin.upload(await createPluginPackage({ version: '3.0.0', ...hanging }))
+    await api.plugin.upload(
+      await createPluginPackage({ version: '4.0.0', open: `throw new Error('no camera')` }),
+    )
 
     const messages: OutputMessage[] = []
     const listening = Promise.withResolvers<void>()
@@ -82,7 +84,7 @@ it(
     await api.plugin.use('probe', { version: '1.0.0' })
     await until(() => counted('one').length > before)
 
-    await untilStopped(api, pipelines[0]!, LIMIT_MS)
+    await waitUntilStopped(api, pipelines[0]!, LIMIT_MS)
     const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
     await until(() => framesOf(other).at(-1)?.data.n === FRAMES)
     expect(framesOf(other).map(({ data }) => data.n)).toEqual(every)

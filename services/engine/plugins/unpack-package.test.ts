@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Entry, tgzOf } from '../../../test/fixtures/package.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { type ArchiveEntry, createTarball } from '../../../test/fixtures/package.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { unpackPackage } from './unpack-package.ts'
 
 const limits = { bytes: 1 << 20, files: 4 }
-const file = (name: string, content = name): Entry => ({ name, content })
+const file = (name: string, content = name): ArchiveEntry => ({ name, content })
 
 describe('unpackPackage', () => {
   it.each([
@@ -15,9 +15,9 @@ describe('unpackPackage', () => {
     ['by tar, from inside the folder', './', ''],
     ['without any folder', '', ''],
   ])('unpacks an archive created %s', async (_, prefix, pluginFolder) => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const entries = [file(`${prefix}plugin.json`), file(`${prefix}lib/a.ts`)]
-    const unpacked = await unpackPackage(await tgzOf(entries), folder, limits)
+    const unpacked = await unpackPackage(await createTarball(entries), folder, limits)
     expect(unpacked).toBe(join(folder, pluginFolder))
     expect(readFileSync(join(unpacked, 'lib/a.ts'), 'utf8')).toBe(`${prefix}lib/a.ts`)
   })
@@ -25,19 +25,19 @@ describe('unpackPackage', () => {
   it('unpacks names that exceed the tar header', async () => {
     const name = `lib/${'n'.repeat(150)}.ts`
     const unpacked = await unpackPackage(
-      await tgzOf([file('plugin.json'), file(name)]),
-      temporaryFolder(),
+      await createTarball([file('plugin.json'), file(name)]),
+      createTemporaryFolder(),
       limits,
     )
     expect(readFileSync(join(unpacked, name), 'utf8')).toBe(name)
   })
 
   it('rejects an archive with too many files and folders', async () => {
-    const folders = (count: number): Entry[] =>
+    const folders = (count: number): ArchiveEntry[] =>
       Array.from({ length: count }, (_, i) => ({ name: `${i}/`, type: 'directory' }))
-    const archive = (count: number) => tgzOf([file('plugin.json'), ...folders(count)])
-    await expect(unpackPackage(await archive(3), temporaryFolder(), limits)).resolves.toBeTruthy()
-    await expect(unpackPackage(await archive(4), temporaryFolder(), limits)).rejects.toMatchObject({
+    const archive = (count: number) => createTarball([file('plugin.json'), ...folders(count)])
+    await expect(unpackPackage(await archive(3), createTemporaryFolder(), limits)).resolves.toBeTruthy()
+    await expect(unpackPackage(await archive(4), createTemporaryFolder(), limits)).rejects.toMatchObject({
       code: 'size',
       message: 'the package contains more than 4 files and folders',
     })

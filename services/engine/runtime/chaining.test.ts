@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Media, startMedia } from '../../../test/fixtures/media.ts'
+import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/media.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
 import { startTestRuntime, type TestRuntime } from '../../../test/fixtures/runtime.ts'
 import { subscribe } from '../../../test/fixtures/subscriber.ts'
@@ -13,7 +13,7 @@ const LIMIT_MS = 150_000
 
 let folder: string
 let video: string
-let media: Media
+let media: MediaProcess
 let test: TestRuntime
 /** Media retains sources after an engine disconnects: each test uses its own name. */
 let name: string
@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-chaining-'))
   video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, 200)
-  media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
 })
 afterAll(async () => {
   await media.stop()
@@ -64,7 +64,7 @@ const chained = (payload: string, ...later: string[]): Plan => {
 
 /** Position of the detected number, by capture time. */
 const places = (channel: number) =>
-  new Map(test.published('frame', channel).map(({ time, data }) => [time, data.objects[0]?.bbox]))
+  new Map(test.getPublished('frame', channel).map(({ time, data }) => [time, data.objects[0]?.bbox]))
 
 /** Pairs of the same frame in a later channel and in the first. */
 function common(channel: number) {
@@ -91,7 +91,9 @@ describe('pipeline fed by another pipeline', { timeout: LIMIT_MS }, () => {
     await vi.waitUntil(() => common(2).length >= 15, PATIENCE)
     for (const [seen, sent] of common(2))
       if (seen) expect(seen).toMatchObject({ x: expect.closeTo(sent!.x, 1) })
-    const tracked = test.published('frame', 2).flatMap(({ data }) => data.objects.map(({ track }) => track))
+    const tracked = test
+      .getPublished('frame', 2)
+      .flatMap(({ data }) => data.objects.map(({ track }) => track))
     expect(tracked.some(track => track !== undefined)).toBe(true)
   })
 
@@ -136,12 +138,12 @@ it('connecting a sink with pictures does not make the channels of the source dro
   const loud: Plan = { ...quiet, pipelines: [pipeline!, beside], sinks: plan.sinks }
   await test.runtime.apply(quiet)
   for (let round = 1; round <= 4; round++) {
-    const frames = test.frames(1).length + 60
-    await vi.waitUntil(() => test.frames(1).length > frames, PATIENCE)
+    const frames = test.getAnalysedFrames(1).length + 60
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > frames, PATIENCE)
     await test.runtime.apply(round % 2 ? loud : quiet)
   }
   for (const channel of [1, 2]) {
-    const frames = test.frames(channel)
+    const frames = test.getAnalysedFrames(channel)
     expect(frames).toEqual(frames.map((_, i) => frames[0]! + i))
   }
 })
@@ -157,7 +159,7 @@ it('every frame of a file with pacing all is sent with its own picture', async (
   const received = subscribe(endpoint)
   await test.runtime.apply({ ...bound, channels: [] })
   await test.runtime.apply(bound)
-  await test.untilState(1, 'stopped')
+  await test.waitForState(1, 'stopped')
   await vi.waitUntil(() => received.at(-1)?.header.n === 200, PATIENCE)
   // The first frames may be sent before the subscription is active; the rest fits into the subscriber's queue.
   const numbers = received.map(({ header }) => header.n as number)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { SinkRecord } from '../sinks/sink.ts'
 import { type DiscardSink, OpenSinks } from './open-sinks.ts'
 
@@ -49,7 +49,7 @@ it('keeps an unchanged sink open when its filter changes', async () => {
 })
 
 it('writes pending records when it closes', async () => {
-  const path = join(temporaryFolder(), 'results.jsonl')
+  const path = join(createTemporaryFolder(), 'results.jsonl')
   const sinks = new OpenSinks(context)
   sinks.apply([{ id: 1, type: 'file', address: `file://${path}`, filter: [] }])
   sinks.findAccepting([1], 8)[0]?.write(record, frame)

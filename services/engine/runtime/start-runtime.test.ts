@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Media, startMedia } from '../../../test/fixtures/media.ts'
-import { placeOf, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/media.ts'
+import { getNumberBox, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { planOf, startTestRuntime, type TestRuntime } from '../../../test/fixtures/runtime.ts'
+import { createPlan, startTestRuntime, type TestRuntime } from '../../../test/fixtures/runtime.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 
 const FRAMES = 300
@@ -13,7 +13,7 @@ const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
 
 let folder: string
 let video: string
-let media: Media
+let media: MediaProcess
 let test: TestRuntime
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     name: 'unserialisable',
     open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
   })
-  media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
 })
 afterAll(async () => {
   await media.stop()
@@ -69,59 +69,63 @@ describe('file with pacing all', () => {
   it('is analysed to the last frame, each with its own picture, and then stopped', async () => {
     const ended: number[] = []
     test.runtime.onSourceEnded(source => ended.push(source))
-    await test.runtime.apply(planOf({ url: video }, [{ name: 'read-number' }]))
-    expect(await test.untilState(1, 'stopped')).toBe('the file has ended')
-    const frames = test.published('frame', 1)
+    await test.runtime.apply(createPlan({ url: video }, [{ name: 'read-number' }]))
+    expect(await test.waitForState(1, 'stopped')).toBe('the file has ended')
+    const frames = test.getPublished('frame', 1)
     expect(frames.map(({ data }) => data.n)).toEqual(every)
-    expect(frames.map(({ data }) => data.objects[0]?.bbox)).toEqual(every.map(n => placeOf(n - 1)))
+    expect(frames.map(({ data }) => data.objects[0]?.bbox)).toEqual(every.map(n => getNumberBox(n - 1)))
     expect(new Set(frames.map(({ pts }, i) => (pts ?? 0) - i * 3600)).size).toBe(1)
     expect(ended).toEqual([1])
   })
 
   it('is not replayed when it is planned again, unless `ended` is reset', async () => {
-    const plan = planOf({ url: video }, [count])
+    const plan = createPlan({ url: video }, [count])
     await test.runtime.apply(plan)
-    await test.untilState(1, 'stopped')
-    await test.runtime.apply(planOf({ url: video, ended: true }, [count]))
+    await test.waitForState(1, 'stopped')
+    await test.runtime.apply(createPlan({ url: video, ended: true }, [count]))
     expect(test.runtime.pipelineStatistics(1).status).toBe('stopped')
     await test.runtime.apply(plan)
-    await vi.waitUntil(() => test.frames(1).length === 2 * FRAMES, { timeout: 20_000 })
-    expect(test.frames(1)).toEqual([...every, ...every])
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length === 2 * FRAMES, { timeout: 20_000 })
+    expect(test.getAnalysedFrames(1)).toEqual([...every, ...every])
   })
 
   it('is not played until it has a channel', async () => {
-    const plan = planOf({ url: video }, [count])
+    const plan = createPlan({ url: video }, [count])
     await test.runtime.apply({ ...plan, channels: [] })
     await vi.waitUntil(() => test.runtime.streamServer())
     expect(test.runtime.sourceStatus(1)).toBeUndefined()
     await test.runtime.apply(plan)
-    await test.untilState(1, 'stopped')
-    expect(test.frames(1)).toEqual(every)
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every)
   })
 
   it('delivers frames to elements that read no picture', async () => {
-    await test.runtime.apply(planOf({ url: video }, [count]))
-    await test.untilState(1, 'stopped')
-    expect(test.frames(1)).toEqual(every)
-    expect(test.published('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
+    await test.runtime.apply(createPlan({ url: video }, [count]))
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every)
+    expect(test.getPublished('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
   })
 })
 
 describe('change of one channel', () => {
   it('neither drops frames nor resets state of other channels', async () => {
     const edited = (step: number) =>
-      planOf({ url: video }, [count, slow(20)], [{ name: 'image-resize', args: { scale: 1 / step } }, count])
+      createPlan(
+        { url: video },
+        [count, slow(20)],
+        [{ name: 'image-resize', args: { scale: 1 / step } }, count],
+      )
     await test.runtime.apply(edited(1))
     let step = 1
     test.onDraft = draft => {
       const hasBegun = draft.kind === 'frame' && draft.channel === 2 && draft.data.counters.seen?.frames === 1
       if (hasBegun && step < 6) void test.runtime.apply(edited(++step))
     }
-    await test.untilState(1, 'stopped')
+    await test.waitForState(1, 'stopped')
     expect(step).toBeGreaterThan(2)
-    expect(test.frames(1)).toEqual(every)
-    expect(test.published('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
-    const seen = test.published('frame', 2).map(({ data }) => data.counters.seen?.frames)
+    expect(test.getAnalysedFrames(1)).toEqual(every)
+    expect(test.getPublished('count', 1).at(-1)?.data).toEqual({ seen: { frames: FRAMES } })
+    const seen = test.getPublished('frame', 2).map(({ data }) => data.counters.seen?.frames)
     expect(seen.filter(frames => frames === 1).length).toBeGreaterThan(1)
   })
 
@@ -138,26 +142,26 @@ describe('change of one channel', () => {
       ],
     })
     const lines = (config: Record<string, unknown>) =>
-      planOf({ url: video }, [count, { name: 'line-crossing', config }])
+      createPlan({ url: video }, [count, { name: 'line-crossing', config }])
     await test.runtime.apply(lines({ '1': line('door') }))
-    await vi.waitUntil(() => test.frames(1).length >= 40, { timeout: 20_000 })
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length >= 40, { timeout: 20_000 })
     await test.runtime.apply(lines({ '1,2': line('door'), '3': line('gate') }))
-    await test.untilState(1, 'stopped')
-    expect(test.frames(1)).toEqual(every)
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every)
     expect(test.runtime.channelMetadata(1)).toMatchObject({ 'line-crossing': { lines: [{ name: 'door' }] } })
   })
 
   it('does not replace a channel when only its sinks change', async () => {
-    const plan = planOf({ url: video }, [count])
+    const plan = createPlan({ url: video }, [count])
     await test.runtime.apply(plan)
-    await vi.waitUntil(() => test.frames(1).length >= 40, { timeout: 20_000 })
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length >= 40, { timeout: 20_000 })
     await test.runtime.apply({
       ...plan,
       pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
       sinks: [{ id: 1, type: 'inf', address: 'inf://nowhere', filter: [] }],
     })
-    await test.untilState(1, 'stopped')
-    expect(test.frames(1)).toEqual(every)
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every)
   })
 })
 
@@ -170,21 +174,21 @@ describe('plugin element', () => {
   ])(
     'that is %s fails with its reason and is restarted without affecting other channels',
     async (name, reason) => {
-      await test.runtime.apply(planOf({ url: video }, [count, slow(10)], [count, { name }]))
-      await test.untilState(1, 'stopped')
-      expect(test.frames(1)).toEqual(every)
-      const states = test.published('state', 2).map(({ data }) => data)
+      await test.runtime.apply(createPlan({ url: video }, [count, slow(10)], [count, { name }]))
+      await test.waitForState(1, 'stopped')
+      expect(test.getAnalysedFrames(1)).toEqual(every)
+      const states = test.getPublished('state', 2).map(({ data }) => data)
       expect(states).toContainEqual({ state: 'failed', reason })
       expect(states.at(-1)?.state).toBe('stopped')
-      expect(test.frames(2)).not.toContain(50)
-      expect(test.frames(2).at(-1)).toBe(FRAMES)
+      expect(test.getAnalysedFrames(2)).not.toContain(50)
+      expect(test.getAnalysedFrames(2).at(-1)).toBe(FRAMES)
     },
   )
 
   it('that returns data that cannot be serialised loses that frame', async () => {
-    await test.runtime.apply(planOf({ url: video }, [{ name: 'unserialisable' }]))
-    await test.untilState(1, 'stopped')
-    expect(test.frames(1)).toEqual(every.filter(n => n !== 50))
+    await test.runtime.apply(createPlan({ url: video }, [{ name: 'unserialisable' }]))
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every.filter(n => n !== 50))
   })
 
   it.each([
@@ -192,23 +196,23 @@ describe('plugin element', () => {
     [{ name: 'image-resize', args: { scale: -1 } }, 'image-resize: /args/scale must be > 0'],
     [{ name: 'infer', args: { model: 'cat' } }, 'infer: there is no model cat'],
   ])('that cannot be opened is reported as failed: %j', async (element, reason) => {
-    await test.runtime.apply(planOf({ url: video }, [element], [count]))
-    expect(await test.untilState(1, 'failed')).toContain(reason)
-    await test.untilState(2, 'stopped')
-    expect(test.frames(2)).toEqual(every)
+    await test.runtime.apply(createPlan({ url: video }, [element], [count]))
+    expect(await test.waitForState(1, 'failed')).toContain(reason)
+    await test.waitForState(2, 'stopped')
+    expect(test.getAnalysedFrames(2)).toEqual(every)
   })
 })
 
 describe('live source', () => {
   it('delivers the newest frame to a slow element and reports dropped frames', async () => {
-    await test.runtime.apply(planOf({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]))
-    expect(await test.untilState(1, 'degraded')).toContain('frames are dropped')
-    await vi.waitUntil(() => test.frames(1).length >= 8, { timeout: 20_000 })
-    const frames = test.frames(1)
+    await test.runtime.apply(createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [slow(200)]))
+    expect(await test.waitForState(1, 'degraded')).toContain('frames are dropped')
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length >= 8, { timeout: 20_000 })
+    const frames = test.getAnalysedFrames(1)
     const gaps = frames.slice(1).map((n, i) => n - frames[i]!)
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1)
     expect(Math.max(...gaps)).toBeGreaterThan(1)
-    const { data } = test.published('stats', 1).at(-1)!
+    const { data } = test.getPublished('stats', 1).at(-1)!
     expect(data.dropped).toBeGreaterThan(0)
     expect(data.dropped_for).toEqual({ lacking: data.dropped, failed: 0 })
     expect(data.latency_p95).toBeGreaterThanOrEqual(data.latency)
@@ -219,61 +223,61 @@ describe('live source', () => {
     const url = join(folder, 'few-keyframes.mp4')
     makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 300 })
     const source = { url, type: 'inf', pacing: 'realtime' } as const
-    await test.runtime.apply(planOf(source, [slow(1)]))
-    const first = await vi.waitUntil(() => test.published('frame', 1)[0], { timeout: 40_000 })
-    await test.runtime.apply(planOf(source, [count]))
+    await test.runtime.apply(createPlan(source, [slow(1)]))
+    const first = await vi.waitUntil(() => test.getPublished('frame', 1)[0], { timeout: 40_000 })
+    await test.runtime.apply(createPlan(source, [count]))
     const isNew = ({ data }: typeof first) => data.counters.seen !== undefined
-    const next = await vi.waitUntil(() => test.published('frame', 1).find(isNew), { timeout: 40_000 })
+    const next = await vi.waitUntil(() => test.getPublished('frame', 1).find(isNew), { timeout: 40_000 })
     const group = ({ pts }: typeof first) => Math.floor(pts! / 90_000 / 10)
     expect(group(next)).toBe(group(first))
   })
 
   it('is analysed by the old channel until its replacement is running', async () => {
     const looped = (open: string, id: number) => {
-      const plan = planOf({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
+      const plan = createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [{ name: open }])
       const [channel, pipeline] = [plan.channels[0]!, plan.pipelines[0]!]
       return { ...plan, pipelines: [{ ...pipeline, id }], channels: [{ ...channel, id, pipeline: id }] }
     }
     await test.runtime.apply(looped('count', 1))
-    await test.untilState(1, 'running')
+    await test.waitForState(1, 'running')
     await test.runtime.apply(looped('late', 2))
-    const handedOverAt = test.frames(1).length
-    await test.untilState(2, 'running')
-    await vi.waitUntil(() => test.frames(2).length >= 5, { timeout: 20_000 })
-    expect(test.frames(1).length).toBeGreaterThan(handedOverAt)
-    expect(test.frames(2)[0]! - test.frames(1).at(-1)!).toBeLessThan(10)
+    const handedOverAt = test.getAnalysedFrames(1).length
+    await test.waitForState(2, 'running')
+    await vi.waitUntil(() => test.getAnalysedFrames(2).length >= 5, { timeout: 20_000 })
+    expect(test.getAnalysedFrames(1).length).toBeGreaterThan(handedOverAt)
+    expect(test.getAnalysedFrames(2)[0]! - test.getAnalysedFrames(1).at(-1)!).toBeLessThan(10)
     expect(test.runtime.channelStatistics(1)).toMatchObject({ fps: 0, latency: 0 })
   })
 
   it('is reported as failed when media cannot open it', async () => {
-    await test.runtime.apply(planOf({ url: join(folder, 'missing.mp4'), type: 'inf' }, [count]))
-    expect(await test.untilState(1, 'failed')).toContain('missing.mp4 does not exist')
+    await test.runtime.apply(createPlan({ url: join(folder, 'missing.mp4'), type: 'inf' }, [count]))
+    expect(await test.waitForState(1, 'failed')).toContain('missing.mp4 does not exist')
     expect(test.runtime.sourceStatus(1)?.state).toBe('failed')
   })
 
   it('continues after media is killed and restarted', async () => {
-    const mortal = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+    const mortal = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
     await test.stop()
     test = await startTestRuntime({
       mediaUrl: mortal.url,
       plugins: join(folder, 'plugins'),
       models: join(folder, 'models'),
     })
-    await test.runtime.apply(planOf({ url: video, type: 'inf', pacing: 'realtime' }, [count]))
-    await test.untilState(1, 'running')
+    await test.runtime.apply(createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [count]))
+    await test.waitForState(1, 'running')
     const before = test.runtime.streamServer()
     expect(before).toMatchObject({ hostname: '127.0.0.1', port: mortal.environment.ports.media })
 
     await mortal.stop()
-    expect(await test.untilState(1, 'degraded')).toContain(mortal.url)
+    expect(await test.waitForState(1, 'degraded')).toContain(mortal.url)
     expect(test.runtime.streamServer()).toBeUndefined()
 
-    const again = await startMedia({
+    const again = await startMediaProcess({
       EYRIE_MEDIA_ROOTS: folder,
       EYRIE_MEDIA_PORT: String(mortal.environment.ports.media),
     })
-    await test.untilState(1, 'running')
-    const epochs = () => new Set(test.published('frame', 1).map(({ epoch }) => epoch))
+    await test.waitForState(1, 'running')
+    const epochs = () => new Set(test.getPublished('frame', 1).map(({ epoch }) => epoch))
     await vi.waitUntil(() => epochs().size === 2, { timeout: 20_000 })
     expect(epochs().has(before!.epoch)).toBe(true)
     await again.stop()
@@ -281,7 +285,7 @@ describe('live source', () => {
 })
 
 it('reports a pipeline without a source as idle', async () => {
-  const plan = planOf({ url: video }, [count])
+  const plan = createPlan({ url: video }, [count])
   await test.runtime.apply({ ...plan, channels: [] })
   expect(test.runtime.pipelineStatistics(1)).toEqual({
     status: 'idle',

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { FileSink, parseFileAddress } from './file-sink.ts'
 import type { RotatingFileOptions } from './rotating-file.ts'
 import type { SinkRecord } from './sink.ts'
@@ -20,7 +20,7 @@ const record = (n: number): SinkRecord => ({
 const lineBytes = Buffer.byteLength(`${JSON.stringify(record(1))}\n`)
 
 function openSink(options: Partial<RotatingFileOptions> = {}): { sink: FileSink; path: string } {
-  const path = join(temporaryFolder(), 'results.jsonl')
+  const path = join(createTemporaryFolder(), 'results.jsonl')
   const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 5, ...options })
   onTestFinished(() => sink.close())
   return { sink, path }
@@ -73,7 +73,7 @@ describe('file sink', () => {
   })
 
   it('reports a failing disk and writes queued records after it recovers', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const path = join(folder, 'results', 'today.jsonl')
     writeFileSync(join(folder, 'results'), 'a file where a folder should be')
     const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 })

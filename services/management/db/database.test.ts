@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { organizationInput } from '../../../test/fixtures/hierarchy.ts'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
-import { unassigned } from '../../../test/fixtures/principal.ts'
+import { createUnassignedPrincipal } from '../../../test/fixtures/principal.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
 import type { Principal } from '../rights/principal.ts'
 import { connect } from './connection.ts'
@@ -13,7 +13,7 @@ beforeEach(() =>
   its.database.system('test', tx => tx.execute(sql`delete from organization; delete from setting`)),
 )
 
-const admin = unassigned('admin')
+const admin = createUnassignedPrincipal('admin')
 const superadmin = { ...admin, role: 'superadmin' as const }
 const acme = organizationInput('acme')
 

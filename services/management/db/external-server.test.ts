@@ -2,8 +2,8 @@ import { createLog } from '@eyrie/kit'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/fixtures/postgres.ts'
-import { unassigned } from '../../../test/fixtures/principal.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createUnassignedPrincipal } from '../../../test/fixtures/principal.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createDatabaseSupervisor } from './database-supervisor.ts'
 import { unprivilegedRole } from './role.ts'
 import { findUnmetRequirement } from './server-requirements.ts'
@@ -21,7 +21,7 @@ const urlOf = (user: string, database: string, password = 'plugh') =>
 /** Starts management's database with a `DATABASE_URL`. */
 function superviseDatabase(url: string) {
   const supervisor = createDatabaseSupervisor({
-    data: temporaryFolder(),
+    data: createTemporaryFolder(),
     url,
     log: createLog('management', 'silent'),
   })
@@ -41,7 +41,7 @@ const administer = (statements: string) => server.sql.unsafe(statements).simple(
 /** Runs the statements that an alarm recommends. */
 async function runRecommended(alarm: string, database: string): Promise<void> {
   const statements = alarm.slice(alarm.lastIndexOf('in this database: ') + 'in this database: '.length)
-  await server.inDatabase(database, administration => administration.unsafe(statements).simple())
+  await server.withDatabase(database, administration => administration.unsafe(statements).simple())
 }
 
 const countRoles = sql`select count(*)::int as roles from role`
@@ -66,7 +66,7 @@ describe('external Postgres server', () => {
     expect(database.role).toBe(unprivilegedRole)
     await database.system('test', tx => tx.execute(sql`insert into setting values ('sms', '{}')`))
     const read = sql`select name from setting`
-    expect(await database.as(unassigned('viewer'), 'test', tx => tx.execute(read))).toEqual([])
+    expect(await database.as(createUnassignedPrincipal('viewer'), 'test', tx => tx.execute(read))).toEqual([])
   })
 
   it('answers alike whatever time zone, date style and search path the database sets', async () => {

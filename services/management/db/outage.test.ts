@@ -1,12 +1,12 @@
 import type { HealthReport } from '@eyrie/contract/health'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { childOf } from '../../../test/fixtures/processes.ts'
+import { findChildPid } from '../../../test/fixtures/processes.ts'
 import { type ServiceProcess, startService } from '../../../test/fixtures/service.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 async function startManagement(environment: Record<string, string> = {}): Promise<ServiceProcess> {
   const management = await startService('management', {
-    EYRIE_DATA: temporaryFolder(),
+    EYRIE_DATA: createTemporaryFolder(),
     EYRIE_MANAGEMENT_PORT: '0',
     ...environment,
   })
@@ -14,7 +14,7 @@ async function startManagement(environment: Record<string, string> = {}): Promis
   return management
 }
 
-const databaseServerOf = ({ pid }: ServiceProcess) => childOf(pid, 'native/bin/postgres')
+const databaseServerOf = ({ pid }: ServiceProcess) => findChildPid(pid, 'native/bin/postgres')
 
 /** An unknown user signs in, which takes a query. */
 const signIn = ({ url }: ServiceProcess) =>

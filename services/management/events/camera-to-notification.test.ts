@@ -4,7 +4,7 @@ import { alertInput } from '../../../test/fixtures/alert-input.ts'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
 import { writePlugin } from '../../../test/fixtures/plugin.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const { alert, event, notification } = managementRoutes
 const LONG_MS = 300_000
@@ -25,13 +25,13 @@ describe('camera', () => {
     'produces statistics, and an alert on them a notification with the picture of its frame',
     async () => {
       const media = await serveMedia()
-      const plugins = temporaryFolder()
+      const plugins = createTemporaryFolder()
       writePlugin(plugins, { name: 'turnstile', open: turnstile })
       const fleet = await startFleet()
       fleet.jobs.start(fleet.database)
       onTestFinished(fleet.jobs.stop)
       const { port } = await startManagedEngine({ mediaUrl: media.url, plugins })
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id, { is_storage: true })

@@ -21,7 +21,7 @@ describe('fleet', () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
       const foreign = await api.source.create({ type: 'inf', address: 'test://ball' })
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       await fleet.untilStatus(engine_id, 1)
 
       const stream = { address: 'cam.test/main', username: 'viewer', password: 'secret', fps: { output: 5 } }
@@ -77,7 +77,7 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const first = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: first.port })
+      const engine_id = await fleet.registerEngine({ engine_port: first.port })
       const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
       const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
@@ -85,7 +85,7 @@ describe('fleet', () => {
 
       await first.kill()
       await fleet.untilStatus(engine_id, 2)
-      expect(await fleet.channel(channel_id)).toMatchObject({ is_active: false })
+      expect(await fleet.getChannel(channel_id)).toMatchObject({ is_active: false })
       const second = await fleet.addSource(engine_id, { address: 'other.test' })
       const options = { data: first.data, variables: { EYRIE_ENGINE_PORT: String(first.port) } }
       const restarted = await startManagedEngine(options)
@@ -125,7 +125,7 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const { source_id } = await fleet.addSource(engine_id, {
         address: 'cam.test',
         password: 'x',
@@ -155,7 +155,7 @@ describe('fleet', () => {
       ])
       expect(await api.source.get(current!.id)).toMatchObject({ rate: 2 })
       await vi.waitFor(async () =>
-        expect(await fleet.channel(channel_id)).toMatchObject({ is_verified: false }),
+        expect(await fleet.getChannel(channel_id)).toMatchObject({ is_verified: false }),
       )
 
       const repaired = await fleet.call(engines.repair, { engine_id })
@@ -172,7 +172,7 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'no-such-element' }])
       const { source_id } = await fleet.addSource(engine_id, { address: 'cam.test' })
       await fleet.addSource(engine_id, { address: '' }, 'without an address')
@@ -197,7 +197,7 @@ describe('fleet', () => {
       const started = await Promise.all(Array.from({ length: 5 }, () => startManagedEngine()))
       const managed = await Promise.all(
         started.map(async (engine, n) => {
-          const engine_id = await fleet.register({ engine_port: engine.port })
+          const engine_id = await fleet.registerEngine({ engine_port: engine.port })
           const { source_id } = await fleet.addSource(engine_id, { address: `cam${n}.test` })
           const pipeline_id = await fleet.addPipeline(engine_id, counting(source_id))
           return { engine, engine_id, channel_id: await fleet.addChannel(source_id, pipeline_id), n }
@@ -215,7 +215,7 @@ describe('fleet', () => {
       await lost!.engine.kill()
       await fleet.untilStatus(lost!.engine_id, 2)
       for (const { engine_id, channel_id, engine, n } of others) {
-        expect(await fleet.status(engine_id)).toMatchObject({ engine_status: 1 })
+        expect(await fleet.getEngineStatus(engine_id)).toMatchObject({ engine_status: 1 })
         const source_sid = (await engine.api.source.list())[0]!.id
         await engine.api.source.remove(source_sid, { force: true })
         await fleet.addSource(engine_id, { address: `more${n}.test` })

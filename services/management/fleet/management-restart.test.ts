@@ -15,7 +15,7 @@ describe('management restart', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const { source_id } = await fleet.addSource(engine_id, {
         address: 'cam.test',
         password: 'p',

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createLog, type ListeningServer, listen } from '@eyrie/kit'
 import { Hono } from 'hono'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
-import { plantRecords } from '../../../test/fixtures/management-records.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
+import { insertRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { channel, setting, user } from '../db/schema/index.ts'
 import { ensureFirstAdministrator } from '../users/first-administrator.ts'
@@ -113,7 +113,7 @@ describe('from another machine', () => {
 
   it('hides channels from a viewer to whom they are not assigned', async () => {
     const origin = await serve('0.0.0.0')
-    const { engine_id, customer_id, channel_id } = await plantRecords(management.database)
+    const { engine_id, customer_id, channel_id } = await insertRecords(management.database)
     await management.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: 7 })
       await tx
@@ -167,7 +167,10 @@ describe('eyrie user reset', () => {
     const origin = await serve('127.0.0.1')
     const cookie = readCookie(await signIn(origin))
     const environment = { EYRIE_MANAGEMENT_URL: origin }
-    const { code, out } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
+    const { code, out } = await runEyrieCommand(['user', 'reset', email], {
+      data: management.data,
+      environment,
+    })
     expect(code).toBe(0)
     const newPassword = /is (\S+)$/m.exec(out)![1]!
     expect((await signIn(origin)).status).toBe(404)
@@ -182,14 +185,14 @@ describe('eyrie user reset', () => {
     const file = join(management.data, 'secrets/admin')
     for (const storedEmail of [email.toUpperCase(), 'another@eyrie.test']) {
       writeFileSync(file, `${storedEmail}\nfirst password\n`)
-      const { code } = await runEyrie(['user', 'reset', email], { data: management.data, environment })
+      const { code } = await runEyrieCommand(['user', 'reset', email], { data: management.data, environment })
       expect([code, existsSync(file)]).toEqual([0, storedEmail === 'another@eyrie.test'])
     }
   })
 
   it('lists the superadmins when the address is unknown', async () => {
     const environment = { EYRIE_MANAGEMENT_PORT: new URL(await serve('127.0.0.1')).port }
-    const result = await runEyrie(['user', 'reset', 'nobody@eyrie.test'], {
+    const result = await runEyrieCommand(['user', 'reset', 'nobody@eyrie.test'], {
       data: management.data,
       environment,
     })

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
 import { startService } from '../../../test/fixtures/service.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createMetrics } from './metrics.ts'
 
 test('requests are counted by status', async () => {
@@ -29,7 +29,7 @@ test('engines are counted while the database is reachable', async () => {
 
 test('the service exposes the state of its database', { timeout: 120_000 }, async () => {
   const management = await startService('management', {
-    EYRIE_DATA: temporaryFolder(),
+    EYRIE_DATA: createTemporaryFolder(),
     EYRIE_MANAGEMENT_PORT: '0',
   })
   onTestFinished(() => management.stop())

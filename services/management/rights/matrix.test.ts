@@ -1,12 +1,12 @@
 import { allManagementRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedIn } from '../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../test/fixtures/management.ts'
 import {
-  type AnyExample,
-  type ManagementCase,
-  managementCases,
+  type OperationCase,
+  type OperationExample,
+  operationCases,
 } from '../../../test/fixtures/management-cases.ts'
-import { type ManagementRecords, plantRecords } from '../../../test/fixtures/management-records.ts'
+import { insertRecords, type ManagementRecords } from '../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { generateApiToken } from '../users/api-tokens.ts'
@@ -29,12 +29,12 @@ const admittedStatuses = [200, 201, 202, 409, 503]
 interface Scene {
   records: ManagementRecords
   /** Users with these records assigned. */
-  users: Record<Role, SignedIn>
+  users: Record<Role, SignedInUser>
 }
 
 const management = sharedManagement()
 /** Users of another organization. */
-let strangers: Record<Role, SignedIn>
+let strangers: Record<Role, SignedInUser>
 let reader: string
 /** The planted records. Undefined once an operation has changed them. */
 let unchanged: Scene | undefined
@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 120_000)
 
 async function plant(): Promise<Scene> {
-  const records = await plantRecords(management.database)
+  const records = await insertRecords(management.database)
   const { organization_id, customer_id } = records
   const users = {
     superadmin: management.superadmin,
@@ -56,7 +56,7 @@ async function plant(): Promise<Scene> {
   return { records, users }
 }
 
-async function createApiToken({ user_id }: SignedIn): Promise<string> {
+async function createApiToken({ user_id }: SignedInUser): Promise<string> {
   const token = generateApiToken()
   const row = { user_id, name: 'reader', scopes: ['read'], secret_hash: hashSecret(token) }
   await management.database.system('test', tx => tx.insert(apiToken).values(row))
@@ -79,7 +79,7 @@ interface Caller {
   expected: Outcome
 }
 
-function listCallers({ route, example }: ManagementCase, records: ManagementRecords): Caller[] {
+function listCallers({ route, example }: OperationCase, records: ManagementRecords): Caller[] {
   const minimum = minimumRoles[route.access]
   const may = (role: Role) => !minimum || includesRole(role, minimum)
   const outsideStatus = refersToRecords(example, records) ? 404 : 200
@@ -109,14 +109,19 @@ function listCallers({ route, example }: ManagementCase, records: ManagementReco
   ]
 }
 
-async function ask({ route, example }: ManagementCase, { token }: Caller): Promise<Outcome> {
+async function ask({ route, example }: OperationCase, { token }: Caller): Promise<Outcome> {
   const it = await getScene()
   const status = await send(route, example, it.records, token(it))
   if (status < 300 && changes(route)) unchanged = undefined
   return toOutcome(status)
 }
 
-async function send(route: ManagementRoute, example: AnyExample, records: ManagementRecords, token?: string) {
+async function send(
+  route: ManagementRoute,
+  example: OperationExample,
+  records: ManagementRecords,
+  token?: string,
+) {
   const as = token ? { user_id: '', email: '', token } : null
   if (!example.file) return (await management.send(route, example.input?.(records), as)).status
   const body = new FormData()
@@ -127,7 +132,7 @@ async function send(route: ManagementRoute, example: AnyExample, records: Manage
 
 const changes = ({ method, readOnly }: ManagementRoute) => method === 'post' && !readOnly
 
-function refersToRecords(example: AnyExample, records: ManagementRecords): boolean {
+function refersToRecords(example: OperationExample, records: ManagementRecords): boolean {
   const input = JSON.stringify(example.input?.(records) ?? '')
   const { role_id: _, usecase_id: __, ...own } = records
   return Object.values(own).some(value => input.includes(value))
@@ -135,13 +140,13 @@ function refersToRecords(example: AnyExample, records: ManagementRecords): boole
 
 describe('access of every role to every operation', () => {
   it('is tested for all routes', () => {
-    expect(managementCases.map(({ route }) => route).toSorted(byPath)).toEqual(
+    expect(operationCases.map(({ route }) => route).toSorted(byPath)).toEqual(
       allManagementRoutes.toSorted(byPath),
     )
-    expect(managementCases.every(({ example }) => example !== undefined)).toBe(true)
+    expect(operationCases.every(({ example }) => example !== undefined)).toBe(true)
   })
 
-  it.each(managementCases)('is enforced for $name', async testCase => {
+  it.each(operationCases)('is enforced for $name', async testCase => {
     const callers = listCallers(testCase, (await getScene()).records)
     const isRefused = ({ expected }: Caller) => typeof expected === 'number'
     const refused = callers.filter(isRefused)

@@ -13,7 +13,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { connect } from '../db/connection.ts'
 import { migrationsFolder, schemaVersion } from '../db/migrate.ts'
 import { audit, setting, site } from '../db/schema/index.ts'
@@ -50,7 +50,7 @@ async function emptyDatabase() {
 }
 
 describe('backup and restore', () => {
-  const writeBackup = async (path = join(temporaryFolder(), 'eyrie.tar.gz')) => {
+  const writeBackup = async (path = join(createTemporaryFolder(), 'eyrie.tar.gz')) => {
     const manifest = await backUp(installation.database.target, installation.data, path)
     return { path, manifest }
   }
@@ -61,7 +61,7 @@ describe('backup and restore', () => {
     expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({ rows: 20_000, parts: 2 })
     const before = await contents(installation.database)
     const other = await emptyDatabase()
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     await restore({ target: async () => other.target, data: folder, path, force: false })
 
     expect(await contents(other)).toEqual(before)
@@ -96,7 +96,7 @@ describe('backup and restore', () => {
     })
     await writing
     const other = await emptyDatabase()
-    await restore({ target: async () => other.target, data: temporaryFolder(), path, force: false })
+    await restore({ target: async () => other.target, data: createTemporaryFolder(), path, force: false })
     const after = await contents(other)
     const [gate] = after.site as string[]
     const settings = after.setting!.length - before.setting!.length
@@ -106,14 +106,16 @@ describe('backup and restore', () => {
   test('replace existing contents only with --force', async () => {
     const { path } = await writeBackup()
     const other = await emptyDatabase()
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const options = { target: async () => other.target, data: folder, path, force: false }
     await restore(options)
     await other.database.system('test', tx => tx.update(site).set({ site_name: 'Mine' }))
     await expect(restore(options)).rejects.toThrow(
       /this installation is not empty \(secrets, .*\): --force replaces/,
     )
-    await expect(restore({ ...options, data: temporaryFolder() })).rejects.toThrow(/not empty \(a database\)/)
+    await expect(restore({ ...options, data: createTemporaryFolder() })).rejects.toThrow(
+      /not empty \(a database\)/,
+    )
     const [mine] = await other.database.system('test', tx => tx.select().from(site))
     expect(mine!.site_name).toBe('Mine')
     writeFileSync(join(folder, 'eyrie.json'), '{}')
@@ -137,7 +139,7 @@ describe('backup and restore', () => {
     const { path } = await writeBackup()
     writeFileSync(path, damage(readFileSync(path)))
     const other = await emptyDatabase()
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
     const options = { target: async () => other.target, data: folder, path, force: true }
     const target = vi.fn(options.target)
@@ -148,7 +150,7 @@ describe('backup and restore', () => {
 
   test('migrate a backup of an earlier release, and reject one of a later release', async () => {
     const { path } = await writeBackup()
-    const migrations = join(temporaryFolder(), 'migrations')
+    const migrations = join(createTemporaryFolder(), 'migrations')
     cpSync(migrationsFolder, migrations, { recursive: true })
     const file = join(migrations, 'meta/_journal.json')
     const journal = JSON.parse(readFileSync(file, 'utf8'))
@@ -161,33 +163,33 @@ describe('backup and restore', () => {
     const other = await emptyDatabase()
     await restore({
       target: async () => other.target,
-      data: temporaryFolder(),
+      data: createTemporaryFolder(),
       path,
       force: false,
       migrations,
     })
     expect((await contents(other)).site).toEqual([expect.stringContaining('"storey":3')])
 
-    const later = join(temporaryFolder(), 'later.tar.gz')
+    const later = join(createTemporaryFolder(), 'later.tar.gz')
     await backUp(other.target, installation.data, later)
     const third = await emptyDatabase()
     await expect(
-      restore({ target: async () => third.target, data: temporaryFolder(), path: later, force: false }),
+      restore({ target: async () => third.target, data: createTemporaryFolder(), path: later, force: false }),
     ).rejects.toThrow(/was created by a newer release/)
   })
 
   test('leave no partial file behind when the path is not writable', async () => {
     rmSync(join(installation.data, 'engine'), { recursive: true })
-    const path = join(temporaryFolder(), 'missing/eyrie.tar.gz')
+    const path = join(createTemporaryFolder(), 'missing/eyrie.tar.gz')
     await expect(writeBackup(path)).rejects.toThrow(/^the folder .*missing does not exist: create it/)
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     await expect(writeBackup(folder)).rejects.toThrow(`${folder} is a folder`)
     expect(existsSync(`${folder}.part`)).toBe(false)
   })
 
   test('report a full disk and delete the partial archive', async () => {
     // /dev/full simulates a full disk.
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     symlinkSync('/dev/full', join(folder, 'eyrie.tar.gz.part'))
     await expect(writeBackup(join(folder, 'eyrie.tar.gz'))).rejects.toThrow(
       /^the disk is full at .*eyrie\.tar\.gz; nothing/,
@@ -196,11 +198,11 @@ describe('backup and restore', () => {
   })
 
   test('name an archive that is missing or is a folder', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const restoring = (path: string) =>
       restore({
         target: async () => installation.database.target,
-        data: temporaryFolder(),
+        data: createTemporaryFolder(),
         path,
         force: true,
       })

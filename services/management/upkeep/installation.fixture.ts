@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import type { Database } from '../db/database.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
@@ -80,7 +80,7 @@ async function insertRecords(database: Database, data: string) {
 }
 
 function createDataFolder(): string {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   loadSecrets(data)
   for (const folder of ['engine', 'management/images', 'models/eye', 'recordings', 'engine/output'])
     mkdirSync(join(data, folder), { recursive: true })

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, randomUUID } from 'nod
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { type CryptoKey, exportSPKI, SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedIn } from '../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
 import { loadSigningKeys } from './access-tokens.ts'
 
@@ -10,7 +10,7 @@ const { info } = managementRoutes.user
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 
 const management = sharedManagement()
-let viewer: SignedIn
+let viewer: SignedInUser
 let keys: Awaited<ReturnType<typeof loadSigningKeys>>
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ interface Change {
 const requestStatus = async (token: string) =>
   (await management.call(info, undefined, { ...viewer, token })).status
 
-const readSessionId = ({ token }: SignedIn): string => decode(token.split('.')[1]!).sid
+const readSessionId = ({ token }: SignedInUser): string => decode(token.split('.')[1]!).sid
 
 /** The viewer's claims with the superadmin as subject. */
 const escalatedClaims = () => encode({ ...decode(parts()[1]), sub: management.superadmin.user_id })

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { user } from '../db/schema/index.ts'
 import { ensureFirstAdministrator } from './first-administrator.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 async function createAppliance(configured: { email?: string; password?: string } = {}) {
   const { database, remove } = await createTestDatabase()
   onTestFinished(remove)
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   let logged = ''
   const log = pino(
     new Writable({

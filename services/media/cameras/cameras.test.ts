@@ -4,14 +4,14 @@ import type { CameraReport } from '@eyrie/contract/camera'
 import { cameraReport } from '@eyrie/contract/camera'
 import { listen } from '@eyrie/kit'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { runEyrie } from '../../../test/fixtures/command-line.ts'
+import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
 import { startEngine } from '../../../test/fixtures/engine.ts'
 import { startHttpCamera } from '../../../test/fixtures/http-camera.ts'
-import { startMedia } from '../../../test/fixtures/media.ts'
+import { startMediaProcess } from '../../../test/fixtures/media.ts'
 import { startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff])
 const login = { user: 'viewer', password: 'xyzzy' }
@@ -140,8 +140,8 @@ describe('cameras through the engine', () => {
   })
 
   async function appliance() {
-    const data = temporaryFolder()
-    const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
+    const data = createTemporaryFolder()
+    const media = await startMediaProcess({ EYRIE_LOG_LEVEL: 'debug' })
     const { engine, call } = await startEngine(data, { EYRIE_MEDIA_URL: media.url })
     const server = await listen(engine, '127.0.0.1', 0)
     stops.push(media.stop, engine.stop, server.close)
@@ -149,7 +149,7 @@ describe('cameras through the engine', () => {
       EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}`,
       EYRIE_CAMERA_PASSWORD: login.password,
     }
-    return { media, call, run: (...args: string[]) => runEyrie(args, { data, environment }) }
+    return { media, call, run: (...args: string[]) => runEyrieCommand(args, { data, environment }) }
   }
 
   it('are tested from the command line without revealing the password', async () => {

@@ -3,19 +3,19 @@ import { type MessageFromMedia, type MessageToMedia, mediaHealth, type SourceSta
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectControl, view, wantSource } from '../../../test/fixtures/control.ts'
+import { connectControl, createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Source } from '../sources/source.ts'
 import { createEngineControl, type EngineConnection } from './engine-control.ts'
 
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const ball = wantSource({ id: 1, type: 'inf', url: 'test://ball', views })
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+const ball = createDesiredSource({ id: 1, type: 'inf', url: 'test://ball', views })
 
 describe('control connection', () => {
   it('begins with a description of the media service', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const port = Number(new URL(media.url).port)
     expect(await control.message('hello')).toMatchObject({
       hostname: '127.0.0.1',
@@ -27,14 +27,14 @@ describe('control connection', () => {
 
   it('sends a new engine the existing sources and views', async () => {
     const media = await serveMedia()
-    const first = await media.control()
+    const first = await media.connectControl()
     await first.apply(ball)
     const { path, generation } = await first.message('view')
-    await first.status(1, ({ state }) => state === 'running')
+    await first.waitForStatus(1, ({ state }) => state === 'running')
     first.close()
     await first.closed
 
-    const second = await media.control()
+    const second = await media.connectControl()
     await second.apply(ball)
     expect(await second.message('view')).toMatchObject({ path, generation })
     expect(await second.message('source')).toMatchObject({ status: { id: 1, state: 'running' } })
@@ -42,8 +42,8 @@ describe('control connection', () => {
 
   it('is closed when another engine connects', async () => {
     const media = await serveMedia()
-    const first = await media.control()
-    const second = await media.control()
+    const first = await media.connectControl()
+    const second = await media.connectControl()
     expect(await first.closed).toEqual({ code: 4000, reason: 'another engine has connected' })
     await second.apply(ball)
     await second.message('frame')
@@ -56,33 +56,33 @@ describe('control connection', () => {
     ['an unknown field', JSON.stringify({ type: 'apply', revision: 1, sources: [], more: 1 }), /more/],
   ])('is closed with a reason after %s', async (_, text, reason) => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     control.sendText(text)
     expect(await control.closed).toMatchObject({ code: 4001, reason: expect.stringMatching(reason) })
-    await (await media.control()).apply(ball)
+    await (await media.connectControl()).apply(ball)
   })
 
   it('reports a source that cannot be created, and applies the others', async () => {
     const media = await serveMedia()
-    const control = await media.control()
-    await control.apply(wantSource({ id: 2, type: 'zmq', url: 'nowhere' }), ball)
-    const { reason } = await control.status(2, ({ state }) => state === 'failed')
+    const control = await media.connectControl()
+    await control.apply(createDesiredSource({ id: 2, type: 'zmq', url: 'nowhere' }), ball)
+    const { reason } = await control.waitForStatus(2, ({ state }) => state === 'failed')
     expect(reason).toMatch(/./)
     await control.message('frame', ({ source }) => source === 1)
   })
 
   it('does not interrupt sources whose configuration is unchanged', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const other = { ...ball, id: 2 }
     await control.apply(ball, other)
     await control.message('frame', ({ source }) => source === 1)
     await control.message('frame', ({ source }) => source === 2)
     const before = control.messages.length
     await control.apply(ball, { ...other, address: { url: 'test://snow' } })
-    await control.next('frame', frame => frame.source === 2 && frame.discontinuity)
+    await control.waitForNextMessage('frame', frame => frame.source === 2 && frame.discontinuity)
     await control.apply(ball)
-    await control.next('frame', ({ source }) => source === 1)
+    await control.waitForNextMessage('frame', ({ source }) => source === 1)
 
     const since = control.messages.slice(before)
     const ofBall = since.filter(each => each.type === 'source' && each.status.id === 1)
@@ -93,11 +93,11 @@ describe('control connection', () => {
 
   it('continues the stream time of a source that is replaced, or removed and added again', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const snow = { ...ball, address: { url: 'test://snow' } }
     for (const sources of [[ball], [snow], [], [ball]]) {
       await control.apply(...sources)
-      if (sources.length > 0) await control.next('frame')
+      if (sources.length > 0) await control.waitForNextMessage('frame')
     }
     const times = control.messages.flatMap(each => (each.type === 'frame' ? each.pts : []))
     expect(times.length).toBeGreaterThan(2)
@@ -106,9 +106,9 @@ describe('control connection', () => {
 
   it('removes a source with its stream and rings', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(ball)
-    await control.status(1, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     await once(socket, 'message')
     await control.apply()
@@ -203,13 +203,13 @@ describe('media with an internal token', () => {
 
   it('accepts requests with the token, and health requests from everyone', async () => {
     const media = await serveMedia({ token })
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(ball)
-    await control.status(1, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws?access_token=${token}`)
     await once(socket, 'message')
     socket.close()
-    expect(await media.metric('eyrie_media_sources', '{state="running"}')).toBe(1)
+    expect(await media.readMetric('eyrie_media_sources', '{state="running"}')).toBe(1)
     expect(mediaHealth.parse(await (await fetch(`${media.url}/health`)).json())).toMatchObject({
       ok: true,
       engine: true,

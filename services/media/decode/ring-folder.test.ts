@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createRingFolder } from './ring-folder.ts'
 
 describe('ring folder', () => {
   it('is created for its group only, without rings that a crash left behind', async () => {
-    const folder = join(temporaryFolder(), 'rings')
+    const folder = join(createTemporaryFolder(), 'rings')
     mkdirSync(folder, { mode: 0o777 })
     for (const name of ['source-1-7.ring', 'source-1-8.ring.tmp', 'notes.txt'])
       writeFileSync(join(folder, name), '')
@@ -16,8 +16,8 @@ describe('ring folder', () => {
   })
 
   it('is removed on close unless it contains other files', async () => {
-    const own = join(temporaryFolder(), 'own')
-    const shared = join(temporaryFolder(), 'shared')
+    const own = join(createTemporaryFolder(), 'own')
+    const shared = join(createTemporaryFolder(), 'shared')
     for (const folder of [own, shared]) {
       const rings = createRingFolder(folder)
       await rings.open()

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import type { MessageFromMedia } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
-import { createTurnableClock } from '../../../test/fixtures/clock.ts'
-import { type ControlClient, view, wantSource } from '../../../test/fixtures/control.ts'
+import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
+import { type ControlClient, createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { decodeGrey, makeVideo } from '../../../test/fixtures/video.ts'
+import { decodeGreyPictures, makeVideo } from '../../../test/fixtures/video.ts'
 import { RingReader } from '../../engine/frames/ring-reader.ts'
 
 const POLL_OPTIONS = { timeout: 10_000 }
@@ -35,11 +35,11 @@ describe('views with pacing all', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { ...SIZE, frames: 40, bFrames: 2 })
-    const expected = await decodeGrey(path, SIZE)
+    const expected = await decodeGreyPictures(path, SIZE)
 
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8' }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8' }) }
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     const ring = await openView(control, 'grey')
     for (let n = 1; n <= 40; n++) {
       control.send({ type: 'grant', source: 1, view: 'grey', n })
@@ -49,7 +49,7 @@ describe('views with pacing all', () => {
       expect(pixels.equals(expected[n - 1]!)).toBe(true)
     }
     ring.close()
-    await control.status(1, ({ state }) => state === 'ended')
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
     expect(control.messages.filter(isFrame).map(({ n }) => n)).toEqual(
       Array.from({ length: 40 }, (_, i) => i + 1),
     )
@@ -62,11 +62,13 @@ describe('views with pacing all', () => {
     const pictures = 'videotestsrc num-buffers=40 ! video/x-raw,width=320,height=240,framerate=2000/1'
     const clip = `${pictures} ! jpegenc ! matroskamux ! filesink location=${path}`
     execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8' }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, decoder: 'gst', pacing: 'all', views }))
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8' }) }
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, decoder: 'gst', pacing: 'all', views }),
+    )
     control.send({ type: 'grant', source: 1, view: 'grey', n: 40 })
-    await control.status(1, ({ state }) => state === 'ended')
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
     const ring = await openView(control, 'grey')
     const pts = Array.from({ length: ring.newest() }, (_, i) => readPicture(ring, i + 1).pts)
     ring.close()
@@ -77,26 +79,26 @@ describe('views with pacing all', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path)
-    const control = await media.control()
-    const views = { fast: view({ format: 'GRAY8' }), slow: view({ format: 'GRAY8' }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    const control = await media.connectControl()
+    const views = { fast: createViewSpec({ format: 'GRAY8' }), slow: createViewSpec({ format: 'GRAY8' }) }
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     control.send({ type: 'grant', source: 1, view: 'fast', n: 30 })
     control.send({ type: 'grant', source: 1, view: 'slow', n: 3 })
     await control.message('frame', ({ n }) => n === 3)
     control.send({ type: 'grant', source: 1, view: 'slow', n: 5 })
     await control.message('frame', ({ n }) => n === 5)
-    expect(await media.metric('eyrie_media_frames_total', '{source="1"}')).toBe(5)
+    expect(await media.readMetric('eyrie_media_frames_total', '{source="1"}')).toBe(5)
   })
 
   it('play a file when the first reader connects, and again for later readers', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path)
-    const control = await media.control()
-    const source = wantSource({ id: 1, type: 'file', url: path, pacing: 'all' })
-    const withReader = { ...source, views: { grey: view({ format: 'GRAY8' }) } }
+    const control = await media.connectControl()
+    const source = createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all' })
+    const withReader = { ...source, views: { grey: createViewSpec({ format: 'GRAY8' }) } }
     await control.apply(source)
-    expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(0)
+    expect(await media.readMetric('eyrie_media_packets_total', '{source="1"}')).toBe(0)
 
     await control.apply(withReader)
     control.send({ type: 'grant', source: 1, view: 'grey', n: 2 })
@@ -104,11 +106,11 @@ describe('views with pacing all', () => {
     expect(pts).toBe(3000)
 
     await control.apply(source)
-    const replayed = control.next('frame')
+    const replayed = control.waitForNextMessage('frame')
     await control.apply(withReader)
     control.send({ type: 'grant', source: 1, view: 'grey', n: 1000 })
     expect((await replayed).discontinuity).toBe(true)
-    await control.status(1, ({ state }) => state === 'ended')
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
   })
 })
 
@@ -116,30 +118,30 @@ it('a grant may arrive before its view exists', async () => {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path)
-  const control = await media.control()
-  const views = { grey: view({ format: 'GRAY8' }) }
-  const applied = control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+  const control = await media.connectControl()
+  const views = { grey: createViewSpec({ format: 'GRAY8' }) }
+  const applied = control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
   control.send({ type: 'grant', source: 1, view: 'grey', n: 30 })
   await applied
-  await control.status(1, ({ state }) => state === 'ended')
-  expect(await media.metric('eyrie_media_frames_total', '{source="1"}')).toBe(30)
+  await control.waitForStatus(1, ({ state }) => state === 'ended')
+  expect(await media.readMetric('eyrie_media_frames_total', '{source="1"}')).toBe(30)
 })
 
 describe('views of a source', () => {
   it('share one ring if their output is equal', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const views = {
-      following: view({ format: 'RGBP', width: 416, multiple_of: 32 }),
-      exact: view({ format: 'RGBP', width: 416, height: 256 }),
-      grey: view({ format: 'GRAY8', width: 416, height: 256 }),
+      following: createViewSpec({ format: 'RGBP', width: 416, multiple_of: 32 }),
+      exact: createViewSpec({ format: 'RGBP', width: 416, height: 256 }),
+      grey: createViewSpec({ format: 'GRAY8', width: 416, height: 256 }),
     }
-    await control.apply(wantSource({ id: 1, type: 'inf', url: 'test://ball', views }))
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: 'test://ball', views }))
     const rings = await Promise.all(Object.keys(views).map(key => openView(control, key)))
     const { path } = await control.message('view', ({ view }) => view === 'following')
     expect(await control.message('view', each => each.view === 'exact')).toMatchObject({ path })
     expect(readdirSync(media.environment.ring)).toHaveLength(2)
-    expect(await media.metric('eyrie_media_views', '{source="1"}')).toBe(2)
+    expect(await media.readMetric('eyrie_media_views', '{source="1"}')).toBe(2)
     for (const ring of rings) ring.close()
   })
 
@@ -147,9 +149,9 @@ describe('views of a source', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'wide.mp4')
     makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
-    const control = await media.control()
-    const views = { square: view({ format: 'RGBP', width: 160, height: 160, fill: 114 }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    const control = await media.connectControl()
+    const views = { square: createViewSpec({ format: 'RGBP', width: 160, height: 160, fill: 114 }) }
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     const ring = await openView(control, 'square')
     expect(ring.shape).toMatchObject({
       width: 160,
@@ -173,13 +175,13 @@ describe('views of a source', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'wide.mp4')
     makeVideo(path, { width: 320, height: 180, pattern: 'snow' })
-    const control = await media.control()
+    const control = await media.connectControl()
     const views = {
-      jpeg: view({ format: 'JPEG', width: 160, quality: 50 }),
-      better: view({ format: 'JPEG', width: 160, quality: 95 }),
-      grey: view({ format: 'GRAY8' }),
+      jpeg: createViewSpec({ format: 'JPEG', width: 160, quality: 50 }),
+      better: createViewSpec({ format: 'JPEG', width: 160, quality: 95 }),
+      grey: createViewSpec({ format: 'GRAY8' }),
     }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
     for (const key of Object.keys(views)) control.send({ type: 'grant', source: 1, view: key, n: 2 })
     const rings = await Promise.all(Object.keys(views).map(key => openView(control, key)))
     for (const key of Object.keys(views))
@@ -197,12 +199,12 @@ describe('views of a source', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'anamorphic.mp4')
     makeVideo(path, { width: 360, height: 288, pixelAspect: '16/11' })
-    const control = await media.control()
-    const views = { fitted: view({ format: 'RGB', width: 262 }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, views }))
+    const control = await media.connectControl()
+    const views = { fitted: createViewSpec({ format: 'RGB', width: 262 }) }
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, views }))
     const ring = await openView(control, 'fitted')
     expect(ring.shape).toMatchObject({ width: 262, height: 144 })
-    expect(await control.status(1, ({ width }) => width !== undefined)).toMatchObject({
+    expect(await control.waitForStatus(1, ({ width }) => width !== undefined)).toMatchObject({
       width: 524,
       height: 288,
     })
@@ -213,10 +215,10 @@ describe('views of a source', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 90 })
-    const control = await media.control()
-    const source = wantSource({ id: 1, type: 'inf', url: path, pacing: 'all' })
-    const permanent = view({ format: 'GRAY8' })
-    const other = view({ format: 'RGB', width: 64 })
+    const control = await media.connectControl()
+    const source = createDesiredSource({ id: 1, type: 'inf', url: path, pacing: 'all' })
+    const permanent = createViewSpec({ format: 'GRAY8' })
+    const other = createViewSpec({ format: 'RGB', width: 64 })
     const grant = (key: string, n: number) => control.send({ type: 'grant', source: 1, view: key, n })
 
     await control.apply({ ...source, views: { permanent } })
@@ -234,19 +236,19 @@ describe('views of a source', () => {
     expect(announced.map(each => each.type === 'view' && each.path)).toEqual([onlyPath])
 
     await control.apply({ ...source, pacing: 'realtime' })
-    await control.status(1, ({ state }) => state === 'running')
-    expect(await media.metric('eyrie_media_decoding', '{source="1"}')).toBe(0)
+    await control.waitForStatus(1, ({ state }) => state === 'running')
+    expect(await media.readMetric('eyrie_media_decoding', '{source="1"}')).toBe(0)
     expect(readdirSync(media.environment.ring)).toEqual([])
   })
 
   it('that need too much memory are refused without affecting others', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const views = {
-      huge: view({ format: 'RGB', width: 8192, height: 8192 }),
-      small: view({ format: 'GRAY8', width: 64 }),
+      huge: createViewSpec({ format: 'RGB', width: 8192, height: 8192 }),
+      small: createViewSpec({ format: 'GRAY8', width: 64 }),
     }
-    await control.apply(wantSource({ id: 1, type: 'inf', url: 'test://ball', views }))
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: 'test://ball', views }))
     const failed = await control.message('view-failed')
     expect(failed).toMatchObject({ source: 1, view: 'huge' })
     await control.message('frame', frame => frame.view === 'small')
@@ -256,32 +258,34 @@ describe('views of a source', () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 60 })
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8' }) }
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', rate: 10, views }))
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8' }) }
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', rate: 10, views }),
+    )
     const ring = await openView(control, 'grey')
     for (let n = 1; n <= 20; n++) {
       control.send({ type: 'grant', source: 1, view: 'grey', n })
       await control.message('frame', frame => frame.n === n)
       expect(ring.readStamp(n)).toMatchObject({ pts: (n - 1) * 9000 })
     }
-    await control.status(1, ({ state }) => state === 'ended')
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
     ring.close()
   })
 
   it('remain for ten seconds after the engine disconnects', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-    const source = wantSource({ id: 1, type: 'inf', url: 'test://ball', views })
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+    const source = createDesiredSource({ id: 1, type: 'inf', url: 'test://ball', views })
     await control.apply(source)
     const { path } = await control.message('view')
-    await control.status(1, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     control.close()
     await control.closed
 
-    const reconnected = await media.control()
+    const reconnected = await media.connectControl()
     await reconnected.apply(source)
     expect(await reconnected.message('view')).toMatchObject({ path })
     reconnected.close()

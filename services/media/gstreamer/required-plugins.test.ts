@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startMedia } from '../../../test/fixtures/media.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startMediaProcess } from '../../../test/fixtures/media.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 it('media refuses to start without its GStreamer plugins, naming the packages to install', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const withoutPlugins = { GST_PLUGIN_SYSTEM_PATH_1_0: folder, GST_REGISTRY: join(folder, 'registry') }
-  await expect(startMedia(withoutPlugins)).rejects.toThrow(
+  await expect(startMediaProcess(withoutPlugins)).rejects.toThrow(
     /missing GStreamer elements .*h264parse.*apt-get install .*gstreamer1\.0-plugins-bad .*gstreamer1\.0-libav/,
   )
 })

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
-import { view, wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 const FRAMES = 30
 const FPS = 15
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 /** GStreamer's encoder for each codec, and a container that supports it. */
@@ -35,12 +35,12 @@ describe.each(['file', 'inf'] as const)('a %s source', type => {
     ['raw', 'ffmpeg'],
   ] as const)('in %s is decoded by %s', async (codec, decoder) => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const path = join(media.folder, 'clip')
     makeClip(path, codec)
-    await control.apply(wantSource({ id: 1, type, url: path, views, decoder }))
+    await control.apply(createDesiredSource({ id: 1, type, url: path, views, decoder }))
     await control.message('frame', ({ n }) => n > 5)
-    expect(await control.status(1, status => status.decoder !== undefined)).toMatchObject({
+    expect(await control.waitForStatus(1, status => status.decoder !== undefined)).toMatchObject({
       codec,
       width: 320,
       height: 240,
@@ -50,11 +50,11 @@ describe.each(['file', 'inf'] as const)('a %s source', type => {
 
   it.each(['jpeg', 'raw'] as const)('in %s fails with decoder gst_h264 and suggests another', async codec => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const path = join(media.folder, 'clip')
     makeClip(path, codec)
-    await control.apply(wantSource({ id: 1, type, url: path, views }))
-    const { reason } = await control.status(1, ({ state }) => state === 'failed')
+    await control.apply(createDesiredSource({ id: 1, type, url: path, views }))
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'failed')
     expect(reason).toBe(`${path} is ${codec}, which decoder gst_h264 does not support: choose gst`)
   })
 })
@@ -68,24 +68,31 @@ describe('rate of a source', () => {
     ['raw', undefined, FRAMES],
   ] as const)('in %s at %s fps limits a clip to %i frames', async (codec, rate, frames) => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const path = join(media.folder, 'clip')
     makeClip(path, codec)
-    const source = wantSource({ id: 1, type: 'file', url: path, views, decoder: 'gst', pacing: 'all' })
+    const source = createDesiredSource({
+      id: 1,
+      type: 'file',
+      url: path,
+      views,
+      decoder: 'gst',
+      pacing: 'all',
+    })
     await control.apply({ ...source, ...(rate && { rate }) })
     control.send({ type: 'grant', source: 1, view: 'grey', n: 1000 })
-    await control.status(1, ({ state }) => state === 'ended')
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
     expect(control.messages.filter(isFrame).at(-1)!.n).toBe(frames)
   })
 
   it('changes during playback without an interruption', async () => {
     const media = await serveMedia()
-    const control = await media.control()
-    const ball = wantSource({ id: 1, type: 'inf', url: 'test://ball', views })
+    const control = await media.connectControl()
+    const ball = createDesiredSource({ id: 1, type: 'inf', url: 'test://ball', views })
     await control.apply({ ...ball, rate: 2 })
-    const slow = await control.next('frame', ({ n }) => n > 1)
+    const slow = await control.waitForNextMessage('frame', ({ n }) => n > 1)
     await control.apply(ball)
-    const fast = await control.next('frame', ({ n }) => n > slow.n + 10)
+    const fast = await control.waitForNextMessage('frame', ({ n }) => n > slow.n + 10)
     expect((fast.pts - slow.pts) / (fast.n - slow.n)).toBeLessThan(TICKS_PER_SECOND / 10)
     const interruptions = control.messages.filter(each => each.type === 'frame' && each.discontinuity)
     expect(interruptions).toHaveLength(1)

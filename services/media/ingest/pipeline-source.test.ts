@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { SourceStatus } from '@eyrie/contract'
 import { expect, it, vi } from 'vitest'
-import { view } from '../../../test/fixtures/control.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createViewSpec } from '../../../test/fixtures/control.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { playSource } from './play-source.fixture.ts'
 
@@ -15,7 +15,7 @@ interface Playing {
 
 /** Plays a clip of one second with only these decoders available, best first. The clip is looped by default. */
 async function playWith(decoders: string[], { type = 'inf', keyframeInterval, late = false }: Playing = {}) {
-  const url = join(temporaryFolder(), 'clip.mp4')
+  const url = join(createTemporaryFolder(), 'clip.mp4')
   makeVideo(url, { frames: 30, keyframeInterval })
   const statuses: SourceStatus[] = []
   const frame = Promise.withResolvers<void>()
@@ -36,7 +36,7 @@ async function playWith(decoders: string[], { type = 'inf', keyframeInterval, la
     },
   })
   if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 20_000, interval: 1 })
-  await source.setViews({ grey: view({ format: 'GRAY8' }) }, undefined)
+  await source.setViews({ grey: createViewSpec({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }
 }
 

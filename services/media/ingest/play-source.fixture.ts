@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { findDecoders } from '../decode/decoders.ts'
 import { createRingFolder } from '../decode/ring-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -24,7 +24,7 @@ export async function playSource({
   decoders,
   listener,
 }: PlayOptions): Promise<Source> {
-  const rings = createRingFolder(join(temporaryFolder(), 'rings'))
+  const rings = createRingFolder(join(createTemporaryFolder(), 'rings'))
   await rings.open()
   const source = createPipelineSource({
     identity: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countFrames, probePackets, watchWhole } from '../../../test/fixtures/live-view.ts'
+import { countFrames, probePackets, receiveWholeFile } from '../../../test/fixtures/live-view.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 interface Clip {
@@ -41,7 +41,7 @@ async function playClip({ input, filter, bFrames }: Clip) {
     '90000',
   ]
   execFileSync('ffmpeg', [...source, ...coded, origin])
-  writeFileSync(received, (await watchWhole(media, origin)).bytes)
+  writeFileSync(received, (await receiveWholeFile(media, origin)).bytes)
   return { origin, received }
 }
 

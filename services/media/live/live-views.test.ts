@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { view, wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
 import {
   countFrames,
   type Packet,
   probePackets,
-  watch,
-  watchWhole,
+  receiveStream,
+  receiveWholeFile,
 } from '../../../test/fixtures/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
@@ -28,19 +28,19 @@ async function openVideo(video: Video) {
 /** Plays a video in a loop. */
 async function serveVideo(video: Video) {
   const opened = await openVideo(video)
-  const control = await opened.media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: opened.path }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await opened.media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: opened.path }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return opened
 }
 
 /** Plays a video a little beyond a frame and pauses until `resume` is called. */
 async function servePaused(frame: number, video: Video) {
   const opened = await openVideo(video)
-  const control = await opened.media.control()
-  const views = { grey: view({ format: 'GRAY8' }) }
+  const control = await opened.media.connectControl()
+  const views = { grey: createViewSpec({ format: 'GRAY8' }) }
   const grant = (n: number) => control.send({ type: 'grant', source: 1, view: 'grey', n })
-  await control.apply(wantSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }))
+  await control.apply(createDesiredSource({ id: 1, type: 'file', url: opened.path, pacing: 'all', views }))
   grant(frame)
   await control.message('frame', ({ n }) => n === frame)
   return { ...opened, resume: () => grant(Number.MAX_SAFE_INTEGER) }
@@ -51,7 +51,7 @@ const sorted = (packets: Packet[]) => packets.map(({ pts }) => pts).sort((a, b) 
 describe('live view', () => {
   it.each([0, 2])('plays a file with %i B-frames in FFmpeg with the original pts', async bFrames => {
     const { media, path, received } = await openVideo({ frames: 60, bFrames })
-    const { info, bytes } = await watchWhole(media, path)
+    const { info, bytes } = await receiveWholeFile(media, path)
     writeFileSync(received, bytes)
 
     expect(info).toMatchObject({
@@ -69,7 +69,7 @@ describe('live view', () => {
 
   it('continues without a gap when a file is looped', async () => {
     const { media, received } = await serveVideo({ frames: 20, bFrames: 2 })
-    const { bytes } = await watch(media, 70)
+    const { bytes } = await receiveStream(media, 70)
     writeFileSync(received, bytes)
     const pts = sorted(probePackets(received)).slice(0, 60)
     expect(pts).toEqual(pts.map((_, i) => pts[0]! + i * 3000))
@@ -78,7 +78,7 @@ describe('live view', () => {
 
   it('starts a later viewer with the keyframe of the current GOP', async () => {
     const { media, received } = await servePaused(30, { frames: 120, keyframeInterval: 120 })
-    const { bytes } = await watch(media, 25)
+    const { bytes } = await receiveStream(media, 25)
     writeFileSync(received, bytes)
     expect(probePackets(received)[0]).toMatchObject({ pts: 0, flags: expect.stringMatching(/^K/) })
   })
@@ -96,9 +96,9 @@ describe('live view', () => {
     const { media } = await serveVideo({})
     const leaving = new AbortController()
     const answer = await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
-    expect(await media.metric('eyrie_media_viewers', '{source="1"}')).toBe(1)
+    expect(await media.readMetric('eyrie_media_viewers', '{source="1"}')).toBe(1)
     leaving.abort()
-    await expect.poll(() => media.metric('eyrie_media_viewers', '{source="1"}'), PATIENCE).toBe(0)
+    await expect.poll(() => media.readMetric('eyrie_media_viewers', '{source="1"}'), PATIENCE).toBe(0)
     await expect(answer.arrayBuffer()).rejects.toThrow()
   })
 
@@ -116,10 +116,10 @@ describe('live view', () => {
 
   it('shows test pictures', async () => {
     const media = await serveMedia()
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'inf', url: 'test://smpte' }))
-    await control.status(1, ({ state }) => state === 'running')
-    const { bytes } = await watch(media, 10)
+    const control = await media.connectControl()
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: 'test://smpte' }))
+    await control.waitForStatus(1, ({ state }) => state === 'running')
+    const { bytes } = await receiveStream(media, 10)
     const received = join(media.folder, 'received.mp4')
     writeFileSync(received, bytes)
     expect(countFrames(received)).toBe(10)

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 const PATIENCE = { timeout: 25_000, interval: 100 }
@@ -72,10 +72,10 @@ describe('live view', () => {
       const noise = ['-f', 'lavfi', '-i', "nullsrc=s=640x360:r=25:d=2,geq='random(1)*255':128:128"]
       const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '8', '-g', '25', '-bf', '0', path]
       execFileSync('ffmpeg', ['-v', 'error', ...noise, ...coded])
-      const control = await media.control()
-      await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-      await control.status(1, ({ state }) => state === 'running')
-      const packets = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+      const control = await media.connectControl()
+      await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+      await control.waitForStatus(1, ({ state }) => state === 'running')
+      const packets = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
 
       const reader = await watch(media)
       await expect.poll(() => parseFragments(reader.bytes()).length, PATIENCE).toBeGreaterThan(10)

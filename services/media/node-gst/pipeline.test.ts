@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Pipeline } from './index.ts'
 import { collect, launch, until } from './launch.fixture.ts'
 
@@ -64,7 +64,7 @@ describe('state change', () => {
   })
 
   it('rejects if the error occurs after the first steps', async () => {
-    const file = join(temporaryFolder(), 'no.mp4')
+    const file = join(createTemporaryFolder(), 'no.mp4')
     writeFileSync(file, 'this is no video')
     const { pipeline } = launch(`filesrc location=${file} ! qtdemux ! fakesink`)
     await expect(pipeline.setState('paused')).rejects.toMatchObject({ name: 'GstError', source: 'qtdemux0' })

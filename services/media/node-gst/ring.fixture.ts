@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Ring, type RingOptions } from './index.ts'
 import { RingView } from './ring-view.fixture.ts'
 
 export function ringOptions(changes: Partial<RingOptions> = {}): RingOptions {
   const { width = 64, height = 48 } = changes
   return {
-    path: join(temporaryFolder(), 'view.ring'),
+    path: join(createTemporaryFolder(), 'view.ring'),
     slots: 4,
     width,
     height,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RING_MAGIC, RING_VERSION } from '@eyrie/contract/ring'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { Ring, type RingOptions } from './index.ts'
 import { createRing, ringOptions } from './ring.fixture.ts'
 
@@ -51,7 +51,7 @@ describe('ring', () => {
   })
 
   it('replaces an older one at its path, and survives the closing of the older one', () => {
-    const path = join(temporaryFolder(), 'view.ring')
+    const path = join(createTemporaryFolder(), 'view.ring')
     const old = new Ring(ringOptions({ path }))
     const { view } = createRing({ path, generation: 2 })
     old.close()
@@ -60,7 +60,7 @@ describe('ring', () => {
   })
 
   it('replaces an incomplete file that a crash left behind', () => {
-    const path = join(temporaryFolder(), 'view.ring')
+    const path = join(createTemporaryFolder(), 'view.ring')
     writeFileSync(`${path}.new`, 'half')
     expect(createRing({ path }).view.header('magic')).toBe(RING_MAGIC)
     expect(existsSync(`${path}.new`)).toBe(false)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTurnableClock } from '../../../test/fixtures/clock.ts'
+import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
 import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { queryDevice } from './onvif-device.ts'
@@ -113,7 +113,7 @@ describe('WS-Discovery', () => {
   })
 
   it('finds nothing at an unused address, and can be cancelled', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const stop = new AbortController()
     const host = { address: '127.0.0.1', port: 9 }
     const found = discover({ host, durationMs: 60_000, clock, signal: stop.signal })

@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import type { Recording } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { probePackets } from '../../../test/fixtures/live-view.ts'
-import { continuous, listed } from '../../../test/fixtures/recorded.ts'
+import { continuousRecording, listRecordings } from '../../../test/fixtures/recorded.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { openMedia, type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
@@ -33,9 +33,9 @@ async function record(media: ServedMedia, recording: Recording, ...files: (keyof
   const sources = files.map((coder, i) => {
     const url = join(media.folder, `${coder}.mkv`)
     makeTicks(url, coder)
-    return wantSource({ id: i + 1, type: 'inf', url, recording })
+    return createDesiredSource({ id: i + 1, type: 'inf', url, recording })
   })
-  const control = await media.control()
+  const control = await media.connectControl()
   await control.apply(...sources)
   return { media, control, source: sources[0]! }
 }
@@ -43,7 +43,7 @@ async function record(media: ServedMedia, recording: Recording, ...files: (keyof
 /** Waits for a range with these codecs and more than `seconds`. */
 async function waitForRange(media: ServedMedia, seconds: number, codecs: RegExp, source = 1) {
   return vi.waitFor(async () => {
-    const streams = await listed(media)
+    const streams = await listRecordings(media)
     const found = streams
       .find(({ stream }) => stream === source)
       ?.ranges.find(
@@ -80,7 +80,7 @@ async function findTicks(path: string): Promise<number[]> {
 }
 
 const recorded = shared(
-  async () => record(await openMedia({ settings }), continuous, 'aac', 'mulaw'),
+  async () => record(await openMedia({ settings }), continuousRecording, 'aac', 'mulaw'),
   ({ media }) => media.remove(),
 )
 
@@ -174,9 +174,9 @@ describe('recorded sound', () => {
   })
 
   it('records sound from before an event', TIMEOUT, async () => {
-    const aroundEvents: Recording = { ...continuous, mode: 'event', before_s: 2, after_s: 3 }
+    const aroundEvents: Recording = { ...continuousRecording, mode: 'event', before_s: 2, after_s: 3 }
     const { media, control } = await record(await serveMedia({ settings }), aroundEvents, 'aac')
-    const packets = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+    const packets = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
     await vi.waitFor(async () => expect(await packets()).toBeGreaterThan(5 * FPS), PATIENCE)
     // One second ago in stream time, which may lag on a busy machine.
     const pts = (await packets()) * (SECOND / FPS) - SECOND
@@ -189,19 +189,21 @@ describe('recorded sound', () => {
   })
 
   it('records no sound when it is disabled', TIMEOUT, async () => {
-    const silent: Recording = { ...continuous, sound: false }
+    const silent: Recording = { ...continuousRecording, sound: false }
     const { media, control, source } = await record(await serveMedia({ settings }), silent, 'aac')
     await waitForRange(media, 3, /^avc1\.[0-9a-f]{6}$/)
     expect(probePackets(await save(media, ''), 'a')).toEqual([])
-    await control.apply({ ...source, recording: continuous })
+    await control.apply({ ...source, recording: continuousRecording })
     await waitForRange(media, 3, /mp4a/)
   })
 
   it('records the sound of a camera', TIMEOUT, async () => {
     const camera = await startRtspCamera({ audio: 'pcma' })
     const media = await serveMedia()
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, recording: continuous }))
+    const control = await media.connectControl()
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'video', url: camera.url, recording: continuousRecording }),
+    )
     const { from, to } = await waitForRange(media, 5, /mp4a/)
     const saved = await save(media, `?from=${from}&to=${to}`)
     expect((await findTicks(saved)).length).toBeGreaterThan(2)

@@ -3,27 +3,27 @@ import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { connectControl, wantSource } from '../../../test/fixtures/control.ts'
-import { startMedia } from '../../../test/fixtures/media.ts'
-import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { decodeGrey } from '../../../test/fixtures/video.ts'
+import { connectControl, createDesiredSource } from '../../../test/fixtures/control.ts'
+import { startMediaProcess } from '../../../test/fixtures/media.ts'
+import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { decodeGreyPictures } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
 it('recovers a recording up to its last complete fragment after media was killed', {
   timeout: 180_000,
 }, async () => {
-  const data = temporaryFolder()
+  const data = createTemporaryFolder()
   const video = join(data, 'numbered.mp4')
   await writeNumberedVideo(video, 250)
   const start = async () => {
-    const media = await startMedia({ EYRIE_DATA: data, EYRIE_MEDIA_ROOTS: data })
+    const media = await startMediaProcess({ EYRIE_DATA: data, EYRIE_MEDIA_ROOTS: data })
     onTestFinished(media.stop)
     return media
   }
   const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
-  const source = wantSource({ id: 1, type: 'inf', url: video, recording })
+  const source = createDesiredSource({ id: 1, type: 'inf', url: video, recording })
 
   const killed = await start()
   await (await connectControl(killed.url)).apply(source)
@@ -41,7 +41,7 @@ it('recovers a recording up to its last complete fragment after media was killed
   const [file] = files() as [string]
   // Simulates a crash in the middle of a write.
   truncateSync(file, statSync(file).size - 100)
-  const whole = (await decodeGrey(file, numbered)).length
+  const whole = (await decodeGreyPictures(file, numberedShape)).length
   expect(whole).toBeGreaterThanOrEqual(25)
   const probe = spawnSync('ffprobe', [
     '-v',

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, vi } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 
 const PATIENCE = { timeout: 90_000, interval: 100 }
@@ -22,7 +22,7 @@ it.runIf(canMount)(
     timeout: 180_000,
   },
   async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
     const { stdout } = await promisify(execFile)(
       'unshare',
@@ -48,8 +48,8 @@ it('lists separate ranges for a camera that reconnects and changes its picture s
 }, async () => {
   const media = await serveMedia()
   const camera = await startRtspCamera()
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, recording }))
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url, recording }))
   const ranges = async () => {
     const { streams } = recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
     return streams[0]?.ranges ?? []
@@ -60,7 +60,7 @@ it('lists separate ranges for a camera that reconnects and changes its picture s
   }
   await vi.waitFor(async () => expect(await seconds(0)).toBeGreaterThan(2), PATIENCE)
   await camera.kill()
-  await control.status(1, ({ state }) => state === 'reconnecting')
+  await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
   await vi.waitUntil(async () => Date.now() - Date.parse((await ranges())[0]!.to) > 4000, PATIENCE)
   const other = await startRtspCamera({ port: camera.port })
   await vi.waitFor(async () => expect(await seconds(1)).toBeGreaterThan(2), PATIENCE)
@@ -87,9 +87,9 @@ it(`records ${sourceCount} sources with bounded memory`, { timeout: 180_000 }, a
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { frames: 60, fps: 15, keyframeInterval: 15 })
   const sources = Array.from({ length: sourceCount }, (_, i) =>
-    wantSource({ id: i + 1, type: 'inf', url: path, recording }),
+    createDesiredSource({ id: i + 1, type: 'inf', url: path, recording }),
   )
-  const control = await media.control()
+  const control = await media.connectControl()
   await control.apply(...sources)
   const list = async () => recordingList.parse(await (await fetch(`${media.url}/recordings`)).json())
   const recorded = (minSeconds: number) =>
@@ -106,6 +106,6 @@ it(`records ${sourceCount} sources with bounded memory`, { timeout: 180_000 }, a
   const streams = await recorded(12)
   const after = process.memoryUsage()
   expect(streams.map(({ dropped }) => dropped)).toEqual(sources.map(() => 0))
-  expect(await media.metric('eyrie_media_recording_queued_bytes')).toBeLessThan(8 << 20)
+  expect(await media.readMetric('eyrie_media_recording_queued_bytes')).toBeLessThan(8 << 20)
   expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(32 << 20)
 })

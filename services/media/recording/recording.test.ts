@@ -3,13 +3,13 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { numbered, numbersIn, playedNumbers } from '../../../test/fixtures/numbered-video.ts'
+import { numberedShape, readNumbers, readPlayedNumbers } from '../../../test/fixtures/numbered-video.ts'
 import {
-  continuous,
-  listed,
+  continuousRecording,
+  listRecordings,
   openNumberedRecording,
-  recordedSeconds,
-  recordNumbered,
+  serveNumberedRecording,
+  waitForRecordedSeconds,
 } from '../../../test/fixtures/recorded.ts'
 import { openMedia, type ServedMedia } from '../../../test/fixtures/serve-media.ts'
 import { shared } from '../../../test/fixtures/shared.ts'
@@ -48,18 +48,20 @@ describe('continuous recording', { timeout: 120_000 }, () => {
 
   /** Returns when the recording began, in ms since 1970, once it has this many seconds. */
   async function waitForBegin(seconds: number): Promise<number> {
-    const { ranges } = await recordedSeconds(recorded.media, seconds)
+    const { ranges } = await waitForRecordedSeconds(recorded.media, seconds)
     return Date.parse(ranges[0]!.from)
   }
 
   it('is listed by capture time', async () => {
     const { media, before } = recorded
-    const { state, dropped, ranges } = await recordedSeconds(media, 3)
+    const { state, dropped, ranges } = await waitForRecordedSeconds(media, 3)
     expect([state, dropped, ranges.length]).toEqual(['recording', 0, 1])
     const [range] = ranges
     expect(range).toMatchObject({ codecs: expect.stringMatching(/^avc1/), width: 640, height: 360 })
     expect(Math.abs(Date.parse(range!.from) - before)).toBeLessThan(30_000)
-    expect(await listed(media, `?stream=1&to=${range!.from}`)).toMatchObject([{ stream: 1, ranges: [] }])
+    expect(await listRecordings(media, `?stream=1&to=${range!.from}`)).toMatchObject([
+      { stream: 1, ranges: [] },
+    ])
   })
 
   it('contains every picture across segments, with B-frames', async () => {
@@ -69,18 +71,18 @@ describe('continuous recording', { timeout: 120_000 }, () => {
     await vi.waitFor(() => expect(files()).toBeGreaterThan(2))
     const { path, answer } = await download(media, `/1?to=${timeText(begin + 9000)}`)
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
-    const numbers = await numbersIn(path)
+    const numbers = await readNumbers(path)
     expect(numbers.length).toBeGreaterThan(200)
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
-    expect(numbers[0]! % numbered.fps).toBe(0)
+    expect(numbers[0]! % numberedShape.fps).toBe(0)
   })
 
   it('plays from the keyframe before the requested time', async () => {
     const { media } = recorded
     const begin = await waitForBegin(7)
     const [from, to] = [begin + 2500, begin + 5500].map(timeText)
-    const all = await numbersIn((await download(media, `/1?to=${to}`)).path)
-    const numbers = await numbersIn((await download(media, `/1?from=${from}&to=${to}`)).path)
+    const all = await readNumbers((await download(media, `/1?to=${to}`)).path)
+    const numbers = await readNumbers((await download(media, `/1?from=${from}&to=${to}`)).path)
     expect(numbers[0]! - all[0]!).toBe(50)
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
     expect(Math.abs(numbers.length - 88)).toBeLessThanOrEqual(25)
@@ -89,23 +91,26 @@ describe('continuous recording', { timeout: 120_000 }, () => {
   it('is exported as a clip with exactly the requested pictures', async () => {
     const { media } = recorded
     const begin = await waitForBegin(7)
-    const [first] = await numbersIn((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
-    const frame = 1000 / numbered.fps
+    const [first] = await readNumbers((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
+    const frame = 1000 / numberedShape.fps
     // Midway between two pictures.
     const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(timeText)
     const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
     expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="1-.*\.mp4"$/)
-    const numbers = await playedNumbers(path)
+    const numbers = await readPlayedNumbers(path)
     expect(numbers).toEqual(Array.from({ length: 101 }, (_, i) => first! + 40 + i))
     const probe = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', path]
-    expect(Number(execFileSync('ffprobe', probe, { encoding: 'utf8' }))).toBeCloseTo(101 / numbered.fps, 1)
+    expect(Number(execFileSync('ffprobe', probe, { encoding: 'utf8' }))).toBeCloseTo(
+      101 / numberedShape.fps,
+      1,
+    )
   })
 })
 
 describe('recorded source', { timeout: 120_000 }, () => {
   it('has metadata of its channels with playback times', async () => {
-    const { media, control } = await recordNumbered()
-    const { ranges } = await recordedSeconds(media, 2)
+    const { media, control } = await serveNumberedRecording()
+    const { ranges } = await waitForRecordedSeconds(media, 2)
     for (let n = 0; n < 400; n++) {
       const bbox = { x: n / 400, y: 0.1, w: 0.1, h: 0.2 }
       const objects = [{ class: 'person', score: 0.9, bbox, track: 7 }]
@@ -114,7 +119,7 @@ describe('recorded source', { timeout: 120_000 }, () => {
       const shapes = [{ name: String(n), type: 'line', points: [] }]
       control.send({ type: 'result', ...result, ...(n % 25 === 24 && { shapes }) })
     }
-    await recordedSeconds(media, 6)
+    await waitForRecordedSeconds(media, 6)
     const from = new Date(Date.parse(ranges[0]!.from) + 2000).toISOString()
     const answer = await fetch(`${media.url}/recordings/1/metadata?from=${from}`)
     expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson')
@@ -138,40 +143,42 @@ describe('recorded source', { timeout: 120_000 }, () => {
   })
 
   it('retains its recordings and live view when recording is disabled', async () => {
-    const { media, control, source } = await recordNumbered()
-    await recordedSeconds(media, 2)
+    const { media, control, source } = await serveNumberedRecording()
+    await waitForRecordedSeconds(media, 2)
     const before = control.messages.length
-    const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+    const packets = await media.readMetric('eyrie_media_packets_total', '{source="1"}')
     const { recording: _, ...unrecorded } = source
     await control.apply(unrecorded)
-    const [{ state, ranges }] = (await listed(media)) as [RecordedStream]
+    const [{ state, ranges }] = (await listRecordings(media)) as [RecordedStream]
     expect(state).toBe('off')
-    const counted = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+    const counted = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
     await vi.waitFor(async () => expect(await counted()).toBeGreaterThan(packets + 50), PATIENCE)
-    expect((await listed(media))[0]!.ranges.map(({ from }) => from)).toEqual(ranges.map(({ from }) => from))
+    expect((await listRecordings(media))[0]!.ranges.map(({ from }) => from)).toEqual(
+      ranges.map(({ from }) => from),
+    )
     expect(control.messages.slice(before).filter(({ type }) => type === 'source')).toEqual([])
   })
 
   it('continues after its recordings were deleted', async () => {
-    const { media } = await recordNumbered()
-    const { to } = (await recordedSeconds(media, 6)).ranges.at(-1)!
+    const { media } = await serveNumberedRecording()
+    const { to } = (await waitForRecordedSeconds(media, 6)).ranges.at(-1)!
     const answer = await fetch(`${media.url}/recordings/1`, { method: 'DELETE' })
     expect(await answer.json()).toMatchObject({ files: expect.any(Number), bytes: expect.any(Number) })
-    const [stream] = await listed(media)
+    const [stream] = await listRecordings(media)
     for (const { from } of stream!.ranges) expect(Date.parse(from)).toBeGreaterThanOrEqual(Date.parse(to))
-    await recordedSeconds(media, 2)
+    await waitForRecordedSeconds(media, 2)
   })
 })
 
 describe('recording around events', { timeout: 120_000 }, () => {
   it('contains the seconds before and after each event once', async () => {
-    const { media, control, frames } = await recordNumbered({
-      ...{ ...continuous, mode: 'event' },
+    const { media, control, frames } = await serveNumberedRecording({
+      ...{ ...continuousRecording, mode: 'event' },
       before_s: 2,
       after_s: 2,
     })
-    const { fps } = numbered
-    const packets = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+    const { fps } = numberedShape
+    const packets = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
     const sentEvents: number[] = []
     /** Sends events from this many seconds ago in stream time, which may lag on a busy machine. */
     async function ring(...ago: number[]): Promise<number[]> {
@@ -190,11 +197,11 @@ describe('recording around events', { timeout: 120_000 }, () => {
     const recorded = (pictures: number[]) =>
       vi.waitFor(async () => {
         const { path } = await download(media, '/1')
-        expect(await numbersIn(path)).toEqual(pictures.map(picture => picture % frames))
+        expect(await readNumbers(path)).toEqual(pictures.map(picture => picture % frames))
       }, PATIENCE)
 
     await vi.waitFor(async () => expect(await packets()).toBeGreaterThan(5 * fps), PATIENCE)
-    expect(await listed(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
+    expect(await listRecordings(media)).toMatchObject([{ state: 'waiting', ranges: [] }])
     const once = around(await ring(1, 0.5))
     await recorded(once)
     // The two seconds before the event are partly recorded already.

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
 const player = join(import.meta.dirname, '../../../test/fixtures/mse-player.js')
@@ -29,9 +29,9 @@ it.each([
   const audio = `audiotestsrc samplesperbuffer=441 num-buffers=1000 ! audioconvert ! audioresample ! ${sound} ! mux.`
   const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.split(' ')])
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'gst' }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst' }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   const browser = await openBrowser()
   onTestFinished(() => browser.close())
   const page = await browser.newPage()

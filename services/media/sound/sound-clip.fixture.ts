@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { temporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const pictures = {
   h264: 'x264enc tune=zerolatency key-int-max=25 ! h264parse',
@@ -19,7 +19,7 @@ interface Clip {
 
 /** Creates a file of ten seconds with a tick every second. The test source emits ticks one buffer early, so buffers are small. */
 export function makeClip({ picture = 'h264', sound }: Clip = {}): string {
-  const path = join(temporaryFolder(), 'clip.mkv')
+  const path = join(createTemporaryFolder(), 'clip.mkv')
   const video = `videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
   const ticks =
     'audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=24000 ! audio/x-raw,rate=48000 ! audioconvert ! audioresample'

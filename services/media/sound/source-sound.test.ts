@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { countFrames, probePackets, watch } from '../../../test/fixtures/live-view.ts'
-import { threadsOf } from '../../../test/fixtures/media-threads.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { countFrames, probePackets, receiveStream } from '../../../test/fixtures/live-view.ts'
+import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
@@ -50,9 +50,9 @@ async function play(
   media: Awaited<ReturnType<typeof serveMedia>>,
   source: { type: 'inf' | 'video'; url: string },
 ) {
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, ...source }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, ...source }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
 }
 
 /** Times of the ticks in the decoded sound, in 90 kHz ticks of stream time. */
@@ -70,12 +70,12 @@ function findTicks(path: string): number[] {
 
 const offFullSecond = (pts: number) => Math.abs(pts - Math.round(pts / SECOND) * SECOND)
 
-const findSoundThreads = () => threadsOf('aux-sound')
+const findSoundThreads = () => findElementThreads('aux-sound')
 
 describe('sound of a live view', () => {
   it('passes AAC through unchanged with its pts', async () => {
     const { media, path, received } = await serveClip({ sound: 'aac', wave: 'white-noise' })
-    const { info, bytes } = await watch(media, 300, WITH_SOUND)
+    const { info, bytes } = await receiveStream(media, 300, WITH_SOUND)
     writeFileSync(received, bytes)
     expect(info.codecs).toMatch(/^avc1\.[0-9a-f]{6},mp4a\.40\.2$/)
     expect(countFrames(received)).toBeGreaterThan(30)
@@ -99,7 +99,7 @@ describe('sound of a live view', () => {
 
   it.each(['aac', 'mulaw'] as const)('provides %s as AAC with the original times', async sound => {
     const { media, received } = await serveClip({ sound })
-    writeFileSync(received, (await watch(media, 300, WITH_SOUND)).bytes)
+    writeFileSync(received, (await receiveStream(media, 300, WITH_SOUND)).bytes)
     const ticks = findTicks(received)
     expect(ticks.length).toBeGreaterThan(1)
     // The encoder of the test clip has a delay.
@@ -112,7 +112,7 @@ describe('sound of a live view', () => {
     const media = await serveMedia()
     await play(media, { type: 'video', url: camera.url })
     const received = join(media.folder, 'received.mp4')
-    const { info, bytes } = await watch(media, 250, WITH_SOUND)
+    const { info, bytes } = await receiveStream(media, 250, WITH_SOUND)
     writeFileSync(received, bytes)
     expect(info.codecs).toMatch(/,mp4a\.40\.2$/)
     expect(countFrames(received)).toBeGreaterThan(20)
@@ -123,12 +123,12 @@ describe('sound of a live view', () => {
 
   it('is produced only for viewers that request it', async () => {
     const { media, received } = await serveClip({ sound: 'aac' })
-    const { info, bytes } = await watch(media, 20)
+    const { info, bytes } = await receiveStream(media, 20)
     writeFileSync(received, bytes)
     expect(info.codecs).not.toContain('mp4a')
     expect(probePackets(received, 'a')).toEqual([])
     expect(await findSoundThreads()).toEqual([])
-    await watch(media, 20, WITH_SOUND)
+    await receiveStream(media, 20, WITH_SOUND)
     await vi.waitUntil(async () => (await findSoundThreads()).length === 0, PATIENCE)
   })
 
@@ -137,6 +137,6 @@ describe('sound of a live view', () => {
     const answer = await fetch(`${media.url}/streams/1?codecs=h264,aac`)
     expect(answer.headers.get('Content-Type')).toMatch(/^video\/mp4; codecs="avc1\.[0-9a-f]{6}"$/)
     await answer.body!.cancel()
-    expect((await watch(media, 10, WITH_SOUND)).info.codecs).not.toContain('mp4a')
+    expect((await receiveStream(media, 10, WITH_SOUND)).info.codecs).not.toContain('mp4a')
   })
 })

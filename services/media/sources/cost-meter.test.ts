@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { view, wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { calculateCost } from './cost-meter.ts'
@@ -8,11 +8,11 @@ describe('cost meter', () => {
   it('reports the decoding and scaling time of a source while it is decoded', async () => {
     const media = await serveMedia()
     makeVideo(`${media.folder}/clip.mp4`, { frames: 200, fps: 20, width: 1280, height: 720 })
-    const source = wantSource({ id: 4, type: 'inf', url: `${media.folder}/clip.mp4` })
-    const control = await media.control()
+    const source = createDesiredSource({ id: 4, type: 'inf', url: `${media.folder}/clip.mp4` })
+    const control = await media.connectControl()
     await control.apply({
       ...source,
-      views: { small: view({ format: 'BGRP', width: 416, multiple_of: 32 }) },
+      views: { small: createViewSpec({ format: 'BGRP', width: 416, multiple_of: 32 }) },
     })
     const cost = await control.message('cost')
     expect(cost).toMatchObject({ source: 4, decode_ms: expect.any(Number), scale_ms: expect.any(Number) })

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { flashesAndBeeps, latenessOf } from '../../../test/fixtures/flash-and-beep.ts'
-import { countFrames, probePackets, watch } from '../../../test/fixtures/live-view.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { findFlashesAndBeeps, measureBeepDelays } from '../../../test/fixtures/flash-and-beep.ts'
+import { countFrames, probePackets, receiveStream } from '../../../test/fixtures/live-view.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
-import { type Tamper, tamperWith } from '../../../test/fixtures/rtsp-tampering.ts'
+import { startTamperingProxy, type Tamper } from '../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { createChunkedBody } from '../live/stream-viewers.ts'
 import type { SoundListener } from '../sound/sound-tap.ts'
@@ -23,18 +23,20 @@ const withoutSound: Tamper = (packet, kind) =>
 
 describe('stream with sound', () => {
   it('inserts silence when the sound stops and continues with the sound when it returns', async () => {
-    const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
+    const proxy = await startTamperingProxy(await startRtspCamera({ audio: 'pcma', flash: true }))
     const media = await serveMedia()
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } }))
-    await control.status(1, ({ state }) => state === 'running')
+    const control = await media.connectControl()
+    await control.apply(
+      createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } }),
+    )
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     const morePictures = async (count: number) => {
-      const pictures = () => media.metric('eyrie_media_packets_total', '{source="1"}')
+      const pictures = () => media.readMetric('eyrie_media_packets_total', '{source="1"}')
       const before = await pictures()
       await vi.waitUntil(async () => (await pictures()) >= before + count, PATIENCE)
     }
 
-    const watched = watch(media, 1400, '/streams/1/ws?codecs=h264,aac')
+    const watched = receiveStream(media, 1400, '/streams/1/ws?codecs=h264,aac')
     await morePictures(100)
     const { tamper } = proxy
     proxy.tamper = withoutSound
@@ -51,12 +53,12 @@ describe('stream with sound', () => {
     // The camera was mute for six seconds; delays of a busy machine are far shorter.
     expect(Math.max(...steps)).toBeLessThan(SECOND)
 
-    const detected = await flashesAndBeeps(received)
+    const detected = await findFlashesAndBeeps(received)
     const mute = detected.flashes.filter(
       flash => !detected.beeps.some(beep => Math.abs(beep - flash) < SECOND / 4),
     )
     expect(mute.length).toBeGreaterThan(3)
-    const late = latenessOf({ ...detected, beeps: detected.beeps.filter(beep => beep > mute.at(-1)!) })
+    const late = measureBeepDelays({ ...detected, beeps: detected.beeps.filter(beep => beep > mute.at(-1)!) })
     expect(late.length).toBeGreaterThan(2)
     expect(Math.abs(late.toSorted((a, b) => a - b)[late.length >> 1]!)).toBeLessThan(40)
   })

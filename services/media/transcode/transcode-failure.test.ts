@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { view, wantSource } from '../../../test/fixtures/control.ts'
-import { breaksDown, withoutDevice, works } from '../../../test/fixtures/encoders.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
+import { failingEncoder, unavailableEncoder, workingEncoder } from '../../../test/fixtures/encoders.ts'
 import { countFrames } from '../../../test/fixtures/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { launch } from '../node-gst/launch.fixture.ts'
@@ -28,7 +28,7 @@ it('reports the failure of an encoder without losing pictures for other readers'
   await pipeline.setState('playing')
   const units: number[] = []
   const failures: string[] = []
-  const transcoder = createTranscoder(breaksDown, {
+  const transcoder = createTranscoder(failingEncoder, {
     track: () => {},
     unit: ({ pts }) => units.push(pts),
     interrupted: () => {},
@@ -48,8 +48,8 @@ it('reports the failure of an encoder without losing pictures for other readers'
 })
 
 it('excludes encoders whose device is missing', async () => {
-  expect(await createEncoders([withoutDevice, works])()).toEqual([works])
-  await expect(createEncoders([withoutDevice])()).rejects.toThrow(/no H.264 encoder works: run apt-get/)
+  expect(await createEncoders([unavailableEncoder, workingEncoder])()).toEqual([workingEncoder])
+  await expect(createEncoders([unavailableEncoder])()).rejects.toThrow(/no H.264 encoder works: run apt-get/)
 })
 
 const TICKS = 3_000
@@ -63,10 +63,10 @@ describe('ranked encoders', { timeout: 120_000 }, () => {
       'videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1'
     const clip = `${pictures} ! jpegenc ! avimux ! filesink location=${path}`
     execFileSync('gst-launch-1.0', ['-q', ...clip.split(' ')])
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-    await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }))
-    await control.next('frame')
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }))
+    await control.waitForNextMessage('frame')
     return { media, control, received: join(media.folder, 'received.mp4') }
   }
 
@@ -85,7 +85,7 @@ describe('ranked encoders', { timeout: 120_000 }, () => {
   }
 
   it('are replaced by the next best when they fail, without disconnecting viewers', async () => {
-    const { media, control, received } = await serve([withoutDevice, breaksDown, works])
+    const { media, control, received } = await serve([unavailableEncoder, failingEncoder, workingEncoder])
     const { runs } = await watchRuns(media, 40)
     expect(runs).toHaveLength(2)
     for (const run of runs) {
@@ -99,15 +99,15 @@ describe('ranked encoders', { timeout: 120_000 }, () => {
   })
 
   it('are not tried again after a failure while others work', async () => {
-    const { media } = await serve([breaksDown, works])
+    const { media } = await serve([failingEncoder, workingEncoder])
     expect((await watchRuns(media, 40)).runs).toHaveLength(2)
-    const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
+    const transcoding = () => media.readMetric('eyrie_media_transcoding', '{source="1"}')
     await vi.waitUntil(async () => (await transcoding()) === 0, 20_000)
     expect((await watchRuns(media, 40)).runs).toHaveLength(1)
   })
 
   it('report over HTTP why the stream is unavailable', async () => {
-    const { media } = await serve([withoutDevice])
+    const { media } = await serve([unavailableEncoder])
     const answer = await fetch(`${media.url}/streams/1`)
     expect(answer.status).toBe(503)
     expect(await answer.json()).toMatchObject({
@@ -117,14 +117,14 @@ describe('ranked encoders', { timeout: 120_000 }, () => {
 
   it('truncate the reason to the limit of a WebSocket close frame', async () => {
     const name = `no-such-encoder-${'x'.repeat(100)}`
-    const { media } = await serve([{ ...withoutDevice, name, launch: () => name }])
+    const { media } = await serve([{ ...unavailableEncoder, name, launch: () => name }])
     const { reason } = await watchRuns(media, 40)
     expect(reason).toMatch(/^the picture cannot be transcoded: no element "no-such-encoder-x+$/)
     expect(reason).toHaveLength(123)
   })
 
   it('are all tried again for the next viewer after all have failed', async () => {
-    const { media } = await serve([withoutDevice, breaksDown])
+    const { media } = await serve([unavailableEncoder, failingEncoder])
     for (const viewer of ['first', 'second']) {
       const { runs, reason } = await watchRuns(media, 40)
       expect([viewer, reason]).toEqual([

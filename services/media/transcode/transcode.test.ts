@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoder } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { view, wantSource } from '../../../test/fixtures/control.ts'
-import { countFrames, probePackets, probeVideo, watch } from '../../../test/fixtures/live-view.ts'
-import { threadsOf } from '../../../test/fixtures/media-threads.ts'
-import { headerOf, makeJpeg, publish } from '../../../test/fixtures/publisher.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
+import { countFrames, probePackets, probeVideo, receiveStream } from '../../../test/fixtures/live-view.ts'
+import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
+import { createJpeg, createMessageHeader, startPublisher } from '../../../test/fixtures/publisher.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 
@@ -35,22 +35,22 @@ async function serve(codec: Codec, { decoder = 'gst' }: { decoder?: Decoder } = 
     '-q',
     ...`${source} ! ${coders[codec]} ! filesink location=${path}`.split(' '),
   ])
-  const control = await media.control()
-  const wanted = wantSource({ id: 1, type: 'inf', url: path, decoder })
+  const control = await media.connectControl()
+  const wanted = createDesiredSource({ id: 1, type: 'inf', url: path, decoder })
   await control.apply(wanted)
-  await control.status(1, ({ state }) => state === 'running')
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return { media, control, wanted, received: join(media.folder, 'received.mp4') }
 }
 
 /** Threads of running transcoders. */
-const findEncoderThreads = () => threadsOf('aux-transcode')
+const findEncoderThreads = () => findElementThreads('aux-transcode')
 
 const waitUntilIdle = () => vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
 
 describe('H.265', { timeout: 120_000 }, () => {
   it('is passed through to clients that play it', async () => {
     const { media, received } = await serve('h265', { decoder: 'ffmpeg' })
-    const { info, bytes } = await watch(media, 60, '/streams/1/ws?codecs=h264,h265')
+    const { info, bytes } = await receiveStream(media, 60, '/streams/1/ws?codecs=h264,h265')
     writeFileSync(received, bytes)
     expect(info).toMatchObject({ codecs: 'hvc1.1.6.L63.90', width: 320, height: 240 })
     expect(probeVideo(received)).toMatchObject({ codec_name: 'hevc', codec_tag_string: 'hvc1' })
@@ -89,7 +89,7 @@ describe('codecs that browsers cannot play', { timeout: 120_000 }, () => {
     'are transcoded to H.264 with the original pts: %s',
     async codec => {
       const { media, received } = await serve(codec)
-      const { info, bytes } = await watch(media, 75)
+      const { info, bytes } = await receiveStream(media, 75)
       writeFileSync(received, bytes)
       expect(info).toMatchObject({ codecs: expect.stringMatching(/^avc1\./), width: 320, height: 240 })
       expect(countFrames(received)).toBe(75)
@@ -134,15 +134,15 @@ describe('codecs that browsers cannot play', { timeout: 120_000 }, () => {
 it.each(['h265', 'jpeg'] as const)('transcodes %s of an RTSP camera', async codec => {
   const camera = await startRtspCamera({ codec })
   const media = await serveMedia()
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url, decoder: 'gst' }))
-  await control.status(1, ({ state }) => state === 'running')
-  const { info, bytes } = await watch(media, 30)
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url, decoder: 'gst' }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
+  const { info, bytes } = await receiveStream(media, 30)
   const received = join(media.folder, 'received.mp4')
   writeFileSync(received, bytes)
   expect(info.codecs).toMatch(/^avc1/)
   expect(countFrames(received)).toBe(30)
-  const passed = await watch(media, 30, '/streams/1/ws?codecs=h264,h265')
+  const passed = await receiveStream(media, 30, '/streams/1/ws?codecs=h264,h265')
   expect(passed.info.codecs).toMatch(codec === 'h265' ? /^hvc1/ : /^avc1/)
 })
 
@@ -150,12 +150,15 @@ it('transcodes frames received over ZeroMQ', async () => {
   const media = await serveMedia()
   const endpoint = `ipc://${join(media.folder, 'frames.sock')}`
   const size = { width: 64, height: 48 }
-  const payload = makeJpeg(size)
-  await publish(endpoint, seq => ({ header: { ...headerOf(seq), ...size, format: 'JPEG' }, payload }))
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'zmq', url: endpoint }))
-  await control.status(1, ({ state }) => state === 'running')
-  const { info, bytes } = await watch(media, 20)
+  const payload = createJpeg(size)
+  await startPublisher(endpoint, seq => ({
+    header: { ...createMessageHeader(seq), ...size, format: 'JPEG' },
+    payload,
+  }))
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'zmq', url: endpoint }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
+  const { info, bytes } = await receiveStream(media, 20)
   const received = join(media.folder, 'received.mp4')
   writeFileSync(received, bytes)
   expect(info).toMatchObject(size)
@@ -165,16 +168,18 @@ it('transcodes frames received over ZeroMQ', async () => {
 describe('encoder', () => {
   it('runs only while the source has viewers', async () => {
     const { media } = await serve('jpeg')
-    const transcoding = () => media.metric('eyrie_media_transcoding', '{source="1"}')
+    const transcoding = () => media.readMetric('eyrie_media_transcoding', '{source="1"}')
     expect([await findEncoderThreads(), await transcoding()]).toEqual([[], 0])
     const leaving = new AbortController()
     await fetch(`${media.url}/streams/1`, { signal: leaving.signal })
     await vi.waitUntil(async () => (await findEncoderThreads()).length > 0, PATIENCE)
-    expect([await transcoding(), await media.metric('eyrie_media_viewers', '{source="1"}')]).toEqual([1, 1])
+    expect([await transcoding(), await media.readMetric('eyrie_media_viewers', '{source="1"}')]).toEqual([
+      1, 1,
+    ])
     leaving.abort()
     await waitUntilIdle()
     await vi.waitUntil(
-      async () => (await media.metric('eyrie_media_decoding', '{source="1"}')) === 0,
+      async () => (await media.readMetric('eyrie_media_decoding', '{source="1"}')) === 0,
       PATIENCE,
     )
   })
@@ -186,7 +191,7 @@ describe('encoder', () => {
     await Promise.all([stay(), stay()])
     // The encoder restarts when the clip loops.
     await vi.waitUntil(async () => (await findEncoderThreads()).length === 1, PATIENCE)
-    const watched = await Promise.all([watch(media, 60), watch(media, 40)])
+    const watched = await Promise.all([receiveStream(media, 60), receiveStream(media, 40)])
     leaving.abort()
     for (const { bytes } of watched) {
       writeFileSync(received, bytes)
@@ -196,14 +201,14 @@ describe('encoder', () => {
 
   it('starts and stops without losing frames of the analysis', async () => {
     const { media, control, wanted } = await serve('h265')
-    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+    const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
     await control.apply({ ...wanted, views, rate: 10 })
-    const first = await control.next('frame')
+    const first = await control.waitForNextMessage('frame')
     for (let i = 0; i < 3; i++) {
-      await watch(media, 20)
+      await receiveStream(media, 20)
       await waitUntilIdle()
     }
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
     const late = frames.filter(({ n, pts }) => Math.abs(pts - first.pts - (n - first.n) * 9000) > TICKS)
     expect(late).toEqual([])
@@ -211,9 +216,13 @@ describe('encoder', () => {
 
   it('encodes all pictures when only few are analysed', async () => {
     const { media, control, wanted, received } = await serve('jpeg')
-    await control.apply({ ...wanted, views: { grey: view({ format: 'GRAY8', width: 64 }) }, rate: 1 })
-    await control.next('frame')
-    writeFileSync(received, (await watch(media, 30)).bytes)
+    await control.apply({
+      ...wanted,
+      views: { grey: createViewSpec({ format: 'GRAY8', width: 64 }) },
+      rate: 1,
+    })
+    await control.waitForNextMessage('frame')
+    writeFileSync(received, (await receiveStream(media, 30)).bytes)
     const packets = probePackets(received)
     // A machine under load may leave one out.
     expect(packets.at(-1)!.pts - packets[0]!.pts).toBeLessThan(60 * TICKS)

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { hasTurnServer, startTurnServer, whyNoTurnServer } from '../../../test/fixtures/turn-server.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
-import { watchByWhep } from '../../../test/fixtures/whep-page.ts'
+import { openWhepPage } from '../../../test/fixtures/whep-page.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 200 }
 
@@ -16,17 +16,17 @@ describe.runIf(webrtcWorker && hasTurnServer)(`WebRTC through TURN${whyNoWorker}
     const media = await serveMedia({ settings: { media: { webrtc: { ice_servers: [turn] } } } })
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 200 })
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-    await control.status(1, ({ state }) => state === 'running')
+    const control = await media.connectControl()
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+    await control.waitForStatus(1, ({ state }) => state === 'running')
 
     const browser = await openBrowser()
     onTestFinished(() => browser.close())
-    const viewer = await watchByWhep(browser, media.url, '/streams/1/whep', {
+    const viewer = await openWhepPage(browser, media.url, '/streams/1/whep', {
       configuration: { iceServers: [turn], iceTransportPolicy: 'relay' },
     })
     expect(viewer.answer.link).toContain(`<${turn.urls[0]}>; rel="ice-server"; username="${turn.username}"`)
-    await expect.poll(async () => (await viewer.shown()).length, PATIENCE).toBeGreaterThan(50)
-    expect(await viewer.route()).toEqual(['relay', 'host'])
+    await expect.poll(async () => (await viewer.getShownFrames()).length, PATIENCE).toBeGreaterThan(50)
+    expect(await viewer.getCandidateTypes()).toEqual(['relay', 'host'])
   }, 120_000)
 })

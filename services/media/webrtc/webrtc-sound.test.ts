@@ -3,15 +3,15 @@ import { mediaHealth } from '@eyrie/contract'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { createTurnableClock } from '../../../test/fixtures/clock.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { threadsOf } from '../../../test/fixtures/media-threads.ts'
-import { childOf } from '../../../test/fixtures/processes.ts'
+import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
+import { findChildPid } from '../../../test/fixtures/processes.ts'
 import { type RtspCameraOptions, startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
-import { type WhepPage, watchByWhep } from '../../../test/fixtures/whep-page.ts'
+import { openWhepPage, type WhepPage } from '../../../test/fixtures/whep-page.ts'
 import type { Clock } from '../runtime/clock.ts'
 
 const PATIENCE = { timeout: 40_000, interval: 200 }
@@ -27,14 +27,14 @@ afterAll(() => browser.close())
 async function serveCamera(options: RtspCameraOptions, clock?: Clock) {
   const camera = await startRtspCamera(options)
   const media = await serveMedia({ clock })
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'video', url: camera.url }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return { camera, media, control }
 }
 
 async function watch(media: ServedMedia, sounding = true): Promise<WhepPage> {
-  const viewer = await watchByWhep(browser, media.url, '/streams/1/whep', { sounding })
+  const viewer = await openWhepPage(browser, media.url, '/streams/1/whep', { sounding })
   onTestFinished(() => viewer.page.close())
   return viewer
 }
@@ -42,22 +42,24 @@ async function watch(media: ServedMedia, sounding = true): Promise<WhepPage> {
 /** Waits until this many seconds of sound were played that the browser did not conceal. */
 async function expectSound(viewer: WhepPage, seconds = 1) {
   const countReal = async () => {
-    const { samples, concealed } = await viewer.heard()
+    const { samples, concealed } = await viewer.getSoundStatistics()
     return samples - concealed
   }
   const before = await countReal()
-  const { energy } = await viewer.heard()
+  const { energy } = await viewer.getSoundStatistics()
   await expect.poll(countReal, PATIENCE).toBeGreaterThan(before + seconds * SECOND_OF_SAMPLES)
-  await expect.poll(async () => (await viewer.heard()).energy, PATIENCE).toBeGreaterThan(energy)
+  await expect.poll(async () => (await viewer.getSoundStatistics()).energy, PATIENCE).toBeGreaterThan(energy)
 }
 
 async function expectMoreFrames(viewer: WhepPage, count: number) {
-  const before = (await viewer.shown()).length
-  await expect.poll(async () => (await viewer.shown()).length, PATIENCE).toBeGreaterThan(before + count)
+  const before = (await viewer.getShownFrames()).length
+  await expect
+    .poll(async () => (await viewer.getShownFrames()).length, PATIENCE)
+    .toBeGreaterThan(before + count)
 }
 
 /** Threads of the branch that produces Opus. */
-const findEncoderThreads = () => threadsOf('aux-sound-opus')
+const findEncoderThreads = () => findElementThreads('aux-sound-opus')
 
 const waitUntilNotEncoding = () =>
   vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
@@ -92,7 +94,7 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
       const { media } = await serveCamera({ audio: 'pcma' })
       const viewer = await watch(media)
       const measureError = async () => {
-        const { lateMs, reportedLateMs } = await viewer.heard()
+        const { lateMs, reportedLateMs } = await viewer.getSoundStatistics()
         return lateMs === null || reportedLateMs === null ? undefined : lateMs - reportedLateMs
       }
       await expect.poll(measureError, PATIENCE).toBeDefined()
@@ -114,7 +116,7 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
       const viewer = await watch(media)
       const late: number[] = []
       const measureLateness = async () => {
-        const { lateMs } = await viewer.heard()
+        const { lateMs } = await viewer.getSoundStatistics()
         if (lateMs !== null) late.push(lateMs)
         return late.length < 30 ? Number.POSITIVE_INFINITY : Math.abs(median(late.slice(-30)))
       }
@@ -150,9 +152,9 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
       const media = await serveMedia()
       const path = join(media.folder, 'clip.mp4')
       makeVideo(path, { frames: 100 })
-      const control = await media.control()
-      await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-      await control.status(1, ({ state }) => state === 'running')
+      const control = await media.connectControl()
+      await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+      await control.waitForStatus(1, ({ state }) => state === 'running')
       const viewer = await watch(media)
       expect(viewer.answer.sdp).toMatch(/m=audio 0 .*\r\na=mid:0\r\na=inactive/)
       await expectMoreFrames(viewer, 20)
@@ -170,9 +172,9 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
 
       const restart = async (present: typeof camera, audio?: 'pcma') => {
         await present.kill()
-        await control.next('source', ({ status }) => status.state === 'reconnecting')
+        await control.waitForNextMessage('source', ({ status }) => status.state === 'reconnecting')
         const next = await startRtspCamera({ port: camera.port, audio })
-        await control.next('source', ({ status }) => status.state === 'running')
+        await control.waitForNextMessage('source', ({ status }) => status.state === 'running')
         return next
       }
       const other = await restart(camera, 'pcma')
@@ -196,7 +198,7 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
     async () => {
       const { media } = await serveCamera({ audio: 'aac' })
       await expectSound(await watch(media))
-      process.kill(childOf(process.pid, 'mediasoup-worker'), 'SIGKILL')
+      process.kill(findChildPid(process.pid, 'mediasoup-worker'), 'SIGKILL')
       await waitUntilNotEncoding()
       await expect.poll(() => countViewers(media), PATIENCE).toBe(0)
       await expectSound(await watch(media))
@@ -207,7 +209,7 @@ describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
   it(
     'releases everything when many viewers come and go at once',
     async () => {
-      const clock = createTurnableClock()
+      const clock = createAdjustableClock()
       const { media } = await serveCamera({ audio: 'aac' }, clock)
       const page = await browser.newPage()
       onTestFinished(() => page.close())

@@ -3,16 +3,16 @@ import { type MediaHealth, mediaHealth } from '@eyrie/contract'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
-import { numbered, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { childOf } from '../../../test/fixtures/processes.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
+import { findChildPid } from '../../../test/fixtures/processes.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
-import { type WhepPage, watchByWhep } from '../../../test/fixtures/whep-page.ts'
+import { openWhepPage, type WhepPage } from '../../../test/fixtures/whep-page.ts'
 
 const FRAMES = 500
-const TICKS = 90_000 / numbered.fps
+const TICKS = 90_000 / numberedShape.fps
 const PATIENCE = { timeout: 30_000, interval: 200 }
 const LONG = 120_000
 
@@ -27,14 +27,14 @@ async function serveNumbers(keyframeInterval?: number) {
   const media = await serveMedia()
   const path = join(media.folder, 'numbers.mp4')
   await writeNumberedVideo(path, FRAMES, { bFrames: 0, keyframeInterval })
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return { media, control }
 }
 
 async function watch(media: ServedMedia, protocol?: 'udp' | 'tcp', query = ''): Promise<WhepPage> {
-  const viewer = await watchByWhep(browser, media.url, `/streams/1/whep${query}`, { protocol })
+  const viewer = await openWhepPage(browser, media.url, `/streams/1/whep${query}`, { protocol })
   onTestFinished(() => viewer.page.close())
   return viewer
 }
@@ -51,16 +51,16 @@ async function countFeeds(media: ServedMedia): Promise<number> {
 }
 
 const expectFrames = (viewer: WhepPage, count: number) =>
-  expect.poll(async () => (await viewer.shown()).length, PATIENCE).toBeGreaterThan(count)
+  expect.poll(async () => (await viewer.getShownFrames()).length, PATIENCE).toBeGreaterThan(count)
 
 /** Waits for this many further frames. */
 async function expectMoreFrames(viewer: WhepPage, count: number) {
-  await expectFrames(viewer, (await viewer.shown()).length + count)
+  await expectFrames(viewer, (await viewer.getShownFrames()).length + count)
 }
 
 /** Checks that the number in every frame matches its RTP timestamp. */
 async function expectExactTimestamps(viewer: WhepPage) {
-  const shown = await viewer.shown()
+  const shown = await viewer.getShownFrames()
   const expected = shown.map(({ rtp }) => ({ rtp, number: (rtp / TICKS) % FRAMES }))
   expect(shown.map(({ rtp, number }) => ({ rtp, number }))).toEqual(expected)
 }
@@ -73,7 +73,7 @@ describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
       const viewer = await watch(media)
       await expectFrames(viewer, 300)
       await expectExactTimestamps(viewer)
-      const [first] = await viewer.shown()
+      const [first] = await viewer.getShownFrames()
       expect(Math.abs(Number(viewer.answer['x-pts']) - first!.rtp)).toBeLessThan(90_000 * 20)
       expect(Number(viewer.answer['x-epoch'])).toBe((await getHealth(media)).epoch)
     },
@@ -119,12 +119,12 @@ describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
       await expectFrames(await watch(media), 75)
       // The GOP must still be running when the browser has connected.
       await vi.waitUntil(async () => {
-        const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+        const packets = await media.readMetric('eyrie_media_packets_total', '{source="1"}')
         return packets % FRAMES > 75 && packets % FRAMES < FRAMES / 2
       }, PATIENCE)
       const later = await watch(media)
       await expectFrames(later, 20)
-      const [first] = await later.shown()
+      const [first] = await later.getShownFrames()
       const keyframeNumber = (pts: number) => Math.floor(pts / TICKS / FRAMES)
       expect(keyframeNumber(first!.rtp)).toBe(keyframeNumber(Number(later.answer['x-pts'])))
       expect(await countFeeds(media)).toBe(2)
@@ -164,7 +164,7 @@ describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
       const { media } = await serveNumbers()
       const viewer = await watch(media)
       await expectFrames(viewer, 10)
-      process.kill(childOf(process.pid, 'mediasoup-worker'), 'SIGKILL')
+      process.kill(findChildPid(process.pid, 'mediasoup-worker'), 'SIGKILL')
       await expect
         .poll(async () => [(await getWebRtcHealth(media)).viewers, await countFeeds(media)], PATIENCE)
         .toEqual([0, 0])
@@ -182,17 +182,17 @@ describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
     async () => {
       const media = await serveMedia()
       const camera = await startRtspCamera()
-      const control = await media.control()
-      await control.apply(wantSource({ id: 1, type: 'video', url: camera.url }))
-      await control.status(1, ({ state }) => state === 'running')
+      const control = await media.connectControl()
+      await control.apply(createDesiredSource({ id: 1, type: 'video', url: camera.url }))
+      await control.waitForStatus(1, ({ state }) => state === 'running')
       const viewer = await watch(media)
       await expectFrames(viewer, 10)
       await camera.kill()
-      await control.next('source', ({ status }) => status.state === 'reconnecting')
+      await control.waitForNextMessage('source', ({ status }) => status.state === 'reconnecting')
       await startRtspCamera({ port: camera.port })
-      await control.next('source', ({ status }) => status.state === 'running')
+      await control.waitForNextMessage('source', ({ status }) => status.state === 'running')
       await expectMoreFrames(viewer, 20)
-      const pts = (await viewer.shown()).map(({ rtp }) => rtp)
+      const pts = (await viewer.getShownFrames()).map(({ rtp }) => rtp)
       expect(pts).toEqual(pts.toSorted((a, b) => a - b))
     },
     LONG,
@@ -204,9 +204,9 @@ describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
       const media = await serveMedia()
       const path = join(media.folder, 'reordered.mp4')
       await writeNumberedVideo(path, FRAMES, { bFrames: 2 })
-      const control = await media.control()
-      await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-      await control.status(1, ({ state }) => state === 'running')
+      const control = await media.connectControl()
+      await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+      await control.waitForStatus(1, ({ state }) => state === 'running')
       const attempt = () => watch(media, 'udp', '?transcode=false').then(() => 'accepted', String)
       await expect.poll(attempt, PATIENCE).toMatch(/406.*B-frames.*fragmented MP4/)
       expect(await countFeeds(media)).toBe(0)

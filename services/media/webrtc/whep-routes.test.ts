@@ -3,22 +3,26 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
-import { createTurnableClock } from '../../../test/fixtures/clock.ts'
-import { wantSource } from '../../../test/fixtures/control.ts'
+import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
+import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
-import { offeredAudio as audio, offerOf, offeredVideo as video } from '../../../test/fixtures/whep-offer.ts'
+import {
+  audioSection as audio,
+  createOffer,
+  videoSection as video,
+} from '../../../test/fixtures/whep-offer.ts'
 
-const offer = offerOf(audio, video)
+const offer = createOffer(audio, video)
 
 async function serveStream(options?: Parameters<typeof serveMedia>[0]) {
   const media = await serveMedia(options)
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { frames: 60 })
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return media
 }
 
@@ -94,12 +98,12 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
   it.each<[string, number, WhepRequest]>([
     ['an offer with another content type', 415, { type: 'text/plain' }],
     ['a body that is not SDP', 400, { body: 'hello' }],
-    ['an offer without video', 400, { body: offerOf(audio) }],
-    ['an offer to send', 400, { body: offerOf(video.map(line => line.replace('recvonly', 'sendonly'))) }],
+    ['an offer without video', 400, { body: createOffer(audio) }],
+    ['an offer to send', 400, { body: createOffer(video.map(line => line.replace('recvonly', 'sendonly'))) }],
     ['an offer without a fingerprint', 400, { body: offer.replace(/a=fingerprint.*\r\n/, '') }],
     ['an invalid fingerprint', 400, { body: offer.replace(/AB:/g, 'XY:') }],
     ['an unknown hash function', 400, { body: offer.replace('sha-256', 'crc-32') }],
-    ['an offer without H.264', 406, { body: offerOf(video.slice(0, 4)) }],
+    ['an offer without H.264', 406, { body: createOffer(video.slice(0, 4)) }],
     ['an oversized offer', 413, { body: offer + 'a=x\r\n'.repeat(20_000) }],
     ['an unknown stream', 404, { path: '/streams/2/whep' }],
     ['the deletion of an unknown session', 404, { method: 'DELETE', path: '/streams/1/whep/x' }],
@@ -150,7 +154,7 @@ describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
   })
 
   it('releases a session that does not connect within twenty seconds', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveStream({ clock })
     expect((await send(media, {})).status).toBe(201)
     clock.advance(10_000)

@@ -5,16 +5,16 @@ import type { Pacing } from '@eyrie/contract/media'
 import { onTestFinished } from 'vitest'
 import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
 import { type EngineProcess, startEngineProcess } from '../../fixtures/engine-process.ts'
-import { type Media, startMedia } from '../../fixtures/media.ts'
+import { type MediaProcess, startMediaProcess } from '../../fixtures/media.ts'
 import { writePlugin } from '../../fixtures/plugin.ts'
-import { passTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
+import { type FrameGate, waitAtFrameGate } from '../../fixtures/turnstile.ts'
 
 /**
  * One channel to edit, four others on its source and three on another source. Media and engine run as processes until
  * the test ends.
  */
 export interface EightChannels {
-  media: Media
+  media: MediaProcess
   engine: EngineProcess
   /** The pipeline to edit, and its channel. */
   pipeline: Pipeline
@@ -47,7 +47,7 @@ export interface EightChannelsOptions {
   folder: string
   video: string
   pacing: Pacing
-  turnstile: Turnstile
+  turnstile: FrameGate
 }
 
 /** With pacing `all` the video is played once, with `realtime` in a loop. */
@@ -61,11 +61,11 @@ export async function startEightChannels({
   const plugins = join(folder, 'plugins')
   writePlugin(plugins, { name: 'count', open: counting })
   writePlugin(plugins, { name: 'mark', open: marking, ...anyArgs })
-  writePlugin(plugins, { name: 'turnstile', open: passTurnstile, ...anyArgs })
+  writePlugin(plugins, { name: 'turnstile', open: waitAtFrameGate, ...anyArgs })
   const other = join(folder, 'other.mp4')
   copyFileSync(video, other)
 
-  const media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   onTestFinished(media.stop)
   const engine = await startEngineProcess({
     data,

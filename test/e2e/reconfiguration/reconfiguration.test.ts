@@ -4,9 +4,9 @@ import { createClient } from '@eyrie/client'
 import type { Pacing } from '@eyrie/contract/media'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
-import { numbered, placeOf, writeNumberedVideo } from '../../fixtures/numbered-video.ts'
-import { temporaryFolder } from '../../fixtures/temporary.ts'
-import { startTurnstile, type Turnstile } from '../../fixtures/turnstile.ts'
+import { getNumberBox, numberedShape, writeNumberedVideo } from '../../fixtures/numbered-video.ts'
+import { createTemporaryFolder } from '../../fixtures/temporary.ts'
+import { type FrameGate, startFrameGate } from '../../fixtures/turnstile.ts'
 import { applyEdit } from './edits.ts'
 import { type EightChannels, startEightChannels } from './eight-channels.ts'
 
@@ -17,14 +17,14 @@ const frames = edits * 30
 const limitMs = isLong ? 1_200_000 : 240_000
 
 let folder: string
-let turnstile: Turnstile
+let turnstile: FrameGate
 let eight: EightChannels
 
 async function start(pacing: Pacing): Promise<void> {
-  folder = temporaryFolder()
+  folder = createTemporaryFolder()
   const video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, frames)
-  turnstile = await startTurnstile()
+  turnstile = await startFrameGate()
   eight = await startEightChannels({ folder, video, pacing, turnstile })
 }
 
@@ -52,7 +52,7 @@ test(
     }
     for (const channel of [eight.others[0], eight.others[4]]) {
       const boxes = eight.readRecords(channel!).map(({ objects }) => objects[0]?.bbox)
-      expect(boxes).toEqual(every.map(n => placeOf(n - 1)))
+      expect(boxes).toEqual(every.map(n => getNumberBox(n - 1)))
     }
   },
   limitMs,
@@ -104,7 +104,7 @@ function findInterruptions(records: SinkRecord[]): Interruption[] {
 }
 
 /** Calculated from the stream time, because decoding may start in the middle of the first loop. */
-const countLoops = ({ pts }: SinkRecord) => Math.floor(pts / (90_000 / numbered.fps) / frames)
+const countLoops = ({ pts }: SinkRecord) => Math.floor(pts / (90_000 / numberedShape.fps) / frames)
 
 /** Neither dropped frames nor a loop explain the interruption. */
 const isUnexplained = ({ n, previous, isLoop }: Interruption) => n === previous + 1 && !isLoop

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { all } from '../../../../test/fixtures/conformance.ts'
+import { allRevisions } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 /** Authentication: all revisions require a token, but health and the documentation do not. */
 
 async function served() {
-  const { engine } = await startEngine(temporaryFolder(), { EYRIE_ENGINE_TOKENS: 'first,second' })
+  const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'first,second' })
   onTestFinished(() => engine.stop())
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(() => server.close())
@@ -18,7 +18,7 @@ async function served() {
 
 test('all revisions require a valid token and answer 401 `auth` without one', async () => {
   const host = await served()
-  for (const revision of all) {
+  for (const revision of allRevisions) {
     const ask = async (headers: Record<string, string>) => {
       const response = await fetch(`http://${host}/api/${revision}/configuration`, { headers })
       return [response.status, ((await response.json()) as { code?: string }).code]
@@ -32,7 +32,7 @@ test('all revisions require a valid token and answer 401 `auth` without one', as
 
 test('only a WebSocket may send its token in the query', async () => {
   const host = await served()
-  for (const revision of all) {
+  for (const revision of allRevisions) {
     const path = `/api/${revision}/output?access_token=first`
     expect((await fetch(`http://${host}${path}`)).status).toBe(401)
     const socket = new WebSocket(`ws://${host}${path}`)
@@ -48,7 +48,7 @@ test('only a WebSocket may send its token in the query', async () => {
 
 test('health, the OpenAPI documents and the documentation page require no token', async () => {
   const host = await served()
-  for (const path of ['/health', '/docs', ...all.map(revision => `/api/${revision}/openapi.json`)])
+  for (const path of ['/health', '/docs', ...allRevisions.map(revision => `/api/${revision}/openapi.json`)])
     expect([path, (await fetch(`http://${host}${path}`)).status]).not.toEqual([path, 401])
   expect((await fetch(`http://${host}/metrics`)).status).toBe(401)
 })

@@ -1,21 +1,28 @@
 import { describe, expect } from 'vitest'
-import { type Api, activated, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
-import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  type ApiUnderTest,
+  allRevisions,
+  type Statement,
+  testStatements,
+  v2AndV3,
+  v3Only,
+} from '../../../../test/fixtures/conformance.ts'
+import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** Rules of all requests and responses. */
 
 const callOf = sharedEngine()
 
-const wrongQuery = async ({ call }: Api, path: string, place: string) => {
+const wrongQuery = async ({ call }: ApiUnderTest, path: string, place: string) => {
   const answer = await call('GET', path)
   expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
   expect(answer.body.reason.startsWith(`?/${place}`), answer.body.reason).toBe(true)
 }
 
-const requests: Line[] = [
+const requests: Statement[] = [
   [
     'array queries accept repetition and commas',
-    all,
+    allRevisions,
     async ({ call }) => {
       const both = { streams: [], channels: [] }
       for (const query of ['', '?filter=streams&filter=channels', '?filter=streams,channels'])
@@ -25,7 +32,7 @@ const requests: Line[] = [
   ],
   [
     'an invalid query value is `syntax`',
-    all,
+    allRevisions,
     async api => {
       await wrongQuery(api, '/exports?filter=all', 'filter')
       await wrongQuery(api, '/exports/channels/properties?props=colour', 'props')
@@ -36,7 +43,7 @@ const requests: Line[] = [
   ],
   [
     'a body that is not JSON is 415',
-    all,
+    allRevisions,
     async ({ call }) => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json'])
         expect(await call('POST', '/sources', 'type=video', { 'Content-Type': type })).toMatchObject({
@@ -47,7 +54,7 @@ const requests: Line[] = [
   ],
   [
     'malformed JSON is `syntax`',
-    all,
+    allRevisions,
     async ({ call }) => {
       const answer = await call('POST', '/sources', '{"type":')
       expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
@@ -55,19 +62,19 @@ const requests: Line[] = [
   ],
   [
     'a body over 4 MiB is 413',
-    all,
+    allRevisions,
     async ({ call }) => {
-      const answer = await call('POST', '/sources', { ...camera, address: 'a'.repeat(4 << 20) })
+      const answer = await call('POST', '/sources', { ...cameraSource, address: 'a'.repeat(4 << 20) })
       expect([answer.status, answer.body.code]).toEqual([413, 'size'])
     },
   ],
   [
     'an error has code and reason, and an optional value',
-    all,
+    allRevisions,
     async ({ call }) => {
       const { body } = await call('POST', '/sources', {})
       expect(body).toEqual({ code: 'syntax', reason: expect.any(String) })
-      const unknown = await call('POST', '/pipelines', { elements, sources: [4711] })
+      const unknown = await call('POST', '/pipelines', { elements: countingElements, sources: [4711] })
       expect(unknown).toMatchObject({
         status: 404,
         body: { code: 'id', reason: expect.any(String), value: { sources: [4711] } },
@@ -76,7 +83,7 @@ const requests: Line[] = [
   ],
   [
     'the OpenAPI 3.1 document is served below the base path of the revision',
-    all,
+    allRevisions,
     async ({ call, revision }) => {
       const { status, body } = await call('GET', '/openapi.json')
       expect([status, body.openapi, body.servers]).toEqual([200, '3.1.0', [{ url: `/api/${revision}` }]])
@@ -84,7 +91,7 @@ const requests: Line[] = [
   ],
   [
     'a wrong method is 405 with Allow on all paths',
-    all,
+    allRevisions,
     async ({ call, revision }) => {
       const one = revision === 'v3' ? [`/pictures/${'0'.repeat(64)}`] : []
       for (const path of ['/configuration', '/exports', '/statistics', '/output', '/openapi.json', ...one]) {
@@ -96,25 +103,25 @@ const requests: Line[] = [
   ],
   [
     'an unknown path is 404',
-    all,
+    allRevisions,
     async ({ call }) =>
       expect(await call('GET', '/cameras')).toMatchObject({ status: 404, body: { code: 'id' } }),
   ],
 ]
 
-const statistics: Line[] = [
+const statistics: Statement[] = [
   [
     'the statistics of a pipeline are status, fps and latency; a pipeline without sources is idle',
-    activated,
+    v2AndV3,
     async ({ call, create }) => {
-      const id = await create('/pipelines', { elements })
+      const id = await create('/pipelines', { elements: countingElements })
       const { body } = await call('GET', `/pipelines/${id}/statistics`)
       expect(body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
     },
   ],
   [
     'the status of a pipeline is idle, starting, running, degraded, failed or stopped',
-    activated,
+    v2AndV3,
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
       const { properties, required } = components.schemas.PipelineStatistics
@@ -124,10 +131,10 @@ const statistics: Line[] = [
   ],
   [
     'a pipeline with an unreachable source waits and causes no error',
-    activated,
+    v2AndV3,
     async ({ call, create }) => {
-      const source = await create('/sources', camera)
-      const id = await create('/pipelines', { elements, sources: [source] })
+      const source = await create('/sources', cameraSource)
+      const id = await create('/pipelines', { elements: countingElements, sources: [source] })
       const { status, body } = await call('GET', `/pipelines/${id}/statistics`)
       expect(status).toBe(200)
       expect(body).toMatchObject({ fps: 0, latency: 0 })
@@ -136,7 +143,7 @@ const statistics: Line[] = [
   ],
   [
     'the statistics of an unknown pipeline are 404',
-    activated,
+    v2AndV3,
     async ({ call }) =>
       expect(await call('GET', '/pipelines/4711/statistics')).toMatchObject({
         status: 404,
@@ -145,14 +152,14 @@ const statistics: Line[] = [
   ],
   [
     'a modification in v3 requires neither type nor address',
-    latest,
+    v3Only,
     async ({ call, create }) => {
-      const id = await create('/sources', camera)
+      const id = await create('/sources', cameraSource)
       const answer = await call('PATCH', `/sources/${id}`, { decoder: 'gst' })
-      expect(answer).toMatchObject({ status: 200, body: { ...camera, decoder: 'gst' } })
+      expect(answer).toMatchObject({ status: 200, body: { ...cameraSource, decoder: 'gst' } })
     },
   ],
 ]
 
-describe('a request', () => prove(callOf, requests))
-describe('an operation', () => prove(callOf, statistics))
+describe('a request', () => testStatements(callOf, requests))
+describe('an operation', () => testStatements(callOf, statistics))

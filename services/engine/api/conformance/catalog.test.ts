@@ -1,11 +1,17 @@
 import { describe, expect } from 'vitest'
-import { all, type Line, latest, prove, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
-import { lastingEngine, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  allRevisions,
+  type Statement,
+  testStatements,
+  v1AndV2,
+  v3Only,
+} from '../../../../test/fixtures/conformance.ts'
+import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** The catalog of elements, models and devices. */
 
 const callOf = sharedEngine()
-const call = lastingEngine({ EYRIE_LICENSE: 'community' })
+const call = sharedStatefulEngine({ EYRIE_LICENSE: 'community' })
 
 const elementOf = async (name: string) =>
   (await call('GET', '/catalog?filter=elements')).body.elements.find(
@@ -13,10 +19,10 @@ const elementOf = async (name: string) =>
   )
 const present = ['infer', 'object-tracking', 'line-crossing', 'detect-zone-intersection', 'social-distancing']
 
-const catalogLines: Line[] = [
+const catalogLines: Statement[] = [
   [
     'an element has a name, a version, a title, a description, passthrough and its schemas',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const element of (await call('GET', '/catalog')).body.elements)
         expect(element).toEqual({
@@ -35,7 +41,7 @@ const catalogLines: Line[] = [
   ],
   [
     'social-distancing and object-tracking-OH also describe their input and output',
-    latest,
+    v3Only,
     async () => {
       for (const name of ['social-distancing', 'object-tracking-OH']) {
         const { input_schema, output_schema } = await elementOf(name)
@@ -47,7 +53,7 @@ const catalogLines: Line[] = [
   ],
   [
     'params_mapping maps properties of models and devices to the parameters of infer',
-    latest,
+    v3Only,
     async () =>
       expect((await elementOf('infer')).params_mapping).toEqual({
         models: { name: 'model', hw: 'hw' },
@@ -56,12 +62,12 @@ const catalogLines: Line[] = [
   ],
   [
     'image-resize has passthrough true',
-    latest,
+    v3Only,
     async () => expect((await elementOf('image-resize')).passthrough).toBe(true),
   ],
   [
     'all elements of the table exist; only v3 has title and description',
-    all,
+    allRevisions,
     async ({ call, revision }) => {
       const { elements } = (await call('GET', '/pipelines/elements')).body
       for (const name of present) {
@@ -72,7 +78,7 @@ const catalogLines: Line[] = [
   ],
   [
     'a model has a name, its hardware and the arguments of each element that uses it',
-    latest,
+    v3Only,
     async ({ call }) => {
       const { models } = (await call('GET', '/catalog/models')).body
       expect(models).toContainEqual({
@@ -84,7 +90,7 @@ const catalogLines: Line[] = [
   ],
   [
     'models are listed only for available devices, unless the filter is none',
-    latest,
+    v3Only,
     async ({ call }) => {
       const devices = (await call('GET', '/catalog?filter=devices')).body.devices.map(
         (device: { type: string }) => device.type,
@@ -103,7 +109,7 @@ const catalogLines: Line[] = [
   ],
   [
     'a device has a type and the number of its models; max_models is present only if limited',
-    latest,
+    v3Only,
     async ({ call }) => {
       const { devices } = (await call('GET', '/catalog?filter=devices')).body
       expect(devices).toContainEqual(expect.objectContaining({ type: 'cpu', current_models: 0 }))
@@ -112,7 +118,7 @@ const catalogLines: Line[] = [
   ],
   [
     'a pipeline that selects an unavailable device is rejected',
-    all,
+    allRevisions,
     async ({ call }) => {
       const answer = await call('POST', '/pipelines', {
         elements: [{ name: 'infer', args: { model: 'scene-detector', hw: 'igpu' } }],
@@ -123,7 +129,7 @@ const catalogLines: Line[] = [
   ],
   [
     'parts that the filter excludes are absent',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const part of ['elements', 'models', 'devices'])
         expect(Object.keys((await call('GET', `/catalog?filter=${part}`)).body)).toEqual([part])
@@ -138,7 +144,7 @@ const catalogLines: Line[] = [
   ],
   [
     'unknown filters are rejected',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const query of [
         '/catalog?filter=plugins',
@@ -158,4 +164,4 @@ const catalogLines: Line[] = [
   ],
 ]
 
-describe('catalog', () => prove(callOf, catalogLines))
+describe('catalog', () => testStatements(callOf, catalogLines))

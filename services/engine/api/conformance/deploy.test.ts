@@ -1,6 +1,18 @@
 import { describe, expect } from 'vitest'
-import { type Api, all, type Line, latest, prove, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
-import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  type ApiUnderTest,
+  allRevisions,
+  type Statement,
+  testStatements,
+  v1AndV2,
+  v3Only,
+} from '../../../../test/fixtures/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
 /** Deployment of a configuration, and the stored fields of resources. */
 
@@ -8,38 +20,38 @@ const callOf = sharedEngine()
 
 const from = { x: 0, y: 0 }
 const door = { lines: [{ name: 'door', coords: [from, { x: 1, y: 1 }] }] }
-const other = { ...camera, rate: 2 }
+const other = { ...cameraSource, rate: 2 }
 
-const deploy = ({ call, key }: Api, ...objects: Record<string, unknown>[]) =>
+const deploy = ({ call, key }: ApiUnderTest, ...objects: Record<string, unknown>[]) =>
   call(
     'POST',
     '/configuration',
-    objects.map(({ elements: list = elements, ...rest }) => ({ [key]: list, ...rest })),
+    objects.map(({ elements: list = countingElements, ...rest }) => ({ [key]: list, ...rest })),
   )
 
-const deployment: Line[] = [
+const deployment: Statement[] = [
   [
     'each object creates one pipeline with its sources and sinks; the response contains the ids',
-    all,
+    allRevisions,
     async api => {
       const { status, body } = await deploy(
         api,
-        { sources: [camera], sinks: [discard] },
+        { sources: [cameraSource], sinks: [discardSink] },
         { sources: [other], usecase: 'counting' },
       )
       expect(status).toBe(200)
       const [first, second] = body.sources.map(({ id }: { id: number }) => id)
       expect(body.pipelines).toMatchObject([
-        { elements, sources: [first], sinks: [body.sinks[0].id] },
-        { elements, sources: [second], sinks: [], usecase: 'counting' },
+        { elements: countingElements, sources: [first], sinks: [body.sinks[0].id] },
+        { elements: countingElements, sources: [second], sinks: [], usecase: 'counting' },
       ])
     },
   ],
   [
     'sinks may be omitted, and usecase may be null',
-    all,
+    allRevisions,
     async api => {
-      const { body } = await deploy(api, { sources: [camera], usecase: null })
+      const { body } = await deploy(api, { sources: [cameraSource], usecase: null })
       expect([body.sinks, body.pipelines[0].usecase]).toEqual([[], null])
     },
   ],
@@ -47,21 +59,24 @@ const deployment: Line[] = [
     'items of `pipeline` may be strings',
     v1AndV2,
     async api => {
-      const { body } = await deploy(api, { sources: [camera], elements: ['object-tracking:7', elements[1]] })
+      const { body } = await deploy(api, {
+        sources: [cameraSource],
+        elements: ['object-tracking:7', countingElements[1]],
+      })
       expect(body.pipelines[0].elements).toEqual([
         { name: 'object-tracking', args: { max_age: 7 } },
-        elements[1],
+        countingElements[1],
       ])
     },
   ],
   [
     'equal sources and equal sinks of one body are merged',
-    all,
+    allRevisions,
     async api => {
       const { body } = await deploy(
         api,
-        { sources: [camera], sinks: [discard] },
-        { sources: [camera, other], sinks: [discard], elements: elements.slice(0, 1) },
+        { sources: [cameraSource], sinks: [discardSink] },
+        { sources: [cameraSource, other], sinks: [discardSink], elements: countingElements.slice(0, 1) },
       )
       expect([body.sources.length, body.sinks.length]).toEqual([2, 1])
       expect(body.pipelines[1].sources).toEqual(body.sources.map(({ id }: { id: number }) => id))
@@ -69,41 +84,45 @@ const deployment: Line[] = [
   ],
   [
     'keys of a config are positions in `sources`, stored and returned as ids',
-    all,
+    allRevisions,
     async api => {
       const crossing = { name: 'line-crossing', config: { '0,1': door } }
-      const { body } = await deploy(api, { sources: [camera, other], elements: [crossing] })
+      const { body } = await deploy(api, { sources: [cameraSource, other], elements: [crossing] })
       const ids = body.sources.map(({ id }: { id: number }) => id).join(',')
       expect(body.pipelines[0].elements).toEqual([{ ...crossing, config: { [ids]: door } }])
     },
   ],
   [
     'a key that is not a position is rejected',
-    all,
+    allRevisions,
     async api => {
       const crossing = { name: 'line-crossing', config: { '1': door } }
-      const { status, body } = await deploy(api, { sources: [camera], elements: [crossing] })
+      const { status, body } = await deploy(api, { sources: [cameraSource], elements: [crossing] })
       expect([status, body.code]).toEqual([400, 'syntax'])
       expect(body.reason.startsWith(`/0/${api.key}/0/config/1`), body.reason).toBe(true)
     },
   ],
   [
     'an empty list clears the configuration',
-    all,
+    allRevisions,
     async api => {
-      await deploy(api, { sources: [camera], sinks: [discard] })
+      await deploy(api, { sources: [cameraSource], sinks: [discardSink] })
       const empty = { sources: [], sinks: [], pipelines: [] }
       expect(await api.call('POST', '/configuration', [])).toMatchObject({ status: 200, body: empty })
     },
   ],
   [
     'objects equal to stored ones keep their ids and channels',
-    all,
+    allRevisions,
     async api => {
-      const first = (await deploy(api, { sources: [camera], sinks: [discard] })).body
+      const first = (await deploy(api, { sources: [cameraSource], sinks: [discardSink] })).body
       const channels = (await api.call('GET', '/exports')).body.channels
       const second = (
-        await deploy(api, { sources: [other] }, { sources: [camera], sinks: [discard], elements })
+        await deploy(
+          api,
+          { sources: [other] },
+          { sources: [cameraSource], sinks: [discardSink], elements: countingElements },
+        )
       ).body
       expect(second.sources).toContainEqual(first.sources[0])
       expect(second.pipelines).toContainEqual(first.pipelines[0])
@@ -112,44 +131,51 @@ const deployment: Line[] = [
   ],
   [
     'it is replaced as a whole or not at all; the error is `syntax` without a value',
-    all,
+    allRevisions,
     async api => {
-      const before = (await deploy(api, { sources: [camera] })).body
-      const answer = await deploy(api, { sources: [other] }, { sources: [camera], elements: [{ name: 'x' }] })
+      const before = (await deploy(api, { sources: [cameraSource] })).body
+      const answer = await deploy(
+        api,
+        { sources: [other] },
+        { sources: [cameraSource], elements: [{ name: 'x' }] },
+      )
       expect(answer.body).toEqual({ code: 'syntax', reason: expect.stringMatching(/^\/1\//) })
       expect((await api.call('GET', '/configuration')).body).toEqual(before)
     },
   ],
   [
     'the body is a list',
-    all,
+    allRevisions,
     async ({ call, key }) => {
-      const answer = await call('POST', '/configuration', { sources: [camera], [key]: elements })
+      const answer = await call('POST', '/configuration', {
+        sources: [cameraSource],
+        [key]: countingElements,
+      })
       expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
     },
   ],
   [
     'the number of elements has the same limit as in other requests',
-    all,
+    allRevisions,
     async api => {
-      const many = Array.from({ length: 101 }, () => elements[0])
-      const answer = await deploy(api, { sources: [camera], elements: many })
+      const many = Array.from({ length: 101 }, () => countingElements[0])
+      const answer = await deploy(api, { sources: [cameraSource], elements: many })
       expect([answer.status, answer.body.reason]).toEqual([400, expect.stringMatching(`^/0/${api.key}: `)])
     },
   ],
   [
     'sinks have no id',
-    all,
+    allRevisions,
     async api => {
-      const { body } = await deploy(api, { sources: [camera], sinks: [{ ...discard, id: 1 }] })
+      const { body } = await deploy(api, { sources: [cameraSource], sinks: [{ ...discardSink, id: 1 }] })
       expect(body.reason).toMatch(/^\/0\/sinks\/0\/id: /)
     },
   ],
   [
     'a source of a deployment may have a decoder and a pipeline a priority',
-    latest,
+    v3Only,
     async api => {
-      const { body } = await deploy(api, { sources: [{ ...camera, decoder: 'ffmpeg' }], priority: 9 })
+      const { body } = await deploy(api, { sources: [{ ...cameraSource, decoder: 'ffmpeg' }], priority: 9 })
       expect([body.sources[0].decoder, body.pipelines[0].priority]).toEqual(['ffmpeg', 9])
     },
   ],
@@ -158,12 +184,12 @@ const deployment: Line[] = [
 const secret = { url: 'rtsp://camera/stream', username: 'user', password: 'sesame', token: 'xyzzy' }
 const hidden = { ...secret, password: '***', token: '***' }
 
-const storedFields: Line[] = [
+const storedFields: Statement[] = [
   [
     'passwords and tokens are never returned',
-    all,
+    allRevisions,
     async ({ call }) => {
-      const created = await call('POST', '/sources', { ...camera, address: secret })
+      const created = await call('POST', '/sources', { ...cameraSource, address: secret })
       expect(created.body.address).toEqual(hidden)
       for (const path of [`/sources/${created.body.id}`, '/sources', '/configuration'])
         expect(JSON.stringify((await call('GET', path)).body)).not.toMatch(/sesame|xyzzy/)
@@ -171,10 +197,10 @@ const storedFields: Line[] = [
   ],
   [
     'secrets in the URL are never returned',
-    all,
+    allRevisions,
     async ({ call }) => {
       const { body } = await call('POST', '/sources', {
-        ...camera,
+        ...cameraSource,
         address: 'rtsp://user:word@camera/stream',
       })
       expect(body.address).toBe('rtsp://user:***@camera/stream')
@@ -182,22 +208,22 @@ const storedFields: Line[] = [
   ],
   [
     'sending *** back keeps the secret and changes nothing',
-    all,
+    allRevisions,
     async ({ call }) => {
-      const created = await call('POST', '/sources', { ...camera, address: secret })
+      const created = await call('POST', '/sources', { ...cameraSource, address: secret })
       const one = `/sources/${created.body.id}`
       const tag = (await call('GET', one)).headers.get('ETag')
-      const back = await call('PUT', one, { ...camera, address: hidden })
+      const back = await call('PUT', one, { ...cameraSource, address: hidden })
       expect([back.status, back.headers.get('ETag')]).toEqual([200, tag])
-      const changed = await call('PUT', one, { ...camera, address: { ...hidden, password: 'other' } })
+      const changed = await call('PUT', one, { ...cameraSource, address: { ...hidden, password: 'other' } })
       expect(changed.headers.get('ETag')).not.toBe(tag)
     },
   ],
   [
     'a priority is 0 to 9 and defaults to 5',
-    latest,
+    v3Only,
     async ({ call }) => {
-      const create = (more: object) => call('POST', '/pipelines', { elements, ...more })
+      const create = (more: object) => call('POST', '/pipelines', { elements: countingElements, ...more })
       expect((await create({})).body.priority).toBe(5)
       for (const priority of [0, 9]) expect((await create({ priority })).body.priority).toBe(priority)
       for (const priority of [-1, 10, 1.5]) expect((await create({ priority })).body.code).toBe('syntax')
@@ -205,5 +231,5 @@ const storedFields: Line[] = [
   ],
 ]
 
-describe('deployment', () => prove(callOf, deployment))
-describe('resource', () => prove(callOf, storedFields))
+describe('deployment', () => testStatements(callOf, deployment))
+describe('resource', () => testStatements(callOf, storedFields))

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
-import { lastingEngine, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/conformance.ts'
+import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** Arguments and configs of elements. */
 
 const callOf = sharedEngine()
-const call = lastingEngine({ EYRIE_LICENSE: 'community' })
+const call = sharedStatefulEngine({ EYRIE_LICENSE: 'community' })
 
 type Schema = { properties?: Record<string, unknown>; required?: string[]; type?: string }
 const elementOf = async (name: string) =>
@@ -145,12 +145,12 @@ const elementLines: ElementLine[] = [
 ]
 
 describe('pipelines accept', () => {
-  prove(
+  testStatements(
     callOf,
     elementLines.map(
-      ([sentence, element, place]): Line => [
+      ([sentence, element, place]): Statement => [
         sentence,
-        all,
+        allRevisions,
         async ({ call, create }) => {
           const source = await create('/sources', { type: 'video', address: 'rtsp://camera/stream' })
           const insertSource = (value: string) => value.replaceAll('$source', String(source))

@@ -1,15 +1,24 @@
 import { describe, expect } from 'vitest'
-import { type Api, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
-import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  type ApiUnderTest,
+  allRevisions,
+  type Statement,
+  testStatements,
+  v3Only,
+} from '../../../../test/fixtures/conformance.ts'
+import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** Exported channels and streams with their static metadata and properties. */
 
 const callOf = sharedEngine()
 
 /** Creates two channels of one pipeline and returns their ids. */
-async function channels({ call, create }: Api): Promise<[number, number]> {
-  const sources = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
-  await create('/pipelines', { elements, sources, usecase: 'counting' })
+async function channels({ call, create }: ApiUnderTest): Promise<[number, number]> {
+  const sources = [
+    await create('/sources', cameraSource),
+    await create('/sources', { ...cameraSource, rate: 1 }),
+  ]
+  await create('/pipelines', { elements: countingElements, sources, usecase: 'counting' })
   return (await call('GET', '/exports')).body.channels.map(({ id }: { id: number }) => id)
 }
 
@@ -19,10 +28,10 @@ const [from, to] = [
 ]
 const properties = ['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency']
 
-const lines: Line[] = [
+const lines: Statement[] = [
   [
     'a channel has id, source, pipeline and stream; stream may be null',
-    all,
+    allRevisions,
     async api => {
       await channels(api)
       const { body } = await api.call('GET', '/exports')
@@ -37,7 +46,7 @@ const lines: Line[] = [
   ],
   [
     'the filter is streams or channels or both; the other part is absent',
-    all,
+    allRevisions,
     async ({ call }) => {
       for (const part of ['streams', 'channels'])
         expect((await call('GET', `/exports?filter=${part}`)).body).toEqual({ [part]: [] })
@@ -45,7 +54,7 @@ const lines: Line[] = [
   ],
   [
     'properties are keyed by the id of the channel, as a string',
-    all,
+    allRevisions,
     async api => {
       const ids = await channels(api)
       const { body } = await api.call('GET', '/exports/channels/properties')
@@ -54,7 +63,7 @@ const lines: Line[] = [
   ],
   [
     'without props all properties are returned',
-    all,
+    allRevisions,
     async api => {
       const [id] = await channels(api)
       const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}`)
@@ -62,9 +71,9 @@ const lines: Line[] = [
     },
   ],
   ...properties.map(
-    (property): Line => [
+    (property): Statement => [
       `${property} can be asked for alone`,
-      all,
+      allRevisions,
       async api => {
         const [id] = await channels(api)
         const { body } = await api.call('GET', `/exports/channels/properties?ids=${id}&props=${property}`)
@@ -74,7 +83,7 @@ const lines: Line[] = [
   ),
   [
     'ids may be repeated or separated by commas',
-    all,
+    allRevisions,
     async api => {
       const [one, other] = await channels(api)
       for (const query of [`ids=${one},${other}`, `ids=${one}&ids=${other}`]) {
@@ -85,9 +94,9 @@ const lines: Line[] = [
   ],
   [
     'static metadata contains the metadata of all elements, even right after the channel was created',
-    all,
+    allRevisions,
     async api => {
-      const source = await api.create('/sources', camera)
+      const source = await api.create('/sources', cameraSource)
       const line = { name: 'door', coords: [from, to] }
       const zone = { name: 'hall', coords: [from, to, { x: 0, y: 1 }] }
       await api.create('/pipelines', {
@@ -107,7 +116,7 @@ const lines: Line[] = [
   ],
   [
     'an unknown channel is `id`',
-    all,
+    allRevisions,
     async ({ call }) => {
       for (const path of ['/exports/channels/properties?ids=4711', '/exports/channels/4711/static'])
         expect(await call('GET', path)).toMatchObject({ status: 404, body: { code: 'id' } })
@@ -115,7 +124,7 @@ const lines: Line[] = [
   ],
   [
     'the id of a channel in the path is a non-negative int32',
-    all,
+    allRevisions,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', 'one'])
         expect(await call('GET', `/exports/channels/${id}/static`)).toMatchObject({
@@ -126,7 +135,7 @@ const lines: Line[] = [
   ],
   [
     'the snapshot route has the same rule for ids, and an invalid query is `syntax`',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', 'one', '4711'])
         expect(await call('GET', `/exports/channels/${id}/snapshot.jpg`)).toMatchObject({
@@ -139,7 +148,7 @@ const lines: Line[] = [
   ],
   [
     'the id of a channel is bound to its source and pipeline',
-    all,
+    allRevisions,
     async api => {
       const before = (await channels(api)) as number[]
       const { body } = await api.call('GET', '/configuration')
@@ -153,4 +162,4 @@ const lines: Line[] = [
   ],
 ]
 
-describe('exports', () => prove(callOf, lines))
+describe('exports', () => testStatements(callOf, lines))

@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
 import { generateIssuerKeys, signPool } from '@eyrie/license'
 import { expect, onTestFinished, test } from 'vitest'
-import { activated } from '../../../../test/fixtures/conformance.ts'
+import { v2AndV3 } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1' }
 const { version: _, ...entry } = gold
 
-test.each(activated)(
+test.each(v2AndV3)(
   'in %s another license is 409 without force and replaces the first one with force',
   async revision => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const issuer = generateIssuerKeys()
     const file = join(folder, 'pool.json')
     writeFileSync(file, signPool([entry], issuer.privateKey))
     const license_pool = { file, public_key: issuer.publicKey }
     writeFileSync(join(folder, 'eyrie.json'), JSON.stringify({ engine: { license_pool } }))
-    const { engine, callOf } = await startEngine(folder)
+    const { engine, getRevision } = await startEngine(folder)
     onTestFinished(() => engine.stop())
-    const call = callOf(revision)
+    const call = getRevision(revision)
 
     expect((await call('POST', '/activation', communityLicense)).status).toBe(200)
     expect(await call('POST', '/activation', gold)).toMatchObject({

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
 /** The operations of the specification in all revisions that have them. */
 
 const callOf = sharedEngine()
 const all = ['v1', 'v2', 'v3'] as const
 const kinds = [
-  { path: '/sources', input: camera, patch: { rate: 5 } },
-  { path: '/sinks', input: discard, patch: { filter: [3] } },
-  { path: '/pipelines', input: { elements }, patch: { usecase: 'counting' } },
+  { path: '/sources', input: cameraSource, patch: { rate: 5 } },
+  { path: '/sinks', input: discardSink, patch: { filter: [3] } },
+  { path: '/pipelines', input: { elements: countingElements }, patch: { usecase: 'counting' } },
 ]
 
 describe.each(all)('%s', revision => {
@@ -47,9 +52,13 @@ describe.each(all)('%s', revision => {
   })
 
   test('a conflict lists the references to the resource; in v1 without code and reason', async () => {
-    const source = await create('/sources', camera)
-    const sink = await create('/sinks', discard)
-    const pipeline = await create('/pipelines', { elements, sources: [source], sinks: [sink] })
+    const source = await create('/sources', cameraSource)
+    const sink = await create('/sinks', discardSink)
+    const pipeline = await create('/pipelines', {
+      elements: countingElements,
+      sources: [source],
+      sinks: [sink],
+    })
     const conflicts = [
       [`/sources/${source}`, { pipelines: [pipeline] }],
       [`/sinks/${sink}`, { pipelines: [pipeline] }],
@@ -64,8 +73,8 @@ describe.each(all)('%s', revision => {
   })
 
   test.each(['sources', 'sinks'])('%s are connected and disconnected', async kind => {
-    const id = await create(`/${kind}`, kind === 'sources' ? camera : discard)
-    const one = `/pipelines/${await create('/pipelines', { elements })}`
+    const id = await create(`/${kind}`, kind === 'sources' ? cameraSource : discardSink)
+    const one = `/pipelines/${await create('/pipelines', { elements: countingElements })}`
     expect((await call('POST', `${one}/connect-${kind}`, [id])).body[kind]).toEqual([id])
     expect((await call('POST', `${one}/disconnect-${kind}`, [id])).body[kind]).toEqual([])
     expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject({
@@ -77,23 +86,31 @@ describe.each(all)('%s', revision => {
   const key = revision === 'v3' ? 'elements' : 'pipeline'
 
   test('deploy replaces the whole configuration', async () => {
-    await create('/sources', { ...camera, rate: 1 })
-    const object = { sources: [camera], sinks: [discard], [key]: elements, usecase: null }
+    await create('/sources', { ...cameraSource, rate: 1 })
+    const object = { sources: [cameraSource], sinks: [discardSink], [key]: countingElements, usecase: null }
     const deployed = await call('POST', '/configuration', [object])
     expect(deployed).toMatchObject({
       status: 200,
-      body: { sources: [camera], sinks: [discard], pipelines: [{ elements, usecase: null }] },
+      body: {
+        sources: [cameraSource],
+        sinks: [discardSink],
+        pipelines: [{ elements: countingElements, usecase: null }],
+      },
     })
     expect((await call('GET', '/configuration')).body).toEqual(deployed.body)
   })
 
   test.each([
-    ['sources are required', { [key]: elements }, '/0/sources'],
-    ['sources are not empty', { sources: [], [key]: elements }, '/0/sources'],
-    ['elements are required', { sources: [camera] }, `/0/${key}`],
-    ['elements are not empty', { sources: [camera], [key]: [] }, `/0/${key}`],
-    ['elements are checked', { sources: [camera], [key]: [{ name: 'nothing' }] }, `/0/${key}/0/name`],
-    ['sources carry no id', { sources: [{ ...camera, id: 1 }], [key]: elements }, '/0/sources/0/id'],
+    ['sources are required', { [key]: countingElements }, '/0/sources'],
+    ['sources are not empty', { sources: [], [key]: countingElements }, '/0/sources'],
+    ['elements are required', { sources: [cameraSource] }, `/0/${key}`],
+    ['elements are not empty', { sources: [cameraSource], [key]: [] }, `/0/${key}`],
+    ['elements are checked', { sources: [cameraSource], [key]: [{ name: 'nothing' }] }, `/0/${key}/0/name`],
+    [
+      'sources carry no id',
+      { sources: [{ ...cameraSource, id: 1 }], [key]: countingElements },
+      '/0/sources/0/id',
+    ],
   ])('malformed deployments are rejected: %s', async (_, object, place) => {
     const answer = await call('POST', '/configuration', [object])
     expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
@@ -101,8 +118,12 @@ describe.each(all)('%s', revision => {
   })
 
   test('the requested parts of channels and streams are exported', async () => {
-    const source = await create('/sources', camera)
-    const pipeline = await create('/pipelines', { elements, sources: [source], usecase: 'counting' })
+    const source = await create('/sources', cameraSource)
+    const pipeline = await create('/pipelines', {
+      elements: countingElements,
+      sources: [source],
+      usecase: 'counting',
+    })
     const { channels, streams } = (await call('GET', '/exports')).body
     expect(channels).toEqual([{ id: expect.any(Number), source, pipeline, stream: null }])
     expect(streams).toEqual([])
@@ -126,14 +147,14 @@ describe.each(all)('%s', revision => {
 describe('one configuration', () => {
   test('is the same in all revisions; a revision does not change fields that it lacks', async () => {
     const [v1, v2, v3] = all.map(revision => callOf(revision)) as [Call, Call, Call]
-    const source = (await v3('POST', '/sources', { ...camera, decoder: 'ffmpeg' })).body.id
-    const pipeline = (await v3('POST', '/pipelines', { elements, priority: 9 })).body.id
-    expect((await v1('GET', `/sources/${source}`)).body).toEqual(camera)
-    await v1('PUT', `/sources/${source}`, { ...camera, rate: 3 })
+    const source = (await v3('POST', '/sources', { ...cameraSource, decoder: 'ffmpeg' })).body.id
+    const pipeline = (await v3('POST', '/pipelines', { elements: countingElements, priority: 9 })).body.id
+    expect((await v1('GET', `/sources/${source}`)).body).toEqual(cameraSource)
+    await v1('PUT', `/sources/${source}`, { ...cameraSource, rate: 3 })
     await v2('PUT', `/pipelines/${pipeline}`, { elements: ['object-tracking:7'] })
     expect((await v3('GET', `/sources/${source}`)).body).toEqual({
       id: source,
-      ...camera,
+      ...cameraSource,
       rate: 3,
       decoder: 'ffmpeg',
     })

@@ -1,23 +1,40 @@
 import { describe, expect } from 'vitest'
-import { type Api, all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
-import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  type ApiUnderTest,
+  allRevisions,
+  type Statement,
+  testStatements,
+} from '../../../../test/fixtures/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
 /** References to deleted resources. */
 
 const callOf = sharedEngine()
 
 /** Creates a pipeline with two sources and a sink that accepts only the first one. */
-async function connected({ create }: Api) {
-  const [source, other] = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
-  const sink = await create('/sinks', { ...discard, filter: [source] })
-  const pipeline = await create('/pipelines', { elements, sources: [source, other], sinks: [sink] })
+async function connected({ create }: ApiUnderTest) {
+  const [source, other] = [
+    await create('/sources', cameraSource),
+    await create('/sources', { ...cameraSource, rate: 1 }),
+  ]
+  const sink = await create('/sinks', { ...discardSink, filter: [source] })
+  const pipeline = await create('/pipelines', {
+    elements: countingElements,
+    sources: [source, other],
+    sinks: [sink],
+  })
   return { source, other, sink, pipeline }
 }
 
-const references: Line[] = [
+const references: Statement[] = [
   [
     'force is false by default',
-    all,
+    allRevisions,
     async api => {
       const { source } = await connected(api)
       expect((await api.call('DELETE', `/sources/${source}?force=false`)).status).toBe(409)
@@ -26,7 +43,7 @@ const references: Line[] = [
   ],
   [
     'with force the id of a source is removed from every pipeline',
-    all,
+    allRevisions,
     async api => {
       const { source, other, pipeline } = await connected(api)
       expect((await api.call('DELETE', `/sources/${source}?force=true`)).status).toBe(204)
@@ -35,10 +52,10 @@ const references: Line[] = [
   ],
   [
     'with force it is removed from filters too; a sink whose filter becomes empty is disconnected',
-    all,
+    allRevisions,
     async api => {
       const { source, other, sink, pipeline } = await connected(api)
-      const both = await api.create('/sinks', { ...discard, filter: [source, other] })
+      const both = await api.create('/sinks', { ...discardSink, filter: [source, other] })
       await api.call('POST', `/pipelines/${pipeline}/connect-sinks`, [both])
       await api.call('DELETE', `/sources/${source}?force=true`)
       expect((await api.call('GET', `/sinks/${both}`)).body.filter).toEqual([other])
@@ -48,7 +65,7 @@ const references: Line[] = [
   ],
   [
     'with force the id of a sink is removed from every pipeline',
-    all,
+    allRevisions,
     async api => {
       const { sink, pipeline } = await connected(api)
       expect((await api.call('DELETE', `/sinks/${sink}?force=true`)).status).toBe(204)
@@ -57,7 +74,7 @@ const references: Line[] = [
   ],
   [
     'with force a connected pipeline is deleted; its sources and sinks remain',
-    all,
+    allRevisions,
     async api => {
       const { source, sink, pipeline } = await connected(api)
       expect((await api.call('DELETE', `/pipelines/${pipeline}?force=true`)).status).toBe(204)
@@ -67,12 +84,12 @@ const references: Line[] = [
   ],
   [
     'ids are never reused',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       for (const [path, input] of [
-        ['/sources', camera],
-        ['/sinks', discard],
-        ['/pipelines', { elements }],
+        ['/sources', cameraSource],
+        ['/sinks', discardSink],
+        ['/pipelines', { elements: countingElements }],
       ] as const) {
         const id = await create(path, input)
         await call('DELETE', `${path}/${id}`)
@@ -83,4 +100,4 @@ const references: Line[] = [
   ],
 ]
 
-describe('references', () => prove(callOf, references))
+describe('references', () => testStatements(callOf, references))

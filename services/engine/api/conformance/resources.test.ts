@@ -1,27 +1,32 @@
 import { describe, expect } from 'vitest'
-import { all, type Line, prove } from '../../../../test/fixtures/conformance.ts'
-import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
 /** Common behaviour of sources, sinks and pipelines. */
 
 const callOf = sharedEngine()
 
 const kinds = [
-  { path: '/sources', input: camera, patch: { rate: 5 }, reset: { rate: null }, without: 'rate' },
-  { path: '/sinks', input: discard, patch: { filter: [3] }, reset: { filter: null }, without: 'filter' },
+  { path: '/sources', input: cameraSource, patch: { rate: 5 }, reset: { rate: null }, without: 'rate' },
+  { path: '/sinks', input: discardSink, patch: { filter: [3] }, reset: { filter: null }, without: 'filter' },
   {
     path: '/pipelines',
-    input: { elements },
+    input: { elements: countingElements },
     patch: { usecase: 'counting' },
     reset: { usecase: null },
     without: 'usecase',
   },
 ]
 
-const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number]): Line[] => [
+const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number]): Statement[] => [
   [
     'POST creates: 201 and Location',
-    all,
+    allRevisions,
     async ({ call, revision }) => {
       const answer = await call('POST', path, input)
       expect(answer).toMatchObject({ status: 201, body: input })
@@ -30,7 +35,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'PUT replaces: omitted fields are deleted',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, { ...input, ...patch })}`
       const plain = (await call('POST', path, input)).body[without]
@@ -40,7 +45,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'PATCH merges: omitted fields are unchanged (RFC 7386)',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, { ...input, ...patch })}`
       expect(await call('PATCH', one, {})).toMatchObject({ status: 200, body: { ...input, ...patch } })
@@ -48,7 +53,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'PATCH deletes fields that are null (RFC 7386)',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const plain = (await call('POST', path, input)).body[without]
       const one = `${path}/${await create(path, { ...input, ...patch })}`
@@ -58,7 +63,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'PATCH accepts application/merge-patch+json and application/json',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       for (const type of ['application/merge-patch+json', 'application/json'])
@@ -67,7 +72,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'GET retrieves, with an ETag',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const answer = await call('GET', `${path}/${await create(path, input)}`)
       expect(answer).toMatchObject({ status: 200, body: input })
@@ -76,7 +81,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'DELETE deletes: 204',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       expect(await call('DELETE', one)).toMatchObject({ status: 204, body: '' })
@@ -85,7 +90,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'If-Match is honoured: 412 after a change',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       const tag = (await call('GET', one)).headers.get('ETag')!
@@ -103,7 +108,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'create with return=minimal returns only the id',
-    all,
+    allRevisions,
     async ({ call }) => {
       const answer = await call('POST', path, input, { Prefer: 'return=minimal' })
       expect([answer.status, answer.body]).toEqual([201, { id: expect.any(Number) }])
@@ -112,7 +117,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'update and modify with return=minimal answer 204',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       for (const [method, body] of [
@@ -127,7 +132,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'return=representation is the default',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       const asked = await call('PATCH', one, patch, { Prefer: 'return=representation' })
@@ -139,7 +144,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'an id in a PUT or PATCH body is accepted if it equals that of the path',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const id = await create(path, input)
       for (const method of ['PUT', 'PATCH']) {
@@ -152,7 +157,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'unknown fields are rejected by name',
-    all,
+    allRevisions,
     async ({ call, create }) => {
       const one = `${path}/${await create(path, input)}`
       for (const [method, at] of [
@@ -168,7 +173,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'an id in the path that is not a non-negative int32 is `id`',
-    all,
+    allRevisions,
     async ({ call }) => {
       for (const id of ['-1', '2147483648', '1.5', 'one', '4711'])
         expect(await call('GET', `${path}/${id}`)).toMatchObject({ status: 404, body: { code: 'id' } })
@@ -176,7 +181,7 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
   [
     'a wrong method is 405 with Allow',
-    all,
+    allRevisions,
     async ({ call }) => {
       const answer = await call('DELETE', path)
       expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST'])
@@ -186,4 +191,4 @@ const resources = ({ path, input, patch, reset, without }: (typeof kinds)[number
   ],
 ]
 
-describe.each(kinds)('$path', kind => prove(callOf, resources(kind)))
+describe.each(kinds)('$path', kind => testStatements(callOf, resources(kind)))

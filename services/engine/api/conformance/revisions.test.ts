@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RevisionPath, startEngine } from '../../../../test/fixtures/engine.ts'
-import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { type ApiRevision, startEngine } from '../../../../test/fixtures/engine.ts'
+import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 import { toStreamId, toV2Models } from '../v2/v2-resources.ts'
 
 /** The table "Versioning": the operations and fields of each revision. */
@@ -13,7 +13,7 @@ import { toStreamId, toV2Models } from '../v2/v2-resources.ts'
 const callOf = sharedEngine()
 
 describe('operations of each revision', () => {
-  test.each<[RevisionPath, string, boolean]>([
+  test.each<[ApiRevision, string, boolean]>([
     ['v1', '/activation', false],
     ['v2', '/activation', true],
     ['v3', '/activation', true],
@@ -33,12 +33,12 @@ describe('operations of each revision', () => {
     expect((await callOf(revision)('GET', path)).status).toBe(isServed ? 200 : 404)
   })
 
-  test.each<[RevisionPath, boolean]>([
+  test.each<[ApiRevision, boolean]>([
     ['v1', false],
     ['v2', true],
     ['v3', true],
   ])('%s has statistics of a pipeline: %s', async (revision, isServed) => {
-    const { id } = (await callOf(revision)('POST', '/pipelines', { elements })).body
+    const { id } = (await callOf(revision)('POST', '/pipelines', { elements: countingElements })).body
     const answer = await callOf(revision)('GET', `/pipelines/${id}/statistics`)
     expect(answer.status).toBe(isServed ? 200 : 404)
     if (isServed) expect(answer.body).toMatchObject({ status: 'idle', fps: 0, latency: 0 })
@@ -96,24 +96,24 @@ describe('elements and models of each revision', () => {
 describe('engine without activation', () => {
   let data: string
   let engine: Service
-  let callOf: Awaited<ReturnType<typeof startEngine>>['callOf']
+  let callOf: Awaited<ReturnType<typeof startEngine>>['getRevision']
   beforeEach(async () => {
     data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))
     const started = await startEngine(data)
     engine = started.engine
-    callOf = started.callOf
+    callOf = started.getRevision
   })
   afterEach(async () => {
     await engine.stop()
     await rm(data, { recursive: true })
   })
 
-  test.each<[RevisionPath, string]>([
+  test.each<[ApiRevision, string]>([
     ['v2', 'pipeline'],
     ['v3', 'elements'],
   ])('rejects a deployment by %s', async (revision, key) => {
     const call = callOf(revision)
-    const deployment = [{ sources: [camera], [key]: elements }]
+    const deployment = [{ sources: [cameraSource], [key]: countingElements }]
     expect(await call('POST', '/configuration', deployment)).toMatchObject({
       status: 403,
       body: { code: 'activation' },
@@ -124,7 +124,9 @@ describe('engine without activation', () => {
   })
 
   test('accepts a deployment by v1, which has no activation', async () => {
-    const answer = await callOf('v1')('POST', '/configuration', [{ sources: [camera], pipeline: elements }])
+    const answer = await callOf('v1')('POST', '/configuration', [
+      { sources: [cameraSource], pipeline: countingElements },
+    ])
     expect(answer.status).toBe(200)
   })
 })

@@ -1,51 +1,51 @@
 import { describe, expect, test } from 'vitest'
-import { activated, all, latest, v1AndV2 } from '../../../../test/fixtures/conformance.ts'
-import type { RevisionPath } from '../../../../test/fixtures/engine.ts'
+import { allRevisions, v1AndV2, v2AndV3, v3Only } from '../../../../test/fixtures/conformance.ts'
+import type { ApiRevision } from '../../../../test/fixtures/engine.ts'
 import { sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 /** The table of operations: each one is served at its path in exactly the revisions that have it. */
 
 const callOf = sharedEngine()
 
-type Row = [operation: string, routes: string, revisions: readonly RevisionPath[]]
+type Row = [operation: string, routes: string, revisions: readonly ApiRevision[]]
 
 const resource = (name: string): Row[] => [
-  [`list ${name}`, `get /${name}`, all],
-  [`create one of ${name}`, `post /${name}`, all],
-  [`get one of ${name}`, `get /${name}/{id}`, all],
-  [`update one of ${name}`, `put /${name}/{id}`, all],
-  [`modify one of ${name}`, `patch /${name}/{id}`, all],
-  [`delete one of ${name}`, `delete /${name}/{id}`, all],
+  [`list ${name}`, `get /${name}`, allRevisions],
+  [`create one of ${name}`, `post /${name}`, allRevisions],
+  [`get one of ${name}`, `get /${name}/{id}`, allRevisions],
+  [`update one of ${name}`, `put /${name}/{id}`, allRevisions],
+  [`modify one of ${name}`, `patch /${name}/{id}`, allRevisions],
+  [`delete one of ${name}`, `delete /${name}/{id}`, allRevisions],
 ]
 
 const rows: Row[] = [
-  ['activate license', 'post /activation', activated],
-  ['get activation', 'get /activation', activated],
-  ['get catalog', 'get /catalog', latest],
-  ['get models', 'get /catalog/models', latest],
-  ['get configuration', 'get /configuration', all],
-  ['deploy configuration', 'post /configuration', all],
+  ['activate license', 'post /activation', v2AndV3],
+  ['get activation', 'get /activation', v2AndV3],
+  ['get catalog', 'get /catalog', v3Only],
+  ['get models', 'get /catalog/models', v3Only],
+  ['get configuration', 'get /configuration', allRevisions],
+  ['deploy configuration', 'post /configuration', allRevisions],
   ...resource('sources'),
   ...resource('sinks'),
   ...resource('pipelines'),
-  ['pipeline statistics', 'get /pipelines/{id}/statistics', activated],
-  ['connect sources', 'post /pipelines/{id}/connect-sources', all],
-  ['disconnect sources', 'post /pipelines/{id}/disconnect-sources', all],
-  ['connect sinks', 'post /pipelines/{id}/connect-sinks', all],
-  ['disconnect sinks', 'post /pipelines/{id}/disconnect-sinks', all],
-  ['pipeline elements and models', 'get /pipelines/elements', all],
+  ['pipeline statistics', 'get /pipelines/{id}/statistics', v2AndV3],
+  ['connect sources', 'post /pipelines/{id}/connect-sources', allRevisions],
+  ['disconnect sources', 'post /pipelines/{id}/disconnect-sources', allRevisions],
+  ['connect sinks', 'post /pipelines/{id}/connect-sinks', allRevisions],
+  ['disconnect sinks', 'post /pipelines/{id}/disconnect-sinks', allRevisions],
+  ['pipeline elements and models', 'get /pipelines/elements', allRevisions],
   ['the additional listing', 'get /pipelines/elements/list', v1AndV2],
-  ['channels and streams', 'get /exports', all],
-  ['channel static metadata', 'get /exports/channels/{id}/static', all],
-  ['channel properties', 'get /exports/channels/properties', all],
-  ['system statistics', 'get /statistics', all],
-  ['about', 'get /about', all],
-  ['output', 'get /output', all],
-  ['pictures', 'get /pictures/{sha256}', latest],
-  ['plugins', 'get /plugins', latest],
-  ['upload of a plugin', 'post /plugins', latest],
-  ['switch of a plugin', 'put /plugins/{name}', latest],
-  ['removal of a version of a plugin', 'delete /plugins/{name}/{version}', latest],
+  ['channels and streams', 'get /exports', allRevisions],
+  ['channel static metadata', 'get /exports/channels/{id}/static', allRevisions],
+  ['channel properties', 'get /exports/channels/properties', allRevisions],
+  ['system statistics', 'get /statistics', allRevisions],
+  ['about', 'get /about', allRevisions],
+  ['output', 'get /output', allRevisions],
+  ['pictures', 'get /pictures/{sha256}', v3Only],
+  ['plugins', 'get /plugins', v3Only],
+  ['upload of a plugin', 'post /plugins', v3Only],
+  ['switch of a plugin', 'put /plugins/{name}', v3Only],
+  ['removal of a version of a plugin', 'delete /plugins/{name}/{version}', v3Only],
 ]
 
 interface Parameter {
@@ -56,13 +56,13 @@ interface Described {
   parameters?: Parameter[]
 }
 
-async function documentOf(revision: RevisionPath): Promise<Record<string, Record<string, Described>>> {
+async function documentOf(revision: ApiRevision): Promise<Record<string, Record<string, Described>>> {
   return (await callOf(revision)('GET', '/openapi.json')).body.paths
 }
 
 describe.each(rows)('%s is %s', (_, route, revisions) => {
   const [method, path] = route.split(' ') as [string, string]
-  test.each(all)('in %s, if the revision has it', async revision => {
+  test.each(allRevisions)('in %s, if the revision has it', async revision => {
     const operation = (await documentOf(revision))[path]?.[method]
     expect(operation !== undefined).toBe(revisions.includes(revision))
     const concrete = path.replace('{sha256}', '0'.repeat(64)).replaceAll(/{\w+}/g, '4711')
@@ -73,21 +73,21 @@ describe.each(rows)('%s is %s', (_, route, revisions) => {
   })
 })
 
-type Query = [route: string, revisions: readonly RevisionPath[], names: string[]]
+type Query = [route: string, revisions: readonly ApiRevision[], names: string[]]
 
 const queries: Query[] = [
-  ['post /activation', activated, ['force']],
-  ['get /catalog', latest, ['filter', 'filter-models']],
-  ['get /catalog/models', latest, ['filter']],
-  ['delete /sources/{id}', all, ['force']],
-  ['delete /sinks/{id}', all, ['force']],
-  ['delete /pipelines/{id}', all, ['force']],
-  ['get /pipelines/elements', latest, ['filter']],
+  ['post /activation', v2AndV3, ['force']],
+  ['get /catalog', v3Only, ['filter', 'filter-models']],
+  ['get /catalog/models', v3Only, ['filter']],
+  ['delete /sources/{id}', allRevisions, ['force']],
+  ['delete /sinks/{id}', allRevisions, ['force']],
+  ['delete /pipelines/{id}', allRevisions, ['force']],
+  ['get /pipelines/elements', v3Only, ['filter']],
   ['get /pipelines/elements', v1AndV2, []],
   ['get /pipelines/elements/list', v1AndV2, ['type']],
-  ['get /exports', all, ['filter']],
-  ['get /exports/channels/{id}/static', all, ['format']],
-  ['get /exports/channels/properties', all, ['ids', 'props', 'format']],
+  ['get /exports', allRevisions, ['filter']],
+  ['get /exports/channels/{id}/static', allRevisions, ['format']],
+  ['get /exports/channels/properties', allRevisions, ['ids', 'props', 'format']],
 ]
 
 describe.each(queries)('the query of %s', (route, revisions, names) => {

@@ -1,25 +1,36 @@
 import { communityLicense } from '@eyrie/contract'
 import { describe, expect } from 'vitest'
-import { activated, all, type Line, latest, prove } from '../../../../test/fixtures/conformance.ts'
-import { camera, discard, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  allRevisions,
+  type Statement,
+  testStatements,
+  v2AndV3,
+  v3Only,
+} from '../../../../test/fixtures/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
 /** "What the service does", "States and transitions", and the license. */
 
 const callOf = sharedEngine()
 
-const service: Line[] = [
+const service: Statement[] = [
   [
     'behaviour is controlled by one configuration: a collection of sources, sinks and pipelines',
-    all,
+    allRevisions,
     async ({ call }) =>
       expect((await call('GET', '/configuration')).body).toEqual({ sources: [], sinks: [], pipelines: [] }),
   ],
   [
     'each pipeline has an ordered list of processing elements',
-    all,
+    allRevisions,
     async ({ call, create }) => {
-      const reversed = elements.toReversed()
-      for (const list of [elements, reversed]) {
+      const reversed = countingElements.toReversed()
+      for (const list of [countingElements, reversed]) {
         const id = await create('/pipelines', { elements: list })
         expect((await call('GET', `/pipelines/${id}`)).body.elements).toEqual(list)
       }
@@ -27,7 +38,7 @@ const service: Line[] = [
   ],
   [
     'the interface has activation, catalog, configuration, exports, statistics and about',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const path of ['/activation', '/catalog', '/configuration', '/exports', '/statistics', '/about'])
         expect([path, (await call('GET', path)).status]).toEqual([path, 200])
@@ -35,7 +46,7 @@ const service: Line[] = [
   ],
   [
     'the catalog is read-only',
-    latest,
+    v3Only,
     async ({ call }) => {
       for (const path of ['/catalog', '/catalog/models'])
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -46,11 +57,14 @@ const service: Line[] = [
   ],
   [
     'a channel pairs one source with one pipeline; a source shared by several pipelines yields several channels',
-    all,
+    allRevisions,
     async ({ call, create }) => {
-      const sources = [await create('/sources', camera), await create('/sources', { ...camera, rate: 1 })]
-      const one = await create('/pipelines', { elements, sources })
-      const other = await create('/pipelines', { elements, sources: sources.slice(0, 1) })
+      const sources = [
+        await create('/sources', cameraSource),
+        await create('/sources', { ...cameraSource, rate: 1 }),
+      ]
+      const one = await create('/pipelines', { elements: countingElements, sources })
+      const other = await create('/pipelines', { elements: countingElements, sources: sources.slice(0, 1) })
       const { channels } = (await call('GET', '/exports?filter=channels')).body
       const pairs = channels.map((channel: { source: number; pipeline: number }) => [
         channel.source,
@@ -67,17 +81,21 @@ const service: Line[] = [
   ],
   [
     'exports expose the configuration, fps and latency of each channel',
-    all,
+    allRevisions,
     async ({ call, create }) => {
-      const source = await create('/sources', camera)
-      const pipeline = await create('/pipelines', { elements, sources: [source], usecase: 'counting' })
+      const source = await create('/sources', cameraSource)
+      const pipeline = await create('/pipelines', {
+        elements: countingElements,
+        sources: [source],
+        usecase: 'counting',
+      })
       const [entry] = Object.values((await call('GET', '/exports/channels/properties')).body)
       expect(entry).toMatchObject({ source, pipeline, usecase: 'counting', fps: 0, latency: 0 })
     },
   ],
   [
     'statistics are the load of the system: percent of the machine, bytes, bytes, seconds, ISO 8601',
-    all,
+    allRevisions,
     async ({ call }) => {
       const { cpu, mem_physical, mem_virtual, uptime, time, ...rest } = (await call('GET', '/statistics'))
         .body
@@ -92,7 +110,7 @@ const service: Line[] = [
   ],
   [
     'about returns name, version, revisions, Node, GStreamer and host',
-    all,
+    allRevisions,
     async ({ call }) =>
       expect((await call('GET', '/about')).body).toEqual({
         name: expect.any(String),
@@ -105,7 +123,7 @@ const service: Line[] = [
   ],
   [
     'the WebSocket output is available without any sink',
-    all,
+    allRevisions,
     async ({ call }) => {
       const answer = await call('GET', '/output')
       expect(answer).toMatchObject({ status: 400, body: { code: 'syntax' } })
@@ -115,27 +133,27 @@ const service: Line[] = [
 ]
 
 const refusedLicense =
-  (change: object): Line[2] =>
+  (change: object): Statement[2] =>
   async ({ call }) => {
     const answer = await call('POST', '/activation', { ...communityLicense, ...change })
     expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
     expect(answer.body.reason.startsWith(`/${Object.keys(change)[0]}: `), answer.body.reason).toBe(true)
   }
 
-const license: Line[] = [
-  ['version is required', activated, refusedLicense({ version: undefined })],
-  ['the value of version is 1', activated, refusedLicense({ version: 2 })],
-  ['version is an integer', activated, refusedLicense({ version: '1' })],
-  ['customer is required', activated, refusedLicense({ customer: undefined })],
-  ['customer is a text', activated, refusedLicense({ customer: 1 })],
-  ['subscription is required', activated, refusedLicense({ subscription: undefined })],
-  ['subscription is a text', activated, refusedLicense({ subscription: 1 })],
-  ['pool is required', activated, refusedLicense({ pool: undefined })],
-  ['pool is a text', activated, refusedLicense({ pool: 1 })],
-  ['a license has no other fields', activated, refusedLicense({ colour: 'red' })],
+const license: Statement[] = [
+  ['version is required', v2AndV3, refusedLicense({ version: undefined })],
+  ['the value of version is 1', v2AndV3, refusedLicense({ version: 2 })],
+  ['version is an integer', v2AndV3, refusedLicense({ version: '1' })],
+  ['customer is required', v2AndV3, refusedLicense({ customer: undefined })],
+  ['customer is a text', v2AndV3, refusedLicense({ customer: 1 })],
+  ['subscription is required', v2AndV3, refusedLicense({ subscription: undefined })],
+  ['subscription is a text', v2AndV3, refusedLicense({ subscription: 1 })],
+  ['pool is required', v2AndV3, refusedLicense({ pool: undefined })],
+  ['pool is a text', v2AndV3, refusedLicense({ pool: 1 })],
+  ['a license has no other fields', v2AndV3, refusedLicense({ colour: 'red' })],
   [
     'a license that is not in the pool is invalid',
-    activated,
+    v2AndV3,
     async ({ call }) => {
       const answer = await call('POST', '/activation?force=true', { ...communityLicense, customer: 'acme' })
       expect([answer.status, answer.body.code]).toEqual([400, 'license'])
@@ -143,7 +161,7 @@ const license: Line[] = [
   ],
   [
     'activate and get activation return activated, activated_at and the license',
-    activated,
+    v2AndV3,
     async ({ call }) => {
       const answer = await call('POST', '/activation', communityLicense)
       const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
@@ -154,7 +172,7 @@ const license: Line[] = [
   ],
   [
     'the same license again changes nothing',
-    activated,
+    v2AndV3,
     async ({ call }) => {
       const before = (await call('GET', '/activation')).body
       expect((await call('POST', '/activation', communityLicense)).body).toEqual(before)
@@ -162,7 +180,7 @@ const license: Line[] = [
   ],
   [
     'force activates the license again',
-    activated,
+    v2AndV3,
     async ({ call }) => {
       const before = (await call('GET', '/activation')).body
       const { body, status } = await call('POST', '/activation?force=true', communityLicense)
@@ -172,7 +190,7 @@ const license: Line[] = [
   ],
   [
     'force is a boolean',
-    activated,
+    v2AndV3,
     async ({ call }) =>
       expect(await call('POST', '/activation?force=perhaps', communityLicense)).toMatchObject({
         status: 400,
@@ -181,38 +199,38 @@ const license: Line[] = [
   ],
 ]
 
-const connections: Line[] = (['sources', 'sinks'] as const).flatMap((kind): Line[] => {
-  const input = kind === 'sources' ? camera : discard
+const connections: Statement[] = (['sources', 'sinks'] as const).flatMap((kind): Statement[] => {
+  const input = kind === 'sources' ? cameraSource : discardSink
   return [
     [
       `connect ${kind} adds the listed ids to the ${kind} of the pipeline`,
-      all,
+      allRevisions,
       async ({ call, create }) => {
         const [first, second] = [
           await create(`/${kind}`, input),
           await create(`/${kind}`, kind === 'sources' ? { ...input, rate: 2 } : input),
         ]
-        const pipeline = await create('/pipelines', { elements, [kind]: [first] })
+        const pipeline = await create('/pipelines', { elements: countingElements, [kind]: [first] })
         const answer = await call('POST', `/pipelines/${pipeline}/connect-${kind}`, [second])
         expect([answer.status, answer.body[kind]]).toEqual([200, [first, second]])
       },
     ],
     [
       `disconnect ${kind} removes them`,
-      all,
+      allRevisions,
       async ({ call, create }) => {
         const id = await create(`/${kind}`, input)
-        const pipeline = await create('/pipelines', { elements, [kind]: [id] })
+        const pipeline = await create('/pipelines', { elements: countingElements, [kind]: [id] })
         const answer = await call('POST', `/pipelines/${pipeline}/disconnect-${kind}`, [id])
         expect([answer.status, answer.body[kind]]).toEqual([200, []])
       },
     ],
     [
       `connect and disconnect ${kind} apply to all ids or none, and list the ids that are unknown or (not) connected`,
-      all,
+      allRevisions,
       async ({ call, create }) => {
         const id = await create(`/${kind}`, input)
-        const pipeline = await create('/pipelines', { elements })
+        const pipeline = await create('/pipelines', { elements: countingElements })
         const one = `/pipelines/${pipeline}`
         const refusal = (ids: number[]) => ({
           status: 400,
@@ -228,6 +246,6 @@ const connections: Line[] = (['sources', 'sinks'] as const).flatMap((kind): Line
   ]
 })
 
-describe('service', () => prove(callOf, service))
-describe('license', () => prove(callOf, license))
-describe('pipeline', () => prove(callOf, connections))
+describe('service', () => testStatements(callOf, service))
+describe('license', () => testStatements(callOf, license))
+describe('pipeline', () => testStatements(callOf, connections))

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { all } from '../../../../test/fixtures/conformance.ts'
+import { allRevisions } from '../../../../test/fixtures/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { startMedia } from '../../../../test/fixtures/media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { startMediaProcess } from '../../../../test/fixtures/media.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 /** Exports of a running channel: its stream, its frame rate and its static metadata. */
 
@@ -23,9 +23,9 @@ const floor = [
 const patience = { timeout: 60_000, interval: 100 }
 
 test('a running channel has a stream, a frame rate and static metadata in the representation of the revision', async () => {
-  const media = await startMedia()
+  const media = await startMediaProcess()
   onTestFinished(() => media.stop())
-  const { engine, call, callOf } = await startEngine(join(temporaryFolder(), 'data'), {
+  const { engine, call, getRevision } = await startEngine(join(createTemporaryFolder(), 'data'), {
     EYRIE_MEDIA_URL: media.url,
     EYRIE_LICENSE: 'community',
   })
@@ -49,8 +49,8 @@ test('a running channel has a stream, a frame rate and static metadata in the re
     expect(latency).toBeGreaterThan(0)
   }, patience)
 
-  for (const revision of all) {
-    const get = async (path: string) => (await callOf(revision)('GET', path)).body
+  for (const revision of allRevisions) {
+    const get = async (path: string) => (await getRevision(revision)('GET', path)).body
     const { streams, channels } = await get('/exports')
     expect(streams).toEqual([{ id: source, sources: [source] }])
     const { id, stream, ...channel } = channels[0]

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { elementsIn } from '../../../../test/fixtures/built-ins.ts'
+import { discoverElements } from '../../../../test/fixtures/built-ins.ts'
 import { createCatalog } from '../../catalog/catalog.ts'
 import { expandElement } from './short-form.ts'
 
 const elements = createCatalog({
-  elements: elementsIn(),
+  elements: discoverElements(),
   models: { list: () => [], get: () => undefined },
   inference: { devices: () => [{ type: 'cpu', current_models: 0 }] },
 }).elements()

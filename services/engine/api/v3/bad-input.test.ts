@@ -1,9 +1,14 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { camera, discard, elements, lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedStatefulEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
-const call = lastingEngine({ EYRIE_LICENSE: 'community' })
+const call = sharedStatefulEngine({ EYRIE_LICENSE: 'community' })
 
 describe('invalid input', () => {
   const point = { x: 0.5, y: 0.5 }
@@ -19,20 +24,25 @@ describe('invalid input', () => {
     ['POST', '/sources', { address: 'rtsp://a/' }, '/type'],
     ['POST', '/sources', { type: 'tape', address: 'rtsp://a/' }, '/type'],
     ['POST', '/sources', { type: 'video' }, '/address'],
-    ['POST', '/sources', { ...camera, address: { url: 'rtsp://a/', colour: 'red' } }, '/address/colour'],
-    ['POST', '/sources', { ...camera, address: { url: 7 } }, '/address/url'],
-    ['POST', '/sources', { ...camera, address: { url: 'ftp://a/' } }, '/address/url'],
+    [
+      'POST',
+      '/sources',
+      { ...cameraSource, address: { url: 'rtsp://a/', colour: 'red' } },
+      '/address/colour',
+    ],
+    ['POST', '/sources', { ...cameraSource, address: { url: 7 } }, '/address/url'],
+    ['POST', '/sources', { ...cameraSource, address: { url: 'ftp://a/' } }, '/address/url'],
     ['POST', '/sources', { type: 'file', address: '/etc/passwd' }, '/address'],
     ['POST', '/sources', { type: 'inf', address: 'file:///etc/passwd' }, '/address'],
-    ['POST', '/sources', { ...camera, rate: 0 }, '/rate'],
-    ['POST', '/sources', { ...camera, rate: 'fast' }, '/rate'],
-    ['POST', '/sources', { ...camera, decoder: 'best' }, '/decoder'],
-    ['POST', '/sources', { ...camera, id: 1 }, '/id'],
-    ['POST', '/sources', { ...camera, 'a/b~c': 1 }, '/a~1b~0c'],
+    ['POST', '/sources', { ...cameraSource, rate: 0 }, '/rate'],
+    ['POST', '/sources', { ...cameraSource, rate: 'fast' }, '/rate'],
+    ['POST', '/sources', { ...cameraSource, decoder: 'best' }, '/decoder'],
+    ['POST', '/sources', { ...cameraSource, id: 1 }, '/id'],
+    ['POST', '/sources', { ...cameraSource, 'a/b~c': 1 }, '/a~1b~0c'],
     ['POST', '/sinks', { type: 'file', address: 'file:///etc/x' }, '/address'],
     ['POST', '/sinks', { type: 'inf', address: 'nothing' }, '/address'],
-    ['POST', '/sinks', { ...discard, filter: [1, 1] }, '/filter'],
-    ['POST', '/sinks', { ...discard, filter: [-1] }, '/filter/0'],
+    ['POST', '/sinks', { ...discardSink, filter: [1, 1] }, '/filter'],
+    ['POST', '/sinks', { ...discardSink, filter: [-1] }, '/filter/0'],
     ['POST', '/pipelines', { elements: [] }, '/elements'],
     ['POST', '/pipelines', element('no-such-element'), '/elements/0/name'],
     ['POST', '/pipelines', element('line-crossing', { args: { ratio: 2 } }), '/elements/0/args/ratio'],
@@ -53,7 +63,7 @@ describe('invalid input', () => {
     ['POST', '/pipelines', element('infer'), '/elements/0/args/model'],
     ['POST', '/pipelines', element('infer', { hw: 'gpu' }), '/elements/0/hw'],
     ['POST', '/pipelines', element('image-resize', { args: { width: 640 } }), '/elements/0/args/height'],
-    ['POST', '/pipelines', { elements, priority: 10 }, '/priority'],
+    ['POST', '/pipelines', { elements: countingElements, priority: 10 }, '/priority'],
     ['POST', '/activation', { version: 2 }, '/version'],
     ['POST', '/pipelines/1/connect-sources', { sources: [1] }, ''],
     ['POST', '/pipelines/1/connect-sources', [1, 1], ''],
@@ -81,12 +91,14 @@ describe('invalid input', () => {
 
   test('is rejected if the body is compressed or not UTF-8', async () => {
     const headers = { 'Content-Encoding': 'gzip' }
-    const compressed = new Uint8Array(gzipSync(JSON.stringify(camera)))
+    const compressed = new Uint8Array(gzipSync(JSON.stringify(cameraSource)))
     expect(await call('POST', '/sources', compressed, headers)).toMatchObject({
       status: 415,
       body: { code: 'type', reason: expect.stringContaining('without Content-Encoding') },
     })
-    const latin1 = new Uint8Array(Buffer.from(JSON.stringify({ elements, usecase: 'Tür' }), 'latin1'))
+    const latin1 = new Uint8Array(
+      Buffer.from(JSON.stringify({ elements: countingElements, usecase: 'Tür' }), 'latin1'),
+    )
     expect(await call('POST', '/pipelines', latin1)).toMatchObject({
       status: 400,
       body: { code: 'syntax', reason: expect.stringContaining('not valid UTF-8') },
@@ -131,7 +143,10 @@ describe('invalid input', () => {
   })
 
   test('is rejected if the body is larger than 4 MiB', async () => {
-    const answer = await call('POST', '/sources', { ...camera, address: `rtsp://${'a'.repeat(4 << 20)}/` })
+    const answer = await call('POST', '/sources', {
+      ...cameraSource,
+      address: `rtsp://${'a'.repeat(4 << 20)}/`,
+    })
     expect([answer.status, answer.body.code]).toEqual([413, 'size'])
   })
 

@@ -1,8 +1,8 @@
 import { errorBody, listRoutes, type Route, routesV3 } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
-import { lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
 
-const call = lastingEngine()
+const call = sharedStatefulEngine()
 
 describe('contract', () => {
   const routes: Route[] = listRoutes(routesV3)

@@ -1,8 +1,13 @@
 import { communityLicense } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
-import { camera, discard, elements, lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedStatefulEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
-const call = lastingEngine()
+const call = sharedStatefulEngine()
 
 describe('activation and deployment', () => {
   test('are accepted only in this order', async () => {
@@ -20,7 +25,7 @@ describe('activation and deployment', () => {
     expect((await call('POST', '/activation', communityLicense)).body).toEqual(activated.body)
 
     const deployed = await call('POST', '/configuration', [
-      { sources: [camera], sinks: [discard], elements, usecase: null },
+      { sources: [cameraSource], sinks: [discardSink], elements: countingElements, usecase: null },
     ])
     expect(deployed.status).toBe(200)
     const [source, sink, pipeline] = [
@@ -28,17 +33,23 @@ describe('activation and deployment', () => {
       deployed.body.sinks[0],
       deployed.body.pipelines[0],
     ]
-    expect(pipeline).toMatchObject({ elements, usecase: null, sources: [source.id], sinks: [sink.id] })
+    expect(pipeline).toMatchObject({
+      elements: countingElements,
+      usecase: null,
+      sources: [source.id],
+      sinks: [sink.id],
+    })
     expect(await call('GET', '/configuration')).toMatchObject({ status: 200, body: deployed.body })
   })
 })
 
 describe('references', () => {
   test('prevent the deletion of connected resources without force', async () => {
-    const source = (await call('POST', '/sources', camera)).body.id
-    const sink = (await call('POST', '/sinks', discard)).body.id
-    const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], sinks: [sink] })).body
-      .id
+    const source = (await call('POST', '/sources', cameraSource)).body.id
+    const sink = (await call('POST', '/sinks', discardSink)).body.id
+    const pipeline = (
+      await call('POST', '/pipelines', { elements: countingElements, sources: [source], sinks: [sink] })
+    ).body.id
     for (const path of [`/sources/${source}`, `/sinks/${sink}`])
       expect(await call('DELETE', path)).toMatchObject({
         status: 409,
@@ -55,13 +66,13 @@ describe('references', () => {
   })
 
   test('must refer to existing resources', async () => {
-    const answer = await call('POST', '/pipelines', { elements, sources: [4711] })
+    const answer = await call('POST', '/pipelines', { elements: countingElements, sources: [4711] })
     expect(answer).toMatchObject({ status: 404, body: { code: 'id', value: { sources: [4711] } } })
   })
 
   test.each(['sources', 'sinks'])('to %s are connected and disconnected either all or none', async kind => {
-    const id = (await call('POST', `/${kind}`, kind === 'sources' ? camera : discard)).body.id
-    const pipeline = (await call('POST', '/pipelines', { elements })).body.id
+    const id = (await call('POST', `/${kind}`, kind === 'sources' ? cameraSource : discardSink)).body.id
+    const pipeline = (await call('POST', '/pipelines', { elements: countingElements })).body.id
     const one = `/pipelines/${pipeline}`
     const refusal = (ids: number[]) => ({
       status: 400,
@@ -99,9 +110,10 @@ describe('read operations', () => {
   })
 
   test('return properties, statistics and lines of channels', async () => {
-    const source = (await call('POST', '/sources', camera)).body.id
-    const pipeline = (await call('POST', '/pipelines', { elements, sources: [source], usecase: 'counting' }))
-      .body.id
+    const source = (await call('POST', '/sources', cameraSource)).body.id
+    const pipeline = (
+      await call('POST', '/pipelines', { elements: countingElements, sources: [source], usecase: 'counting' })
+    ).body.id
     const { channels, streams } = (await call('GET', '/exports')).body
     const channel = channels.find((channel: { pipeline: number }) => channel.pipeline === pipeline)
     expect(channel).toEqual({ id: expect.any(Number), source, pipeline, stream: null })

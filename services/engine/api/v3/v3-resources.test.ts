@@ -1,28 +1,33 @@
 import { describe, expect, test } from 'vitest'
-import { camera, discard, elements, lastingEngine } from '../../../../test/fixtures/shared-engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  discardSink,
+  sharedStatefulEngine,
+} from '../../../../test/fixtures/shared-engine.ts'
 
-const call = lastingEngine()
+const call = sharedStatefulEngine()
 
 /** The three kinds of resources; all behave in the same way. */
 const kinds = [
   {
     path: '/sources',
-    input: camera,
-    stored: { ...camera, decoder: 'gst_h264' },
+    input: cameraSource,
+    stored: { ...cameraSource, decoder: 'gst_h264' },
     patch: { rate: 5 },
     reset: 'rate',
   },
   {
     path: '/sinks',
-    input: discard,
-    stored: { ...discard, filter: [] },
+    input: discardSink,
+    stored: { ...discardSink, filter: [] },
     patch: { filter: [3] },
     reset: 'filter',
   },
   {
     path: '/pipelines',
-    input: { elements },
-    stored: { elements, priority: 5, sources: [], sinks: [] },
+    input: { elements: countingElements },
+    stored: { elements: countingElements, priority: 5, sources: [], sinks: [] },
     patch: { priority: 9 },
     reset: 'priority',
   },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Call } from '../../../../test/fixtures/engine.ts'
-import { camera, elements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import type { CallEngine } from '../../../../test/fixtures/engine.ts'
+import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
 
 const callOf = sharedEngine()
-const call: Call = (...request) => callOf('v3')(...request)
+const call: CallEngine = (...request) => callOf('v3')(...request)
 
 const writers = 50
 
@@ -19,7 +19,7 @@ async function increment(path: string): Promise<number> {
 }
 
 test(`${writers} concurrent writers with If-Match lose no update`, async () => {
-  const { body } = await call('POST', '/sources', { ...camera, rate: 1 })
+  const { body } = await call('POST', '/sources', { ...cameraSource, rate: 1 })
   const path = `/sources/${body.id}`
   const attempts = await Promise.all(Array.from({ length: writers }, () => increment(path)))
   expect((await call('GET', path)).body.rate).toBe(1 + writers)
@@ -28,7 +28,9 @@ test(`${writers} concurrent writers with If-Match lose no update`, async () => {
 }, 60_000)
 
 test(`${writers} concurrent writers to different resources lose no update`, async () => {
-  const made = await Promise.all(Array.from({ length: writers }, () => call('POST', '/sources', camera)))
+  const made = await Promise.all(
+    Array.from({ length: writers }, () => call('POST', '/sources', cameraSource)),
+  )
   const change = async ({ body: { id } }: (typeof made)[number], index: number) =>
     call('PATCH', `/sources/${id}`, { rate: index + 1 })
   const changed = await Promise.all(made.map(change))
@@ -38,22 +40,22 @@ test(`${writers} concurrent writers to different resources lose no update`, asyn
 
 describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
   test('keeps the decoder and the recording that v3 sets at the same time', async () => {
-    const path = `/sources/${(await call('POST', '/sources', camera)).body.id}`
+    const path = `/sources/${(await call('POST', '/sources', cameraSource)).body.id}`
     for (let rate = 1; rate <= writers; rate += 1) {
       const own = { decoder: rate % 2 ? 'ffmpeg' : 'gst', recording: { mode: 'event', keep_s: 60 * rate } }
       const patched = call('PATCH', path, own)
-      const put = callOf(revision)('PUT', path, { ...camera, rate })
+      const put = callOf(revision)('PUT', path, { ...cameraSource, rate })
       expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
       expect((await call('GET', path)).body).toMatchObject({ ...own, rate })
     }
   }, 60_000)
 
   test('keeps the priority that v3 sets at the same time', async () => {
-    const path = `/pipelines/${(await call('POST', '/pipelines', { elements })).body.id}`
+    const path = `/pipelines/${(await call('POST', '/pipelines', { elements: countingElements })).body.id}`
     for (let round = 1; round <= writers; round += 1) {
       const [priority, usecase] = [round % 10, `usecase ${round}`]
       const patched = call('PATCH', path, { priority })
-      const put = callOf(revision)('PUT', path, { elements, usecase })
+      const put = callOf(revision)('PUT', path, { elements: countingElements, usecase })
       expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
       expect((await call('GET', path)).body).toMatchObject({ priority, usecase })
     }

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { camera, clip } from '../../../../test/fixtures/configuration.ts'
-import { freshConfiguration } from '../../../../test/fixtures/fresh-configuration.ts'
+import { createCameraSource, createFileSource } from '../../../../test/fixtures/configuration.ts'
+import { useFreshConfiguration } from '../../../../test/fixtures/fresh-configuration.ts'
 
-const fresh = freshConfiguration()
+const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('secrets of addresses', () => {
     const secret = { url: 'rtsp://me:inurl@camera/1', username: 'me', password: 'long', token: 'bearer' }
 
     test('are hidden in the API and passed to the runtime', async () => {
-      await fresh.configuration.sources.create(camera('rtsp://me:p@ss@camera/1'))
-      await fresh.configuration.sources.create({ ...camera(), address: secret })
+      await fresh.configuration.sources.create(createCameraSource('rtsp://me:p@ss@camera/1'))
+      await fresh.configuration.sources.create({ ...createCameraSource(), address: secret })
       expect(fresh.configuration.sources.list().value.map(({ address }) => address)).toEqual([
         'rtsp://me:***@camera/1',
         { url: 'rtsp://me:***@camera/1', username: 'me', password: '***', token: '***' },
@@ -23,7 +23,7 @@ describe('configuration', () => {
     })
 
     test('are kept when *** is sent back', async () => {
-      const { value } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      const { value } = await fresh.configuration.sources.create({ ...createCameraSource(), address: secret })
       await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
       await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
       expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({
@@ -34,7 +34,7 @@ describe('configuration', () => {
 
     test('are hidden and kept in query parameters', async () => {
       const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
-      const { value } = await fresh.configuration.sources.create(camera(url))
+      const { value } = await fresh.configuration.sources.create(createCameraSource(url))
       expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
       const edited = value.address
         .toString()
@@ -47,7 +47,10 @@ describe('configuration', () => {
     })
 
     test('change the entity tag', async () => {
-      const { value, etag } = await fresh.configuration.sources.create({ ...camera(), address: secret })
+      const { value, etag } = await fresh.configuration.sources.create({
+        ...createCameraSource(),
+        address: secret,
+      })
       const changed = await fresh.configuration.sources.modify(value.id, { address: { password: 'other' } })
       expect(changed.value).toEqual(value)
       expect(changed.etag).not.toBe(etag)
@@ -55,7 +58,7 @@ describe('configuration', () => {
 
     test('are required where *** refers to no stored secret', async () => {
       await expect(
-        fresh.configuration.sources.create(camera('rtsp://me:***@camera/1')),
+        fresh.configuration.sources.create(createCameraSource('rtsp://me:***@camera/1')),
       ).rejects.toMatchObject({
         code: 'syntax',
         message: expect.stringMatching(/^\/address: /),
@@ -65,7 +68,7 @@ describe('configuration', () => {
 
   describe('addresses', () => {
     test('of missing files are accepted under the media roots', async () => {
-      const { value } = await fresh.configuration.sources.create(clip(fresh.folder, 'later.mp4'))
+      const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'later.mp4'))
       expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
     })
 
@@ -80,7 +83,7 @@ describe('configuration', () => {
       ['hosted_video', 'http://10.0.0.7:8200/streams/entrance'],
       ['hosted_video', { url: 'https://entrance.local/streams/0', token: 'theirs' }],
     ] as const)('of type %s are accepted: %o', async (type, address) => {
-      await fresh.configuration.sources.create({ ...camera(), type, address })
+      await fresh.configuration.sources.create({ ...createCameraSource(), type, address })
       const [plan] = fresh.plans.at(-1)!.sources
       expect(plan).toMatchObject({ type, address: typeof address === 'string' ? { url: address } : address })
     })
@@ -102,7 +105,9 @@ describe('configuration', () => {
       ['file', 'file:///a%00b'],
       ['inf', `/${'x'.repeat(300)}`],
     ] as const)('of %s sources are rejected: %s', async (type, address) => {
-      await expect(fresh.configuration.sources.create({ ...camera(), type, address })).rejects.toMatchObject({
+      await expect(
+        fresh.configuration.sources.create({ ...createCameraSource(), type, address }),
+      ).rejects.toMatchObject({
         code: 'syntax',
         message: expect.stringMatching(/^\/address: /),
       })
@@ -113,7 +118,7 @@ describe('configuration', () => {
       ['hosted_video', 'http://host', 'http://host:8200/streams/1'],
     ] as const)('of %s sources are rejected with an example', async (type, url, example) => {
       await expect(
-        fresh.configuration.sources.create({ ...camera(), type, address: { url } }),
+        fresh.configuration.sources.create({ ...createCameraSource(), type, address: { url } }),
       ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${example}`)
     })
 
@@ -131,15 +136,20 @@ describe('configuration', () => {
       const created =
         kind === 'sinks'
           ? configuration.sinks.create({ type, address, filter: [] })
-          : configuration.sources.create({ ...camera(), type, address })
+          : configuration.sources.create({ ...createCameraSource(), type, address })
       const message = '/address: invalid percent-encoding: write %25 for a literal %'
       await expect(created).rejects.toMatchObject({ code: 'syntax', message })
     })
 
     test('of test patterns are accepted for inf sources', async () => {
       expect(
-        (await fresh.configuration.sources.create({ ...camera(), type: 'inf', address: 'test://ball' })).value
-          .id,
+        (
+          await fresh.configuration.sources.create({
+            ...createCameraSource(),
+            type: 'inf',
+            address: 'test://ball',
+          })
+        ).value.id,
       ).toBe(1)
     })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/fixtures/postgres.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { FileSink } from '../file-sink.ts'
 import type { SinkRecord } from '../sink.ts'
 import { toEmbeddingRecords } from './embedding-record.ts'
@@ -31,7 +31,7 @@ const record = (n: number, embedding = [n, 0.5, -1]): SinkRecord => ({
 })
 
 it('embedding sink writes one line of JSON per object with an embedding to a file', async () => {
-  const path = join(temporaryFolder(), 'vectors.jsonl')
+  const path = join(createTemporaryFolder(), 'vectors.jsonl')
   const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 }, toEmbeddingRecords)
   sink.write(record(1))
   sink.write({ ...record(2), objects: [] })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { breaksDown, works } from '../../../../test/fixtures/encoders.ts'
+import { failingEncoder, workingEncoder } from '../../../../test/fixtures/encoders.ts'
 import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
-import { planOf, startTestRuntime } from '../../../../test/fixtures/runtime.ts'
+import { createPlan, startTestRuntime } from '../../../../test/fixtures/runtime.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import type { Encoder } from '../../../media/transcode/encoders.ts'
 
@@ -11,14 +11,14 @@ const CANNOT = /^the stream door cannot be produced: ./
 it('reports its channels as degraded while the stream cannot be encoded', {
   timeout: 120_000,
 }, async () => {
-  let encoders: Encoder[] = [breaksDown]
+  let encoders: Encoder[] = [failingEncoder]
   const media = await serveMedia({ encoders: async () => encoders })
   const url = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(url, 100)
   const nowhere = join(media.folder, 'nothing')
   const test = await startTestRuntime({ mediaUrl: media.url, plugins: nowhere, models: nowhere })
   onTestFinished(() => test.stop())
-  const plan = planOf({ url, type: 'inf', pacing: 'realtime' }, [{ name: 'read-number' }])
+  const plan = createPlan({ url, type: 'inf', pacing: 'realtime' }, [{ name: 'read-number' }])
   await test.runtime.apply({
     ...plan,
     pipelines: plan.pipelines.map(pipeline => ({ ...pipeline, sinks: [1] })),
@@ -27,7 +27,7 @@ it('reports its channels as degraded while the stream cannot be encoded', {
   /** On a busy machine the channels may also be overloaded. */
   const isMade = (made: boolean) =>
     vi.waitUntil(() => {
-      const { data } = test.published('state', 1).at(-1) ?? {}
+      const { data } = test.getPublished('state', 1).at(-1) ?? {}
       const hasBegun = data?.state === 'running' || data?.state === 'degraded'
       return hasBegun && CANNOT.test(data.reason ?? '') !== made
     }, 20_000)
@@ -41,7 +41,7 @@ it('reports its channels as degraded while the stream cannot be encoded', {
     reason: expect.stringMatching(CANNOT),
   })
 
-  encoders = [works]
+  encoders = [workingEncoder]
   const leaving = new AbortController()
   await fetch(`${media.url}/streams/door`, { signal: leaving.signal })
   await isMade(true)

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { messageHeader, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { freePort } from '../../../../test/fixtures/free-ports.ts'
+import { findFreePort } from '../../../../test/fixtures/free-ports.ts'
 import { createTestRing } from '../../../../test/fixtures/ring.ts'
 import { subscribe } from '../../../../test/fixtures/subscriber.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import type { SinkFrame, SinkRecord } from '../sink.ts'
 import { MessageSink } from './message-sink.ts'
 
@@ -26,7 +26,7 @@ const record = (n: number, channel = 3): SinkRecord => ({
 })
 const frame: SinkFrame = { discontinuity: false, epoch: 1, width: 640, height: 360, ring: undefined }
 
-function openSink(query = '', path = join(temporaryFolder(), 'sink.sock')) {
+function openSink(query = '', path = join(createTemporaryFolder(), 'sink.sock')) {
   const address = parseSinkAddress(`ipc://${path}${query}`)
   const sink = new MessageSink({ ...address, bind: address.query.bind })
   onTestFinished(() => sink.close())
@@ -71,7 +71,7 @@ it('sends the picture of exactly the frame, or none if it was overwritten', asyn
   const opened = openSink('?width=64&quality=50')
   expect(opened.sink.view).toMatchObject({ format: 'JPEG', width: 64, quality: 50 })
   const received = await listenTo(opened)
-  const path = join(temporaryFolder(), 'view.ring')
+  const path = join(createTemporaryFolder(), 'view.ring')
   const ring = createTestRing(path, { width: 64, height: 36, format: 'JPEG', payloadSize: 1000 })
   onTestFinished(() => ring.close())
   for (let n = 1; n <= 5; n++) ring.write(n, Buffer.alloc(n * 10, n))
@@ -95,7 +95,7 @@ it('sends raw pictures unchanged', () => {
 it('drops messages for a subscriber that does not read without affecting others', async () => {
   const opened = openSink('?payload=raw')
   const received = await listenTo(opened)
-  const path = join(temporaryFolder(), 'view.ring')
+  const path = join(createTemporaryFolder(), 'view.ring')
   const ring = createTestRing(path, { width: 1000, height: 1000, format: 'RGB', payloadSize: 3_000_000 })
   onTestFinished(() => ring.close())
   const before = received.length
@@ -127,7 +127,7 @@ it('deletes its socket file when it closes', async () => {
 })
 
 it('releases a port that was bound on all addresses', async () => {
-  const port = await freePort()
+  const port = await findFreePort()
   const open = () => new MessageSink({ ...parseSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
   for (const sink of [open(), open()]) {
     await vi.waitUntil(() => !sink.failure, PATIENCE)

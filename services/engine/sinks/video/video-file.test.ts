@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { VideoFile } from './video-file.ts'
 
 const LARGE = 64 << 20
@@ -12,7 +12,7 @@ const script = join(import.meta.dirname, 'restart-recording.fixture.ts')
 test('a video file whose writer is killed during creation has its header or does not exist', {
   timeout: 120_000,
 }, async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const path = join(folder, 'door.mp4')
   const sizes = () =>
     readdirSync(folder).flatMap(name => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [])
@@ -38,7 +38,7 @@ test('a video file whose writer is killed during creation has its header or does
 })
 
 test('a video file that cannot be created leaves nothing behind and can be created later', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const path = join(folder, 'door.mp4')
   const begin = async (header: string) => {
     const file = new VideoFile(path, 2)

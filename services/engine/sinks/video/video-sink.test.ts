@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Media, startMedia } from '../../../../test/fixtures/media.ts'
+import { type MediaProcess, startMediaProcess } from '../../../../test/fixtures/media.ts'
 import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { planOf, startTestRuntime, type TestRuntime } from '../../../../test/fixtures/runtime.ts'
+import { createPlan, startTestRuntime, type TestRuntime } from '../../../../test/fixtures/runtime.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import type { Plan } from '../../plan/plan.ts'
 
@@ -17,7 +17,7 @@ const LONG = { timeout: 60_000, interval: 50 }
 
 let folder: string
 let output: string
-let media: Media
+let media: MediaProcess
 let test: TestRuntime
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 beforeEach(async () => {
   output = mkdtempSync(join(folder, 'output-'))
-  media = await startMedia({ EYRIE_MEDIA_ROOTS: folder })
+  media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
   test = await startTestRuntime({
     mediaUrl: media.url,
     plugins: join(folder, 'none'),
@@ -44,7 +44,7 @@ function recording(
   source: Partial<Plan['sources'][number]> & { url: string },
   { query = '', pipelines = 1 } = {},
 ): Plan {
-  const plan = planOf(
+  const plan = createPlan(
     { pacing: 'realtime', ...source },
     ...Array.from({ length: pipelines }, () => [{ name: 'read-number' }]),
   )
@@ -110,8 +110,8 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
 
   it('contains every picture and the results of each analysed frame at exactly its time', async () => {
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }))
-    await test.untilState(1, 'stopped')
-    const analysed = test.published('frame', 1)
+    await test.waitForState(1, 'stopped')
+    const analysed = test.getPublished('frame', 1)
     await test.stop()
     const { pictures, noted, texts } = read('door.mp4')
     const first = pictures[0]!
@@ -130,7 +130,10 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
   it('is rotated when it is too long, and each file starts at a keyframe with the results of its pictures', async () => {
     const query = '?max_seconds=1&keep=2'
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }, { query }))
-    await vi.waitUntil(() => existsSync(join(output, 'door.2.mp4')) && test.frames(1).length > 120, PATIENCE)
+    await vi.waitUntil(
+      () => existsSync(join(output, 'door.2.mp4')) && test.getAnalysedFrames(1).length > 120,
+      PATIENCE,
+    )
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.2.mp4', 'door.mp4'])
     const [older, newer] = ['door.2.mp4', 'door.1.mp4'].map(read) as [Recorded, Recorded]
@@ -143,8 +146,8 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
     const lastOf = ({ texts }: Recorded) => texts.at(-1)!.n
     expect(newer.texts[0]!.n).toBeGreaterThan(lastOf(older))
     const notes = [...older.texts, ...newer.texts].map(({ n }) => n)
-    const from = test.frames(1).indexOf(notes[0]!)
-    expect(notes).toEqual(test.frames(1).slice(from, from + notes.length))
+    const from = test.getAnalysedFrames(1).indexOf(notes[0]!)
+    expect(notes).toEqual(test.getAnalysedFrames(1).slice(from, from + notes.length))
   })
 
   it('is rotated before it exceeds its maximum size', async () => {
@@ -159,8 +162,8 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
 
   it('has one file per channel, the first with the name of the sink', async () => {
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4') }, { pipelines: 2 }))
-    await test.untilState(2, 'stopped')
-    await test.untilState(1, 'stopped')
+    await test.waitForState(2, 'stopped')
+    await test.waitForState(1, 'stopped')
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door-2.mp4', 'door.mp4'])
     expect(new Set(read('door.mp4').texts.map(({ channel }) => channel))).toEqual(new Set([1]))
@@ -170,11 +173,11 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
   it('starts a new file when the picture format changes', async () => {
     makeVideo(join(folder, 'small.mp4'), { frames: 60, width: 160, height: 120 })
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
-    await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > 10, PATIENCE)
     await test.runtime.apply(recording({ url: join(folder, 'small.mp4'), type: 'inf' }))
     await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), PATIENCE)
-    const before = test.frames(1).length
-    await vi.waitUntil(() => test.frames(1).length > before + 10, PATIENCE)
+    const before = test.getAnalysedFrames(1).length
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 10, PATIENCE)
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
     expect(countDecoded('door.1.mp4')).toBe(read('door.1.mp4').pictures.length)
@@ -184,7 +187,7 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
   it('starts a new file after the camera was disconnected', async () => {
     const camera = await startRtspCamera()
     await test.runtime.apply(recording({ url: camera.url, type: 'video' }))
-    await vi.waitUntil(() => test.frames(1).length > 10, LONG)
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > 10, LONG)
     await camera.kill()
     await vi.waitUntil(() => test.runtime.sourceStatus(1)?.state === 'reconnecting', LONG)
     const lostAt = performance.now()
@@ -192,8 +195,8 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
     await vi.waitUntil(() => performance.now() - lostAt > 1500, LONG)
     await startRtspCamera({ port: camera.port })
     await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), LONG)
-    const before = test.frames(1).length
-    await vi.waitUntil(() => test.frames(1).length > before + 10, LONG)
+    const before = test.getAnalysedFrames(1).length
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 10, LONG)
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
     const [away, back] = ['door.1.mp4', 'door.mp4'].map(read) as [Recorded, Recorded]
@@ -207,13 +210,13 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
   it('starts a new file after media was killed and its stream time restarts', async () => {
     const { port } = new URL(media.url)
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
-    await vi.waitUntil(() => test.frames(1).length > 10, PATIENCE)
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > 10, PATIENCE)
     process.kill(media.pid, 'SIGKILL')
     await media.stop()
-    media = await startMedia({ EYRIE_MEDIA_ROOTS: folder, EYRIE_MEDIA_PORT: port })
+    media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder, EYRIE_MEDIA_PORT: port })
     await vi.waitUntil(() => existsSync(join(output, 'door.1.mp4')), PATIENCE)
-    const before = test.frames(1).length
-    await vi.waitUntil(() => test.frames(1).length > before + 10, PATIENCE)
+    const before = test.getAnalysedFrames(1).length
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 10, PATIENCE)
     await test.stop()
     expect(readdirSync(output).sort()).toEqual(['door.1.mp4', 'door.mp4'])
     const epochs = ['door.1.mp4', 'door.mp4'].map(name => new Set(read(name).texts.map(({ epoch }) => epoch)))
@@ -226,7 +229,7 @@ describe('source with another codec than H.264', { timeout: 120_000 }, () => {
   it('is recorded as H.264, like its live stream', async () => {
     makeVideo(join(folder, 'hevc.mp4'), { frames: 60, codec: 'h265' })
     await test.runtime.apply(recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }))
-    await vi.waitUntil(() => test.frames(1).length > 30, LONG)
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > 30, LONG)
     await vi.waitUntil(() => existsSync(join(output, 'door.mp4')), LONG)
     await vi.waitUntil(() => statSync(join(output, 'door.mp4')).size > 20_000, LONG)
     await test.stop()
@@ -242,11 +245,11 @@ describe('failing recording', { timeout: 120_000 }, () => {
     const plan = recording({ url: join(folder, 'numbered.mp4'), type: 'inf' })
     const path = join(output, 'no-folder', 'door.mp4')
     await test.runtime.apply({ ...plan, sinks: [{ ...plan.sinks[0]!, address: `file://${path}` }] })
-    expect(await test.untilState(1, 'degraded')).toContain(`${path} cannot be written: `)
-    const before = test.frames(1).length
-    await vi.waitUntil(() => test.frames(1).length > before + 25, PATIENCE)
+    expect(await test.waitForState(1, 'degraded')).toContain(`${path} cannot be written: `)
+    const before = test.getAnalysedFrames(1).length
+    await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 25, PATIENCE)
     rmSync(join(output, 'no-folder'))
-    await test.untilState(1, 'running')
+    await test.waitForState(1, 'running')
     await test.stop()
     expect(readdirSync(join(output, 'no-folder'))).toEqual(['door.mp4'])
   })

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { connect } from '../connection.ts'
 import { startServer, superuser } from './embedded-server.ts'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
 /** Copies an initialized folder: initializing one takes seconds on a busy machine. */
-function initializedFolder(folder = temporaryFolder()): string {
+function initializedFolder(folder = createTemporaryFolder()): string {
   execFileSync('cp', ['-a', join(template, 'data'), folder])
   return folder
 }
@@ -69,7 +69,7 @@ function listProcesses(folder: string): number[] {
 
 describe('embedded server', () => {
   it('aborts its first start at once, and starts from scratch the next time', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const aborting = new AbortController()
     const starting = startServer(folder, log, {}, aborting.signal)
     const aborted = expect(starting).rejects.toThrow('initdb')
@@ -126,14 +126,14 @@ describe('embedded server', () => {
   })
 
   it('is reachable in a folder whose path exceeds the length of a socket address', async () => {
-    const folder = join(temporaryFolder(), 'x'.repeat(120))
+    const folder = join(createTemporaryFolder(), 'x'.repeat(120))
     mkdirSync(folder)
     const { server } = await start(initializedFolder(folder))
     expect(await ask(server, 'select 7 as n')).toEqual([{ n: 7 }])
   })
 
   it('rejects data of another major version with instructions, and leaves it unchanged', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     mkdirSync(join(folder, 'data'))
     writeFileSync(join(folder, 'data/PG_VERSION'), '17\n')
     await expect(startServer(folder, log)).rejects.toThrow(/created by Postgres 17.*\.\/eyrie backup/)

@@ -7,13 +7,13 @@ import { asc, eq, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Random } from '../../../../scene/maths/random.ts'
-import { durableMessages } from '../../../../test/fixtures/engine-api.ts'
+import { readDurableMessages } from '../../../../test/fixtures/engine-api.ts'
 import { insertChannel, insertEngine } from '../../../../test/fixtures/engine-messages.ts'
 import { type EngineProcess, startEngineProcess } from '../../../../test/fixtures/engine-process.ts'
 import { createTestDatabase } from '../../../../test/fixtures/management-database.ts'
 import { writePlugin } from '../../../../test/fixtures/plugin.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { alert, channel, engineState, event, notification, statisticMinute } from '../../db/schema/index.ts'
 import { fetchPictures } from '../pictures/picture-fetcher.ts'
 import { createPictureSource } from '../pictures/picture-source.ts'
@@ -44,9 +44,9 @@ describe('ingest after crashes of management and engine', () => {
       onTestFinished(testDatabase.remove)
       const { database } = testDatabase
       const media = await serveMedia()
-      const data = temporaryFolder()
-      const plugins = temporaryFolder()
-      const secrets = temporaryFolder()
+      const data = createTemporaryFolder()
+      const plugins = createTemporaryFolder()
+      const secrets = createTemporaryFolder()
       writePlugin(plugins, { name: 'eventful', open: eventful })
       const random = new Random(5)
       let engine: EngineProcess | undefined
@@ -118,7 +118,7 @@ describe('ingest after crashes of management and engine', () => {
           startFleetProcess()
         }
       }
-      const log = await durableMessages(engine!.api)
+      const log = await readDurableMessages(engine!.api)
       const newest = log.at(-1)!.seq
       await untilStored(newest)
       await killFleetProcess()
@@ -160,7 +160,7 @@ describe('ingest after crashes of management and engine', () => {
       expect(notified.map(({ notification_time }) => notification_time)).toEqual(ups.map(({ time }) => time))
       expect(minutes.find(({ key }) => key === 'up')).toMatchObject({ sum: ups.length, count: ups.length })
 
-      const store = createPictureStore(temporaryFolder())
+      const store = createPictureStore(createTemporaryFolder())
       const address = { url: engine!.url, token: '', timeoutMs: 30_000 }
       await fetchPictures({
         database,

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/fixtures/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/ingest-database.ts'
 import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
 import { requestPicture } from './event-pictures.ts'
 import { fetchPictures, removeExpiredPictures } from './picture-fetcher.ts'
@@ -39,12 +39,12 @@ const readPicture = async (sha256: string) =>
     )
   )[0]
 const { signal } = new AbortController()
-const fetchFrom = (source: PictureSource, store = createPictureStore(temporaryFolder())) =>
+const fetchFrom = (source: PictureSource, store = createPictureStore(createTemporaryFolder())) =>
   fetchPictures({ database: testDatabase.database, source, store, log, signal })
 
 describe('picture of a notification', () => {
   it('is fetched from its engine and stored as a file', async () => {
-    const store = createPictureStore(temporaryFolder())
+    const store = createPictureStore(createTemporaryFolder())
     const jpeg = new Uint8Array(randomBytes(1000))
     const sha256 = sha256Of(jpeg)
     await request(sha256)
@@ -82,7 +82,7 @@ describe('picture of a notification', () => {
   })
 
   it('is removed with the events, or after a day if its channel stores no pictures', async () => {
-    const store = createPictureStore(temporaryFolder())
+    const store = createPictureStore(createTemporaryFolder())
     const [stored, brief] = [randomBytes(10), randomBytes(11)].map(bytes => new Uint8Array(bytes)) as [
       Uint8Array,
       Uint8Array,
@@ -108,7 +108,7 @@ describe('picture of a notification', () => {
     const { database } = testDatabase
     const deletedEngine = await insertEngine(database)
     const channel_id = await insertChannel(database, deletedEngine, 'line-crossing')
-    const store = createPictureStore(temporaryFolder())
+    const store = createPictureStore(createTemporaryFolder())
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
     await database.system('test', tx => requestPicture(tx, sha256, { channel_id, is_storage: true }, now))

@@ -1,11 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { fieldsAtFault } from '../../../../test/fixtures/alert-input.ts'
+import { getInvalidFields } from '../../../../test/fixtures/alert-input.ts'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
-import { idIn } from '../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../test/fixtures/hierarchy.ts'
 import { writePlugin } from '../../../../test/fixtures/plugin.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const LONG_MS = 400_000
 const { alert, event, usecase } = managementRoutes
@@ -34,12 +34,12 @@ describe('plugin statistics', () => {
     'are returned by the API and follow the newest version of the plugin',
     async () => {
       const media = await serveMedia()
-      const plugins = temporaryFolder()
+      const plugins = createTemporaryFolder()
       writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': queueUsecase } }, open })
       const fleet = await startFleet()
       onTestFinished(() => fleet.fleet.stop())
       const engine = await startManagedEngine({ plugins, mediaUrl: media.url })
-      const engine_id = await fleet.register({ engine_port: engine.port })
+      const engine_id = await fleet.registerEngine({ engine_port: engine.port })
       await fleet.untilStatus(engine_id, 1)
       const readUsecase = async () =>
         (await fleet.call(usecase.list)).response.find(({ usecase_key }) => usecase_key === 'queue')
@@ -80,7 +80,7 @@ describe('plugin statistics', () => {
         alert_threshold_condition: 'gte',
         alert_threshold_key: 'wait_time',
       }
-      const alert_id = idIn(await fleet.send(alert.create, alertFields))
+      const alert_id = getCreatedId(await fleet.send(alert.create, alertFields))
       await vi.waitFor(async () => {
         const { response } = await fleet.call(event.channelStats, { ...query, channel_id })
         expect(response.channel_alert).toMatchObject([{ key: 'wait_time', name: 'Long', count: 1 }])
@@ -92,9 +92,9 @@ describe('plugin statistics', () => {
         channel_id,
         usecase_meta_key: 'up,left',
       })
-      expect([rejected.status, fieldsAtFault(rejected.response)]).toEqual([400, ['usecase_meta_key.1']])
+      expect([rejected.status, getInvalidFields(rejected.response)]).toEqual([400, ['usecase_meta_key.1']])
       const unknown = await fleet.send(alert.create, { ...alertFields, alert_threshold_key: 'left' })
-      expect([unknown.status, fieldsAtFault(unknown.response)]).toEqual([400, ['alert_threshold_key']])
+      expect([unknown.status, getInvalidFields(unknown.response)]).toEqual([400, ['alert_threshold_key']])
 
       await engine.kill()
       const newer = { ...queueUsecase, meta_keys: [...queueUsecase.meta_keys, 'left'] }

@@ -3,7 +3,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
 import { writePlugin } from '../../../../test/fixtures/plugin.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const LONG_MS = 400_000
 
@@ -11,7 +11,7 @@ describe('automatic channel recovery', () => {
   it(
     'restarts a failed channel once automatic recovery is enabled',
     async () => {
-      const plugins = temporaryFolder()
+      const plugins = createTemporaryFolder()
       const usecase = {
         key: 'queue',
         name: 'Queue',
@@ -25,7 +25,7 @@ describe('automatic channel recovery', () => {
       })
       const fleet = await startFleet()
       const { url, port } = await startManagedEngine({ plugins })
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id)

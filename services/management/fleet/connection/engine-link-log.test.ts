@@ -24,7 +24,7 @@ describe('engine log', () => {
       const linesWith = (msg: string) => lines.filter(line => line.msg === msg)
       const first = await startManagedEngine()
       const yard = { engine_name: 'Yard', engine_port: first.port }
-      const engine_id = await fleet.register(yard)
+      const engine_id = await fleet.registerEngine(yard)
       await fleet.untilStatus(engine_id, 1)
       expect(linesWith('engine connected')).toMatchObject([{ engine: 'Yard', url: first.url, engine_id }])
 
@@ -32,12 +32,12 @@ describe('engine log', () => {
       await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
       // Once the next engine is connected, the new name has been read as well.
       const second = await startManagedEngine()
-      await fleet.register({ engine_name: 'Hall', engine_port: second.port })
+      await fleet.registerEngine({ engine_name: 'Hall', engine_port: second.port })
       await vi.waitFor(() => expect(linesWith('engine connected')).toHaveLength(2), WAIT)
 
       await first.stop()
       // The link reports the closed connection first, then the refused ones.
-      const reason = async () => (await fleet.status(engine_id)).engine_reason
+      const reason = async () => (await fleet.getEngineStatus(engine_id)).engine_reason
       await vi.waitFor(async () => expect(await reason()).toContain('ECONNREFUSED'), WAIT)
 
       await Promise.all([fleet.fleet.stop(), second.stop()])
@@ -54,7 +54,7 @@ describe('engine log', () => {
     async () => {
       const { fleet, lines } = await startWithLog()
       const started = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: started.port })
+      const engine_id = await fleet.registerEngine({ engine_port: started.port })
       await fleet.untilStatus(engine_id, 1)
       const isFollowed = async () =>
         (await started.api.consumer.list()).some(({ name }) => name === 'management')

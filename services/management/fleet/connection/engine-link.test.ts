@@ -4,10 +4,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { readTlsIdentity, trustCertificate } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
+import { createCertificate } from '../../../../test/fixtures/certificate.ts'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
-import { freePort } from '../../../../test/fixtures/free-ports.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { findFreePort } from '../../../../test/fixtures/free-ports.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
 const LONG_MS = 400_000
 const { engine: engines } = managementRoutes
@@ -36,24 +36,24 @@ describe('engine link', () => {
       const guarded = await startManagedEngine({ variables: { EYRIE_ENGINE_TOKENS: 'right' } })
       const unlicensed = await startManagedEngine({ variables: { EYRIE_LICENSE: 'none' } })
 
-      const refused = await fleet.register({ engine_port: await freePort() })
-      const timedOut = await fleet.register({ engine_port: silentPort, engine_timeout: '300ms' })
-      const unauthorized = await fleet.register({ engine_port: guarded.port, engine_key: 'wrong' })
-      const online = await fleet.register({ engine_port: guarded.port, engine_key: 'right' })
-      const inactive = await fleet.register({ engine_port: unlicensed.port })
+      const refused = await fleet.registerEngine({ engine_port: await findFreePort() })
+      const timedOut = await fleet.registerEngine({ engine_port: silentPort, engine_timeout: '300ms' })
+      const unauthorized = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'wrong' })
+      const online = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'right' })
+      const inactive = await fleet.registerEngine({ engine_port: unlicensed.port })
 
       await fleet.untilStatus(refused, 2)
       await fleet.untilStatus(timedOut, 2)
       await fleet.untilStatus(unauthorized, 3)
       await fleet.untilStatus(online, 1)
       await fleet.untilStatus(inactive, 3)
-      expect(await fleet.status(refused)).toMatchObject({
+      expect(await fleet.getEngineStatus(refused)).toMatchObject({
         engine_reason: expect.stringContaining('ECONNREFUSED'),
       })
-      expect(await fleet.status(unauthorized)).toMatchObject({
+      expect(await fleet.getEngineStatus(unauthorized)).toMatchObject({
         engine_reason: expect.stringContaining('token'),
       })
-      expect(await fleet.status(inactive)).toMatchObject({
+      expect(await fleet.getEngineStatus(inactive)).toMatchObject({
         engine_reason: expect.stringContaining('license'),
         engine_is_active: false,
       })
@@ -96,14 +96,14 @@ describe('engine link', () => {
       const limited = await serveRefusals()
       const unlimited = await serveRefusals()
       const retry = { disable_backoff: true, wait_base: 100 }
-      const engine_id = await fleet.register({
+      const engine_id = await fleet.registerEngine({
         engine_port: limited.port,
         engine_retry: { ...retry, times: 3 },
       })
       await vi.waitUntil(() => limited.connections() === 3)
       await fleet.untilStatus(engine_id, 2)
       // An engine without a limit shows that there was time for more attempts.
-      await fleet.register({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
+      await fleet.registerEngine({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
       await vi.waitUntil(() => unlimited.connections() > 9)
       expect(limited.connections()).toBe(3)
       const { response } = await fleet.call(engines.status, { engine_id })
@@ -118,7 +118,7 @@ describe('engine link', () => {
     async () => {
       const fleet = await startFleet()
       const { port } = await startManagedEngine()
-      const engine_id = await fleet.register({ engine_port: port })
+      const engine_id = await fleet.registerEngine({ engine_port: port })
       const stats = await vi.waitFor(async () => {
         const { response } = await fleet.call(engines.stats, { engine_id })
         expect(response.engine_stats.length).toBeGreaterThan(2)
@@ -141,14 +141,14 @@ describe('engine link', () => {
     'reports an untrusted certificate as an error and accepts a trusted one',
     async () => {
       const fleet = await startFleet()
-      const files = makeCertificate(temporaryFolder())
+      const files = createCertificate(createTemporaryFolder())
       const { port } = await startManagedEngine({
         variables: { EYRIE_TLS_CERT: files.cert, EYRIE_TLS_KEY: files.key },
       })
-      const plain = await fleet.register({ engine_port: port })
-      const secure = await fleet.register({ engine_port: port, engine_is_secure: true })
+      const plain = await fleet.registerEngine({ engine_port: port })
+      const secure = await fleet.registerEngine({ engine_port: port, engine_is_secure: true })
       await fleet.untilStatus(secure, 3)
-      expect(await fleet.status(secure)).toMatchObject({
+      expect(await fleet.getEngineStatus(secure)).toMatchObject({
         engine_reason: expect.stringMatching(/certificate/),
       })
 
@@ -156,7 +156,7 @@ describe('engine link', () => {
       onTestFinished(() => setDefaultCACertificates(before))
       trustCertificate(readTlsIdentity(files.cert, files.key)!)
       await fleet.untilStatus(secure, 1)
-      expect((await fleet.status(plain)).engine_status).not.toBe(1)
+      expect((await fleet.getEngineStatus(plain)).engine_status).not.toBe(1)
     },
     LONG_MS,
   )

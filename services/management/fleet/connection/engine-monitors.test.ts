@@ -15,7 +15,7 @@ async function startWithChannel({ lookMs, log }: { lookMs: number; log?: Log }) 
     ...(log && { log }),
   })
   const { api, port } = await startManagedEngine()
-  const engine_id = await fleet.register({ engine_port: port })
+  const engine_id = await fleet.registerEngine({ engine_port: port })
   const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
   const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
   const channel_id = await fleet.addChannel(source_id, pipeline_id)
@@ -57,7 +57,7 @@ describe('engine monitoring', () => {
       await vi.waitFor(async () => {
         const [created] = await api.pipeline.list()
         expect(created!.id).toBeGreaterThan(current!.id)
-        expect(await fleet.channel(channel_id)).toMatchObject({ is_verified: true })
+        expect(await fleet.getChannel(channel_id)).toMatchObject({ is_verified: true })
       })
     },
     LONG_MS,

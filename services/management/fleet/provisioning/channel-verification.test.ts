@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { type Hierarchy, makeHierarchy } from '../../../../test/fixtures/hierarchy.ts'
+import { createHierarchy, type Hierarchy } from '../../../../test/fixtures/hierarchy.ts'
 import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
 import { channelState, pipeline } from '../../db/schema/index.ts'
 
@@ -13,7 +13,7 @@ describe('verified channel', () => {
 
   /** The engine is offline, so the channel is not verified again. */
   async function createVerified(): Promise<Hierarchy> {
-    const hierarchy = await makeHierarchy(management, `verified ${++count}`)
+    const hierarchy = await createHierarchy(management, `verified ${++count}`)
     const { channel_id, pipeline_id } = hierarchy
     await management.database.system('test', async tx => {
       const pipeline_elements = { elements: [{ name: 'motion' }] }

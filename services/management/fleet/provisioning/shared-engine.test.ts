@@ -11,8 +11,8 @@ describe('shared engine', () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
       const [first, second] = [
-        await fleet.register({ engine_port: port }),
-        await fleet.register({ engine_port: port }),
+        await fleet.registerEngine({ engine_port: port }),
+        await fleet.registerEngine({ engine_port: port }),
       ]
       const channels = []
       for (const engine_id of [first, second]) {
@@ -33,7 +33,7 @@ describe('shared engine', () => {
       await fleet.call(channel.delete, { channel_id: other!.channel_id })
       const ids = async () => (await api.getExports()).channels?.map(({ id }) => String(id))
       await vi.waitFor(async () => expect(await ids()).toEqual([own!.channel_sid]))
-      expect(await fleet.channel(own!.channel_id)).toMatchObject({ is_verified: true })
+      expect(await fleet.getChannel(own!.channel_id)).toMatchObject({ is_verified: true })
       await fleet.untilStatus(first, 1)
     },
     LONG_MS,

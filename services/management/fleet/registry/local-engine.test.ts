@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestDatabase } from '../../../../test/fixtures/management-database.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { engine } from '../../db/schema/index.ts'
 import { loadSecrets } from '../../secrets/secrets.ts'
 import { registerLocalEngine } from './local-engine.ts'
@@ -9,7 +9,7 @@ import { registerLocalEngine } from './local-engine.ts'
 async function createAppliance() {
   const { database, remove } = await createTestDatabase()
   onTestFinished(remove)
-  const secrets = loadSecrets(temporaryFolder())
+  const secrets = loadSecrets(createTemporaryFolder())
   return {
     start: (url: string, token?: string) => registerLocalEngine(database, secrets, { url, token }),
     engines: async () => {

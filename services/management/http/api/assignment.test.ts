@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { customerInput, deviceInput, idIn, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
-import { managementCases } from '../../../../test/fixtures/management-cases.ts'
+import { customerInput, deviceInput, getCreatedId, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
+import { operationCases } from '../../../../test/fixtures/management-cases.ts'
 import {
   sharedHierarchy,
   sharedManagement,
@@ -28,7 +28,7 @@ const records = sharedRecords(management)
 const hierarchy = sharedHierarchy(management, 'own')
 
 describe('columns that are not fields', () => {
-  const writes = managementCases.filter(({ route }) => route.body)
+  const writes = operationCases.filter(({ route }) => route.body)
 
   it.each(writes)('are rejected by $name, naming each', async ({ route, example }) => {
     const input = { ...(example.input!(records) as object), ...columns }
@@ -152,5 +152,5 @@ it('rejects an id chosen by the caller', async () => {
   const chosen = '01900000-0000-7000-8000-000000000001'
   const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'), source_id: chosen }
   const answer = await management.send(routes.source.create, input)
-  expect(idIn(answer)).not.toBe(chosen)
+  expect(getCreatedId(answer)).not.toBe(chosen)
 })

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { type ManagementCase, managementCases } from '../../../../test/fixtures/management-cases.ts'
+import { type OperationCase, operationCases } from '../../../../test/fixtures/management-cases.ts'
 import { documentedFields } from '../../../../test/fixtures/management-fields.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)
 
-const cases = new Map(managementCases.map(testCase => [testCase.name, testCase]))
+const cases = new Map(operationCases.map(testCase => [testCase.name, testCase]))
 
 /** Returns the reasons in the answer by field. */
-async function requestFaults({ route }: ManagementCase, input: object) {
+async function requestFaults({ route }: OperationCase, input: object) {
   const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
   const names = fields.map(({ field }) => field)

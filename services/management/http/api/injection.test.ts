@@ -2,15 +2,15 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import {
+  createHierarchy,
   customerInput,
   deviceInput,
-  idIn,
-  makeHierarchy,
+  getCreatedId,
   organizationInput,
   siteInput,
   sourceInput,
 } from '../../../../test/fixtures/hierarchy.ts'
-import { managementCases } from '../../../../test/fixtures/management-cases.ts'
+import { operationCases } from '../../../../test/fixtures/management-cases.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
 const routes = managementRoutes
@@ -50,30 +50,30 @@ const counts = () =>
 describe('SQL in a text', () => {
   it.each(attacks)('is stored unchanged: %s', async attack => {
     const organization = injectAttack(organizationInput(''), attack)
-    const organization_id = idIn(await management.call(routes.organization.create, organization))
+    const organization_id = getCreatedId(await management.call(routes.organization.create, organization))
     expect((await management.call(routes.organization.id, { organization_id })).response).toMatchObject(
       organization,
     )
 
     const customer = injectAttack(customerInput(organization_id, ''), attack, [organization_id])
-    const customer_id = idIn(await management.call(routes.customer.create, customer))
+    const customer_id = getCreatedId(await management.call(routes.customer.create, customer))
     expect((await management.call(routes.customer.id, { customer_id })).response).toMatchObject(customer)
 
     const site = injectAttack(siteInput(organization_id, customer_id, ''), attack, [
       organization_id,
       customer_id,
     ])
-    const site_id = idIn(await management.call(routes.site.create, site))
+    const site_id = getCreatedId(await management.call(routes.site.create, site))
     expect((await management.call(routes.site.view, { site_id })).response).toMatchObject(site)
 
-    const made = await makeHierarchy(management, `beside ${attack}`)
+    const made = await createHierarchy(management, `beside ${attack}`)
     const place = [made.site_id, made.engine_id]
     const { device_streams: _, ...device } = injectAttack(
       { ...deviceInput(made.site_id, made.engine_id, ''), device_tags: { [attack]: '' } },
       attack,
       place,
     )
-    const device_id = idIn(await management.call(routes.device.create, device))
+    const device_id = getCreatedId(await management.call(routes.device.create, device))
     expect((await management.call(routes.device.id, { device_id })).response).toMatchObject(device)
 
     const source = {
@@ -84,13 +84,13 @@ describe('SQL in a text', () => {
       source_address: attack,
       static_content: [{ [attack]: attack }],
     }
-    const source_id = idIn(await management.call(routes.source.create, source))
+    const source_id = getCreatedId(await management.call(routes.source.create, source))
     expect((await management.call(routes.source.id, { source_id })).response).toMatchObject(source)
   })
 })
 
 describe('SQL in a query', () => {
-  const reads = managementCases.filter(({ route }) => route.method === 'get' && route.query)
+  const reads = operationCases.filter(({ route }) => route.method === 'get' && route.query)
 
   it.each(reads)('does not widen the result of $name and causes no error', async ({ route, example }) => {
     const before = await counts()

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { managementRoutes as routes } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { customerInput, deviceInput, siteInput, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
-import type { SignedIn } from '../../../../test/fixtures/management.ts'
-import { type ManagementCase, managementCases } from '../../../../test/fixtures/management-cases.ts'
+import type { SignedInUser } from '../../../../test/fixtures/management.ts'
+import { type OperationCase, operationCases } from '../../../../test/fixtures/management-cases.ts'
 import type { ManagementRecords } from '../../../../test/fixtures/management-records.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 
@@ -15,7 +15,7 @@ const others = sharedRecords(management)
 let missing: ManagementRecords
 
 const kinds = ['admin', 'manager', 'viewer'] as const
-const callers = {} as Record<(typeof kinds)[number], SignedIn>
+const callers = {} as Record<(typeof kinds)[number], SignedInUser>
 
 beforeAll(async () => {
   missing = { ...(mapValues(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
@@ -31,13 +31,13 @@ const mapValues = (records: ManagementRecords, change: (value: string) => string
 /** Values that do not belong to any organization. */
 const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
-async function sendRequest({ route, example }: ManagementCase, records: ManagementRecords, as: SignedIn) {
+async function sendRequest({ route, example }: OperationCase, records: ManagementRecords, as: SignedInUser) {
   const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
 
 /** The records that an example refers to. */
-function listReferencedKeys({ example }: ManagementCase): (keyof ManagementRecords)[] {
+function listReferencedKeys({ example }: OperationCase): (keyof ManagementRecords)[] {
   const keys: string[] = []
   example.input?.(
     new Proxy({} as ManagementRecords, {
@@ -51,7 +51,7 @@ function listReferencedKeys({ example }: ManagementCase): (keyof ManagementRecor
 }
 
 /** Routes open to anyone are authorized only by a refresh token. */
-const cases = managementCases.filter(
+const cases = operationCases.filter(
   testCase => testCase.route.access !== 'anyone' && listReferencedKeys(testCase).length > 0,
 )
 

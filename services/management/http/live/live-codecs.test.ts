@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { createLog, listen, readEnvironment } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
-import { wantSource } from '../../../../test/fixtures/control.ts'
-import { watch } from '../../../../test/fixtures/live-view.ts'
+import { createDesiredSource } from '../../../../test/fixtures/control.ts'
+import { receiveStream } from '../../../../test/fixtures/live-view.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { createManagement } from '../../management.ts'
@@ -11,9 +11,9 @@ test('a browser receives H.265 unchanged if it can play it, and H.264 otherwise'
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { codec: 'h265', frames: 60 })
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path, decoder: 'gst' }))
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst' }))
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   const environment = readEnvironment({ EYRIE_MEDIA_URL: media.url })
   const server = await listen(
     createManagement({ environment, log: createLog('management', 'silent') }),
@@ -22,7 +22,11 @@ test('a browser receives H.265 unchanged if it can play it, and H.264 otherwise'
   )
   onTestFinished(() => server.close())
   const codecs = async (query: string) => {
-    const { info } = await watch({ url: `http://127.0.0.1:${server.port}` }, 5, `/live/streams/1/ws${query}`)
+    const { info } = await receiveStream(
+      { url: `http://127.0.0.1:${server.port}` },
+      5,
+      `/live/streams/1/ws${query}`,
+    )
     return info.codecs
   }
   expect(await codecs('?codecs=h264,h265')).toMatch(/^hvc1\./)

@@ -5,7 +5,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import type { SignedIn } from '../../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../../test/fixtures/management.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { findLocalChannels } from '../../fleet/registry/local-engine.ts'
@@ -45,7 +45,7 @@ async function upstream(name: string, answer: unknown) {
 }
 
 /** Requests a deletion. The engine exports channel 7, which is shown in stream 3. */
-async function requestDeletion(stream: number, as: SignedIn | { token: string } | undefined) {
+async function requestDeletion(stream: number, as: SignedInUser | { token: string } | undefined) {
   const stream3 = { id: 3, hostname: '127.0.0.1', port: 1 }
   const app = new Hono().route(
     '/live/recordings',
@@ -81,7 +81,7 @@ it('deletes recordings of visible streams for managers, and audits it', async ()
 })
 
 it('answers 404 for an invisible stream and 403 without the role manager', async () => {
-  const statusOf = async (stream: number, as?: SignedIn | { token: string }) =>
+  const statusOf = async (stream: number, as?: SignedInUser | { token: string }) =>
     (await requestDeletion(stream, as)).status
   expect(await statusOf(3)).toBe(401)
   expect(await statusOf(3, await management.signIn('viewer', { sites: [records.site_id] }))).toBe(403)

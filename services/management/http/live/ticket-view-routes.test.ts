@@ -5,11 +5,11 @@ import { signTicket } from '@eyrie/kit/stream-ticket'
 import { Hono } from 'hono'
 import { v7 } from 'uuid'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { wantSource } from '../../../../test/fixtures/control.ts'
+import { createDesiredSource } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { webrtcWorker, whyNoWorker } from '../../../../test/fixtures/webrtc-worker.ts'
-import { offeredVideo, offerOf } from '../../../../test/fixtures/whep-offer.ts'
+import { createOffer, videoSection } from '../../../../test/fixtures/whep-offer.ts'
 import { createTicketViewRoutes } from './ticket-view-routes.ts'
 
 const INTERNAL = 'internal'
@@ -24,9 +24,9 @@ async function serveChannel() {
   const media = await serveMedia({ token: INTERNAL })
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { frames: 60 })
-  const control = await media.control()
-  await control.apply(wantSource({ id: STREAM, type: 'inf', url: path }))
-  await control.status(STREAM, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: STREAM, type: 'inf', url: path }))
+  await control.waitForStatus(STREAM, ({ state }) => state === 'running')
   const app = new Hono().route(
     '/media',
     createTicketViewRoutes(async () => ({ url: media.url, stream: STREAM })),
@@ -43,7 +43,7 @@ async function serveChannel() {
 }
 
 const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
-const offer = offerOf(offeredVideo)
+const offer = createOffer(videoSection)
 
 describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
   test('forwards an offer to the media of the channel, and ends the session at its Location', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { findDecoders } from '../../decode/decoders.ts'
 import { type GstError, Pipeline } from '../../node-gst/index.ts'
 import { createDeviceOrigin, openDevice } from './device-origin.ts'
@@ -72,13 +72,13 @@ describe('Video4Linux camera', () => {
 })
 
 function file(): string {
-  const path = join(temporaryFolder(), 'video0')
+  const path = join(createTemporaryFolder(), 'video0')
   writeFileSync(path, '')
   return path
 }
 
 function folder(): string {
-  const path = join(temporaryFolder(), 'video0')
+  const path = join(createTemporaryFolder(), 'video0')
   mkdirSync(path)
   return path
 }

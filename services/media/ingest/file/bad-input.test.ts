@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
 
 const MAX_BACKOFF_MS = 30_000
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 
 /** Invalid files, and the expected reasons. */
 const broken: [what: string, make: (path: string) => void, reason: RegExp][] = [
@@ -38,49 +38,49 @@ function cutOff(path: string, video: { fastStart: boolean }) {
 describe('file source', () => {
   it.each(broken)('fails with a reason for %s, without affecting other sources', async (_, make, reason) => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const path = join(media.folder, 'clip.mp4')
     make(path)
-    const good = wantSource({ id: 9, type: 'inf', url: 'test://ball', views })
+    const good = createDesiredSource({ id: 9, type: 'inf', url: 'test://ball', views })
     await control.apply(
       good,
-      wantSource({ id: 1, type: 'file', url: path, views }),
-      wantSource({ id: 2, type: 'inf', url: path, views, decoder: 'gst' }),
-      wantSource({ id: 3, type: 'file', url: path, views, pacing: 'all' }),
+      createDesiredSource({ id: 1, type: 'file', url: path, views }),
+      createDesiredSource({ id: 2, type: 'inf', url: path, views, decoder: 'gst' }),
+      createDesiredSource({ id: 3, type: 'file', url: path, views, pacing: 'all' }),
     )
     for (const id of [1, 2, 3]) {
-      const status = await control.status(id, ({ state }) => state === 'failed')
+      const status = await control.waitForStatus(id, ({ state }) => state === 'failed')
       expect(status.reason).toMatch(reason)
       expect(status.reason).toContain(path)
     }
-    await control.next('frame', ({ source }) => source === 9)
+    await control.waitForNextMessage('frame', ({ source }) => source === 9)
     expect((await fetch(`${media.url}/streams/1`)).status).toBe(503)
   })
 
   it('plays a truncated video up to its end', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const path = join(media.folder, 'clip.mp4')
     cutOff(path, { fastStart: true })
-    await control.apply(wantSource({ id: 1, type: 'file', url: path, views }))
-    await control.status(1, ({ state }) => state === 'ended')
-    const packets = await media.metric('eyrie_media_packets_total', '{source="1"}')
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, views }))
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
+    const packets = await media.readMetric('eyrie_media_packets_total', '{source="1"}')
     expect(packets).toBeGreaterThan(5)
     expect(packets).toBeLessThan(60)
   })
 
   it.each(['file', 'inf'] as const)('of type %s plays a file that is created later', async type => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const elsewhere = join(media.folder, 'elsewhere.mp4')
     const path = join(media.folder, 'clip.mp4')
     makeVideo(elsewhere)
-    await control.apply(wantSource({ id: 1, type, url: path, views }))
-    await control.status(1, ({ state }) => state === 'failed')
+    await control.apply(createDesiredSource({ id: 1, type, url: path, views }))
+    await control.waitForStatus(1, ({ state }) => state === 'failed')
     renameSync(elsewhere, path)
     clock.advance(MAX_BACKOFF_MS)
-    const status = await control.status(1, ({ state }) => state === 'running')
+    const status = await control.waitForStatus(1, ({ state }) => state === 'running')
     expect(status.reason).toBeUndefined()
   })
 })
@@ -95,20 +95,20 @@ it.each([
   ['file', '/etc/passwd', /lies outside the allowed folders/],
 ] as const)('source of type %s at %s fails with a reason', async (type, url, reason) => {
   const media = await serveMedia()
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type, url, views }))
-  const status = await control.status(1, ({ state }) => state === 'failed' || state === 'reconnecting')
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type, url, views }))
+  const status = await control.waitForStatus(1, ({ state }) => state === 'failed' || state === 'reconnecting')
   expect(status.reason).toMatch(reason)
 })
 
 it('a file in H.265 fails with decoder gst_h264 and plays with gst', async () => {
   const media = await serveMedia()
-  const control = await media.control()
+  const control = await media.connectControl()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path, { codec: 'h265' })
-  const source = wantSource({ id: 1, type: 'inf', url: path, views })
+  const source = createDesiredSource({ id: 1, type: 'inf', url: path, views })
   await control.apply(source, { ...source, id: 2, decoder: 'gst' })
-  const { reason } = await control.status(1, ({ state }) => state === 'failed')
+  const { reason } = await control.waitForStatus(1, ({ state }) => state === 'failed')
   expect(reason).toBe(`${path} is h265, which decoder gst_h264 does not support: choose gst`)
   await control.message('frame', frame => frame.source === 2)
 })

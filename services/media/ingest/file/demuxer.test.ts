@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
@@ -23,11 +23,11 @@ it.each([
   if (extension !== 'mp4') execFileSync('ffmpeg', ['-v', 'error', '-i', clip, '-c', 'copy', path])
   expect(chooseDemuxer(readFileSync(path).subarray(0, HEAD_BYTES))).toBe(demuxer)
 
-  const control = await media.control()
-  const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-  await control.apply(wantSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
+  const control = await media.connectControl()
+  const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+  await control.apply(createDesiredSource({ id: 1, type: 'file', url: path, pacing: 'all', views }))
   control.send({ type: 'grant', source: 1, view: 'grey', n: 1000 })
-  const { codec } = await control.status(1, ({ state }) => state === 'ended')
+  const { codec } = await control.waitForStatus(1, ({ state }) => state === 'ended')
   expect(codec).toBe('h264')
-  expect(await media.metric('eyrie_media_frames_total', '{source="1"}')).toBe(30)
+  expect(await media.readMetric('eyrie_media_frames_total', '{source="1"}')).toBe(30)
 })

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
 import { probeFile } from './file-probe.ts'
 
@@ -20,7 +20,7 @@ it.each([
 ] as const)(
   'the probe of a file %s fails with a reason, regardless of thread timing',
   async (_, make, reason) => {
-    const path = join(temporaryFolder(), 'clip.mp4')
+    const path = join(createTemporaryFolder(), 'clip.mp4')
     make(path)
     const wrong = expect.objectContaining({ message: `${path} is not a playable video: ${reason}` })
     for (let round = 0; round < ROUNDS; round++)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { createPipelineSession } from '../pipeline-session.ts'
@@ -19,7 +19,7 @@ const blockThread = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayB
 
 describe('pacing of a file', () => {
   it('ends the session if the first packet would be delayed for hours', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const path = join(folder, 'clip.mp4')
     makeVideo(path, { frames: 30 })
     const origin = await openFile(path, [folder])
@@ -52,13 +52,13 @@ describe('pacing of a file', () => {
     const media = await serveMedia()
     const url = join(media.folder, 'clip.mp4')
     makeVideo(url, { frames: 300, fps: 100 })
-    const control = await media.control()
-    await control.apply(wantSource({ id: 1, type: 'file', url }))
-    await control.status(1, ({ state }) => state === 'running')
+    const control = await media.connectControl()
+    await control.apply(createDesiredSource({ id: 1, type: 'file', url }))
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     // More packets become due than the queue for this thread holds.
     blockThread(1500)
-    await control.status(1, ({ state }) => state === 'ended')
-    expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBe(300)
+    await control.waitForStatus(1, ({ state }) => state === 'ended')
+    expect(await media.readMetric('eyrie_media_packets_total', '{source="1"}')).toBe(300)
   })
 
   it(`never stalls in ${4 * TURNS} sessions on a busy machine`, {
@@ -67,9 +67,9 @@ describe('pacing of a file', () => {
     const media = await serveMedia()
     const url = join(media.folder, 'clip.mp4')
     makeVideo(url, { frames: FRAMES })
-    const control = await media.control()
-    const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-    const sources = [1, 2, 3, 4].map(id => wantSource({ id, type: 'inf', url, views }))
+    const control = await media.connectControl()
+    const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+    const sources = [1, 2, 3, 4].map(id => createDesiredSource({ id, type: 'inf', url, views }))
     await control.apply(...sources)
     const reached = new Map<number, number>()
     await vi.waitUntil(

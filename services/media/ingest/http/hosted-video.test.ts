@@ -1,14 +1,14 @@
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it, onTestFinished } from 'vitest'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
-import { startMedia } from '../../../../test/fixtures/media.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
+import { startMediaProcess } from '../../../../test/fixtures/media.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const TOKEN = 'other-token'
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const ball = wantSource({ id: 7, type: 'inf', url: 'test://ball', views })
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+const ball = createDesiredSource({ id: 7, type: 'inf', url: 'test://ball', views })
 
 type Frame = Extract<MessageFromMedia, { type: 'frame' }>
 const filterFrames = (messages: MessageFromMedia[]) =>
@@ -16,7 +16,7 @@ const filterFrames = (messages: MessageFromMedia[]) =>
 
 /** Starts another instance in a separate process, with a ball as stream 7. */
 async function startOther(port = '0') {
-  const media = await startMedia({ EYRIE_INTERNAL_TOKEN: TOKEN, EYRIE_MEDIA_PORT: port })
+  const media = await startMediaProcess({ EYRIE_INTERNAL_TOKEN: TOKEN, EYRIE_MEDIA_PORT: port })
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= media.stop()
@@ -25,7 +25,7 @@ async function startOther(port = '0') {
   onTestFinished(stop)
   const control = await connectControl(media.url, TOKEN)
   await control.apply(ball)
-  await control.status(7, ({ state }) => state === 'running')
+  await control.waitForStatus(7, ({ state }) => state === 'running')
   const kill = async () => {
     process.kill(media.pid, 'SIGKILL')
     await stop()
@@ -35,11 +35,11 @@ async function startOther(port = '0') {
 
 /** Starts media with stream 7 of another instance as its source 1. */
 async function follow(url: string, token: string | undefined) {
-  const clock = createTurnableClock()
+  const clock = createAdjustableClock()
   const media = await serveMedia({ clock })
-  const control = await media.control()
+  const control = await media.connectControl()
   const address = { url: `${url}/streams/7`, ...(token && { token }) }
-  await control.apply(wantSource({ id: 1, type: 'hosted_video', address, views }))
+  await control.apply(createDesiredSource({ id: 1, type: 'hosted_video', address, views }))
   return { media, control, clock }
 }
 
@@ -48,7 +48,7 @@ it('a stream of another instance is analysed and shown with the original capture
   const other = await startOther()
   const { media, control } = await follow(other.url, TOKEN)
   await control.message('frame', ({ n }) => n > 30)
-  expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
+  expect(await control.waitForStatus(1, ({ state }) => state === 'running')).toMatchObject({
     width: 1280,
     height: 720,
     codec: 'h264',
@@ -57,7 +57,7 @@ it('a stream of another instance is analysed and shown with the original capture
 
   // Pictures were captured after the other instance started, regardless of delays.
   for (let time = 0; time < 20; time++) {
-    const frame = await control.next('frame')
+    const frame = await control.waitForNextMessage('frame')
     expect(frame.time / 1000).toBeGreaterThan(startedAt)
     expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
   }
@@ -78,12 +78,12 @@ it('a stream of another instance resumes after a restart, with increasing stream
   for (let time = 1; time <= 2; time++) {
     const { port } = new URL(other.url)
     await other.kill()
-    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toContain(`${other.url}/streams/7`)
     other = await startOther(port)
     let again = false
     control
-      .next('frame', ({ discontinuity }) => discontinuity)
+      .waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
       .then(() => {
         again = true
       })
@@ -108,10 +108,10 @@ it.each([
   async (_, token, id, reason) => {
     const other = await startOther()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const address = { url: `${other.url}/streams/${id}`, ...(token && { token }) }
-    await control.apply(wantSource({ id: 1, type: 'hosted_video', address, views }))
-    const lost = await control.status(1, ({ state }) => state === 'reconnecting')
+    await control.apply(createDesiredSource({ id: 1, type: 'hosted_video', address, views }))
+    const lost = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(lost.reason).toMatch(reason)
     expect(lost.reason).not.toContain(token ?? TOKEN)
   },

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { AddressObject, DesiredSource } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
-import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createCertificate } from '../../../../test/fixtures/certificate.ts'
+import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
-import { startMedia } from '../../../../test/fixtures/media.ts'
+import { startMediaProcess } from '../../../../test/fixtures/media.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
-  wantSource({ id: 1, type: 'video', address, views, ...more })
+  createDesiredSource({ id: 1, type: 'video', address, views, ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'
 
@@ -23,7 +23,7 @@ describe('credentials for HTTP cameras', () => {
     async scheme => {
       const { url } = await startHttpCamera({ login: { scheme, user, password } })
       const media = await serveMedia()
-      const control = await media.control()
+      const control = await media.connectControl()
       const withCredentials = url('/live.mp4').replace(
         '//',
         `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`,
@@ -32,8 +32,8 @@ describe('credentials for HTTP cameras', () => {
         camera({ url: url('/live.mp4'), username: user, password }),
         camera({ url: withCredentials }, { id: 2 }),
       )
-      await control.status(1, isRunning)
-      await control.status(2, isRunning)
+      await control.waitForStatus(1, isRunning)
+      await control.waitForStatus(2, isRunning)
     },
   )
 
@@ -41,9 +41,9 @@ describe('credentials for HTTP cameras', () => {
     const token = 'eyJhbGciOi"J9\\.e30=-_~+/'
     const { url, requests } = await startHttpCamera({ token })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/live.mp4'), token }))
-    await control.status(1, isRunning)
+    await control.waitForStatus(1, isRunning)
     expect(requests.every(({ authorization }) => authorization === `Bearer ${token}`)).toBe(true)
   })
 
@@ -52,7 +52,7 @@ describe('credentials for HTTP cameras', () => {
       login: { scheme: 'digest', user: 'viewer', password: 'secret' },
     })
     const tokenCamera = await startHttpCamera({ token: 'secret' })
-    const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
+    const media = await startMediaProcess({ EYRIE_LOG_LEVEL: 'debug' })
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const path = '/live.mp4?pwd=xyzzy-query'
@@ -61,7 +61,7 @@ describe('credentials for HTTP cameras', () => {
       camera({ url: digestCamera.url(path).replace('//', '//viewer:xyzzy-url@') }, { id: 2 }),
       camera({ url: tokenCamera.url(path), token: 'xyzzy-token' }, { id: 3 }),
     )
-    const reasons = [1, 2, 3].map(async id => (await control.status(id, isLost)).reason)
+    const reasons = [1, 2, 3].map(async id => (await control.waitForStatus(id, isLost)).reason)
     expect(await Promise.all(reasons)).toEqual([
       expect.stringContaining('rejects the user name or password'),
       expect.stringContaining('rejects the user name or password'),
@@ -81,15 +81,15 @@ describe('credentials for HTTP cameras', () => {
       },
     })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(
       camera({ url: url('/live.mp4') }),
       camera({ url: url('/live.mp4'), token: 'bearer' }, { id: 2 }),
       camera({ url: url('/live.mp4'), username: 'viewer', password: 'secret' }, { id: 3 }),
     )
-    await control.status(1, isRunning)
+    await control.waitForStatus(1, isRunning)
     for (const id of [2, 3]) {
-      const { reason } = await control.status(id, isLost)
+      const { reason } = await control.waitForStatus(id, isLost)
       expect(reason).toContain('redirects to another address, to which credentials are not sent')
     }
     expect(other.requests.every(({ authorization }) => authorization === undefined)).toBe(true)
@@ -98,28 +98,28 @@ describe('credentials for HTTP cameras', () => {
 
 describe('certificate of an HTTPS camera', () => {
   it('must be trusted unless tls_insecure is set', async () => {
-    const { key, cert } = makeCertificate(temporaryFolder())
+    const { key, cert } = createCertificate(createTemporaryFolder())
     const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
     const strict = await startHttpCamera({ tls })
     const lenient = await startHttpCamera({ tls })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(
       camera({ url: strict.url('/live.mp4') }),
       camera({ url: lenient.url('/live.mp4'), tls_insecure: true }, { id: 2 }),
     )
-    expect((await control.status(1, isLost)).reason).toMatch(
+    expect((await control.waitForStatus(1, isLost)).reason).toMatch(
       /presents an untrusted certificate \(.+\): install a valid one, or set tls_insecure/,
     )
-    await control.status(2, isRunning)
+    await control.waitForStatus(2, isRunning)
   })
 
   it('is reported as missing if the camera does not support TLS', async () => {
     const { url } = await startHttpCamera()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/live.mp4').replace('http:', 'https:') }))
-    expect((await control.status(1, isLost)).reason).toContain(
+    expect((await control.waitForStatus(1, isLost)).reason).toContain(
       'does not support TLS: use http instead of https',
     )
   })

@@ -8,18 +8,18 @@ import {
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
 
 const MAX_BACKOFF_MS = 30_000
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>
-  wantSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
+  createDesiredSource({ id: 1, type: 'video', address, views, decoder: 'gst', ...more })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 const isRunning = ({ state }: { state: string }) => state === 'running'
 
@@ -33,17 +33,17 @@ describe('HTTP camera', () => {
   ] as const)('that serves %s is decoded by %s', async (path, decoder, codec) => {
     const { url, requests } = await startHttpCamera()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url(path) }, { decoder }))
     await control.message('frame', ({ n }) => n > 5)
-    expect(await control.status(1, isRunning)).toMatchObject({ width: 320, height: 240, codec })
+    expect(await control.waitForStatus(1, isRunning)).toMatchObject({ width: 320, height: 240, codec })
     expect(requests.map(request => request.path)).toEqual([path, path])
     const stream = await fetch(`${media.url}/streams/1/snapshot.jpg`)
     expect(stream.headers.get('Content-Type')).toBe('image/jpeg')
   })
 
   it('that serves a file is played in real time, and again after it ends', async () => {
-    const path = join(temporaryFolder(), 'clip.mp4')
+    const path = join(createTemporaryFolder(), 'clip.mp4')
     makeVideo(path, { frames: 30, fps: 15, fastStart: true })
     const requestedAt: number[] = []
     const { url } = await startHttpCamera({
@@ -54,24 +54,24 @@ describe('HTTP camera', () => {
         },
       },
     })
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/clip.mp4') }))
-    const { reason } = await control.status(1, isLost)
+    const { reason } = await control.waitForStatus(1, isLost)
     const [, playedAt] = requestedAt
     // The last of 30 frames at 15 fps is due after 29/15 s.
     expect(performance.now() - playedAt!).toBeGreaterThan(1_900)
     expect(reason).toBe(`${url('/clip.mp4')} ended the stream`)
     await control.message('frame')
     clock.advance(MAX_BACKOFF_MS)
-    expect(await control.next('frame')).toMatchObject({ discontinuity: true })
+    expect(await control.waitForNextMessage('frame')).toMatchObject({ discontinuity: true })
   })
 
   it('is limited to the configured frame rate', async () => {
     const { url } = await startHttpCamera()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/video.mjpg') }, { rate: 5 }))
     await control.message('frame', ({ n }) => n >= 8)
     const frames = control.messages.filter(isFrame)
@@ -83,9 +83,9 @@ describe('HTTP camera', () => {
   })
 
   it('reconnects after each restart, with increasing stream time', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     let { url, port, kill } = await startHttpCamera()
     await control.apply(
       camera({ url: url('/live.mp4') }),
@@ -95,10 +95,11 @@ describe('HTTP camera', () => {
     for (const id of [1, 2, 3]) await control.message('frame', ({ source }) => source === id)
     for (let time = 1; time <= 3; time++) {
       await kill()
-      for (const id of [1, 2, 3]) expect((await control.status(id, isLost)).reason).toContain(String(port))
+      for (const id of [1, 2, 3])
+        expect((await control.waitForStatus(id, isLost)).reason).toContain(String(port))
       ;({ kill } = await startHttpCamera({ port }))
       const back = [1, 2, 3].map(id =>
-        control.next('frame', ({ source, discontinuity }) => source === id && discontinuity),
+        control.waitForNextMessage('frame', ({ source, discontinuity }) => source === id && discontinuity),
       )
       clock.advance(MAX_BACKOFF_MS)
       await Promise.all(back)
@@ -114,19 +115,19 @@ describe('HTTP camera', () => {
   }, 120_000)
 
   it('is found when it is switched on', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const { url, port, kill } = await startHttpCamera()
     await kill()
     await control.apply(camera({ url: url('/live.mp4') }))
-    const { reason } = await control.status(1, isLost)
+    const { reason } = await control.waitForStatus(1, isLost)
     expect(reason).toBe(
       `${url('/live.mp4')} cannot be reached: check that the camera is on and that host and port are correct`,
     )
     await startHttpCamera({ port })
     clock.advance(MAX_BACKOFF_MS)
-    await control.status(1, isRunning)
+    await control.waitForStatus(1, isRunning)
   })
 
   it.each([
@@ -138,9 +139,9 @@ describe('HTTP camera', () => {
   ])('that %s fails with a reason', async (_, status, reason) => {
     const { url } = await startHttpCamera({ answers: { '/': response => response.writeHead(status).end() } })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/?channel=1') }))
-    const lost = await control.status(1, isLost)
+    const lost = await control.waitForStatus(1, isLost)
     expect(lost.reason).toMatch(reason)
     expect(lost.reason).toContain(url('/'))
   })
@@ -154,9 +155,9 @@ describe('HTTP camera', () => {
       answers: { '/': response => response.setHeader('Content-Type', type).end(body) },
     })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/') }))
-    const { reason } = await control.status(1, isLost)
+    const { reason } = await control.waitForStatus(1, isLost)
     expect(reason).toBe(
       `${url('/')} sends no video (${type}): use the address of its video stream, as given in its manual`,
     )
@@ -169,26 +170,26 @@ describe('HTTP camera', () => {
         '/answered': response => response.writeHead(200).flushHeaders(),
       },
     })
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url('/never') }), camera({ url: url('/answered') }, { id: 2 }))
     await vi.waitUntil(() => requests.length === 2)
     // The response may arrive after the time limit, and then counts for the next attempt.
     await vi.waitFor(
       async () => {
         clock.advance(10_000)
-        expect((await control.status(1, isLost)).reason).toContain('has not responded for 10 s')
-        expect((await control.status(2, isLost)).reason).toContain('has sent no picture for 10 s')
+        expect((await control.waitForStatus(1, isLost)).reason).toContain('has not responded for 10 s')
+        expect((await control.waitForStatus(2, isLost)).reason).toContain('has sent no picture for 10 s')
       },
       { interval: 500 },
     )
   })
 
   it('is given up when its connection goes silent, and found again', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const behind = await startHttpCamera()
     const streams: IncomingMessage[] = []
     const { url } = await startHttpCamera({
@@ -215,18 +216,18 @@ describe('HTTP camera', () => {
     )
     const lost = control.messages.find(each => each.type === 'source' && each.status.state === 'reconnecting')
     expect(JSON.stringify(lost)).toContain('has sent nothing for 10 s')
-    const again = control.next('frame', ({ discontinuity }) => discontinuity)
+    const again = control.waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
     clock.advance(MAX_BACKOFF_MS)
     await again
   })
 
   it('is abandoned immediately when the source is removed during the probe', async () => {
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const { url, requests } = await startHttpCamera({ answers: { '/': () => {} } })
     await control.apply(camera({ url: url('/') }))
     await vi.waitUntil(() => requests.length > 0, { timeout: 10_000 })
     await control.apply()
-    expect(await media.metric('eyrie_media_sources', '{state="connecting"}')).toBe(0)
+    expect(await media.readMetric('eyrie_media_sources', '{state="connecting"}')).toBe(0)
   })
 })

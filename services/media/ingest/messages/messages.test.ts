@@ -1,31 +1,31 @@
 import { join } from 'node:path'
 import { minimalView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
-import { freePort } from '../../../../test/fixtures/free-ports.ts'
-import { headerOf, makeJpeg, publish } from '../../../../test/fixtures/publisher.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
+import { findFreePort } from '../../../../test/fixtures/free-ports.ts'
+import { createJpeg, createMessageHeader, startPublisher } from '../../../../test/fixtures/publisher.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { RingReader } from '../../../engine/frames/ring-reader.ts'
 import type { Clock } from '../../runtime/clock.ts'
 
 const SIZE = { width: 64, height: 48 }
-const grey = view({ format: 'GRAY8' })
+const grey = createViewSpec({ format: 'GRAY8' })
 const person = { class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 0.5, h: 0.5 } }
 
 const endpointIn = (folder: string) => `ipc://${join(folder, 'frames.sock')}`
 
 async function follow(url: string, clock?: Clock): Promise<ControlClient> {
   const media = await serveMedia({ clock })
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'zmq', url, views: { grey } }))
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'zmq', url, views: { grey } }))
   return control
 }
 
 /** Reads the last announced frame from the ring. */
 async function newest(control: ControlClient, key = 'grey') {
-  const { n, pts } = await control.next('frame', frame => frame.view === key)
+  const { n, pts } = await control.waitForNextMessage('frame', frame => frame.view === key)
   const { path } = control.messages.findLast(each => each.type === 'view' && each.view === key) as {
     path: string
   }
@@ -37,16 +37,16 @@ async function newest(control: ControlClient, key = 'grey') {
 }
 
 const state = (control: ControlClient, expected: string) =>
-  control.status(1, status => status.state === expected)
+  control.waitForStatus(1, status => status.state === expected)
 
 describe('message source', () => {
   it('shows the JPEG pictures of a sender that starts later, in its own stream time', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
     expect((await state(control, 'connecting')).reason).toContain('has sent nothing yet')
-    const payload = makeJpeg(SIZE)
-    await publish(endpoint, seq => ({
-      header: headerOf(seq, { format: 'JPEG', objects: [person] }),
+    const payload = createJpeg(SIZE)
+    await startPublisher(endpoint, seq => ({
+      header: createMessageHeader(seq, { format: 'JPEG', objects: [person] }),
       payload,
     }))
     expect(await state(control, 'running')).toMatchObject({ ...SIZE, codec: 'jpeg' })
@@ -59,12 +59,12 @@ describe('message source', () => {
   })
 
   it('reports the findings of the sender before the frame, with its capture time', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
-    const payload = makeJpeg(SIZE)
+    const payload = createJpeg(SIZE)
     const events = [{ type: 'line-crossing', name: 'door' }]
-    await publish(endpoint, seq => ({
-      header: headerOf(seq, { format: 'JPEG', objects: [person], events }),
+    await startPublisher(endpoint, seq => ({
+      header: createMessageHeader(seq, { format: 'JPEG', objects: [person], events }),
       payload,
     }))
     const { pts } = await control.message('frame')
@@ -80,13 +80,13 @@ describe('message source', () => {
     ['RGB', 63, 3],
     ['GRAY8', 62, 1],
   ] as const)('shows raw pictures in %s with unaligned rows', async (format, width, bytesPerPixel) => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
     // White except for the first pixel of each row.
     const payload = new Uint8Array(width * 48 * bytesPerPixel).map((_, i) =>
       i % (width * bytesPerPixel) < bytesPerPixel ? 0 : 255,
     )
-    await publish(endpoint, seq => ({ header: headerOf(seq, { format, width }), payload }))
+    await startPublisher(endpoint, seq => ({ header: createMessageHeader(seq, { format, width }), payload }))
     const { pixels, shape } = await newest(control)
     expect(shape).toMatchObject({ width, height: 48 })
     const columns = Array.from({ length: width }, (_, x) => pixels[10 * width + x]! > 128)
@@ -94,13 +94,13 @@ describe('message source', () => {
   })
 
   it('without pictures provides the minimal view, and fails others with a reason', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const views = { grey, tick: minimalView }
-    await control.apply(wantSource({ id: 1, type: 'zmq', url: endpoint, views }))
-    await publish(endpoint, seq => ({
-      header: headerOf(seq, { width: 1920, height: 1080, objects: [person] }),
+    await control.apply(createDesiredSource({ id: 1, type: 'zmq', url: endpoint, views }))
+    await startPublisher(endpoint, seq => ({
+      header: createMessageHeader(seq, { width: 1920, height: 1080, objects: [person] }),
     }))
     const failed = await control.message('view-failed', ({ view }) => view === 'grey')
     expect(failed.reason).toContain('sends no pictures: set payload=jpeg on its sink')
@@ -110,13 +110,13 @@ describe('message source', () => {
   })
 
   it('tolerates a few messages without a picture', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
-    const payload = makeJpeg(SIZE)
-    await publish(endpoint, seq =>
+    const payload = createJpeg(SIZE)
+    await startPublisher(endpoint, seq =>
       seq % 5 === 0
-        ? { header: headerOf(seq, { events: [{ type: 'missed' }] }) }
-        : { header: headerOf(seq, { format: 'JPEG' }), payload },
+        ? { header: createMessageHeader(seq, { events: [{ type: 'missed' }] }) }
+        : { header: createMessageHeader(seq, { format: 'JPEG' }), payload },
     )
     await control.message('findings', ({ events }) => events[0]?.type === 'missed')
     await newest(control)
@@ -125,20 +125,20 @@ describe('message source', () => {
   })
 
   it('continues stream time and frame numbers after a restart of the sender or a new picture size', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
-    const small = makeJpeg(SIZE)
-    const sender = await publish(endpoint, seq => ({
-      header: headerOf(seq, { format: 'JPEG' }),
+    const small = createJpeg(SIZE)
+    const sender = await startPublisher(endpoint, seq => ({
+      header: createMessageHeader(seq, { format: 'JPEG' }),
       payload: small,
     }))
     const before = await newest(control)
     await sender.stop()
-    const large = makeJpeg({ width: 128, height: 96 })
-    const header = (seq: number) => ({ ...headerOf(seq, { format: 'JPEG' }), pts: seq * 1800 })
-    await publish(endpoint, seq => ({ header: header(seq), payload: large }))
-    await control.status(1, ({ width }) => width === 128)
-    await control.next('view')
+    const large = createJpeg({ width: 128, height: 96 })
+    const header = (seq: number) => ({ ...createMessageHeader(seq, { format: 'JPEG' }), pts: seq * 1800 })
+    await startPublisher(endpoint, seq => ({ header: header(seq), payload: large }))
+    await control.waitForStatus(1, ({ width }) => width === 128)
+    await control.waitForNextMessage('view')
     const after = await newest(control)
     expect(after.n).toBeGreaterThan(before.n)
     expect(after.pts).toBeGreaterThan(before.pts)
@@ -146,23 +146,29 @@ describe('message source', () => {
   })
 
   it('skips invalid messages and reports what is wrong with them', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
-    const payload = makeJpeg(SIZE)
+    const payload = createJpeg(SIZE)
     const broken = Buffer.from(payload).fill(0, 700)
     const garbage = [
       { header: 'nonsense', payload },
       { header: { v: 2 }, payload },
-      { header: headerOf(1, { format: 'JPEG' }), payload: Buffer.from('no picture') },
-      { header: headerOf(1, { format: 'RGB' }), payload: new Uint8Array(7) },
-      { header: headerOf(1, { format: null }), payload },
-      { header: headerOf(1, { format: 'JPEG' }), payload: Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0]) },
+      { header: createMessageHeader(1, { format: 'JPEG' }), payload: Buffer.from('no picture') },
+      { header: createMessageHeader(1, { format: 'RGB' }), payload: new Uint8Array(7) },
+      { header: createMessageHeader(1, { format: null }), payload },
+      {
+        header: createMessageHeader(1, { format: 'JPEG' }),
+        payload: Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0]),
+      },
     ]
-    await publish(endpoint, seq => {
+    await startPublisher(endpoint, seq => {
       if (seq % 3 === 1) return garbage[((seq / 3) % garbage.length) | 0]!
-      return { header: headerOf(seq, { format: 'JPEG' }), payload: seq % 3 === 2 ? broken : payload }
+      return {
+        header: createMessageHeader(seq, { format: 'JPEG' }),
+        payload: seq % 3 === 2 ? broken : payload,
+      }
     })
-    const { reason } = await control.status(1, ({ reason }) =>
+    const { reason } = await control.waitForStatus(1, ({ reason }) =>
       /messages could not be read/.test(reason ?? ''),
     )
     expect(reason).toMatch(/^\d+ messages could not be read; the last one because its (header|payload)/)
@@ -170,86 +176,88 @@ describe('message source', () => {
   })
 
   it('reports invalid messages and other topics only while they are recent', async () => {
-    const endpoint = endpointIn(temporaryFolder())
-    const clock = createTurnableClock()
+    const endpoint = endpointIn(createTemporaryFolder())
+    const clock = createAdjustableClock()
     const control = await follow(`${endpoint}?topic=1`, clock)
     let sent: 'nonsense' | 'others' | 'nothing else' = 'nonsense'
-    await publish(endpoint, seq => {
+    await startPublisher(endpoint, seq => {
       if (sent === 'nonsense' && seq % 2 === 0) return { header: 'nonsense' }
-      return { header: headerOf(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
+      return { header: createMessageHeader(seq), topic: sent === 'others' && seq % 2 === 0 ? '12' : '1' }
     })
-    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    const waitForReason = (text: string) =>
+      control.waitForStatus(1, ({ reason }) => reason?.includes(text) === true)
     /** Advances the clock by a minute after everything sent so far has arrived. */
     const passMinute = async (from: typeof sent) => {
       sent = from
-      for (let i = 0; i < 10; i++) await control.next('findings')
+      for (let i = 0; i < 10; i++) await control.waitForNextMessage('findings')
       clock.advance(60_000)
     }
     await waitForReason('messages could not be read; the last one because its header is not JSON')
     await passMinute('others')
     await waitForReason('other topics are also sent (12)')
     await passMinute('nothing else')
-    for (let i = 0; i < 10; i++) await control.next('findings')
-    const { state, reason } = await control.status(1, () => true)
+    for (let i = 0; i < 10; i++) await control.waitForNextMessage('findings')
+    const { state, reason } = await control.waitForStatus(1, () => true)
     expect({ state, reason }).toEqual({ state: 'running', reason: undefined })
   })
 
   it('reports what is wrong with a sender of invalid messages, and later that all were invalid', async () => {
-    const endpoint = endpointIn(temporaryFolder())
-    const clock = createTurnableClock()
+    const endpoint = endpointIn(createTemporaryFolder())
+    const clock = createAdjustableClock()
     const control = await follow(endpoint, clock)
-    const sender = await publish(endpoint, () => ({ header: 'nonsense' }))
-    const waitForReason = (text: string) => control.status(1, ({ reason }) => reason?.includes(text) === true)
+    const sender = await startPublisher(endpoint, () => ({ header: 'nonsense' }))
+    const waitForReason = (text: string) =>
+      control.waitForStatus(1, ({ reason }) => reason?.includes(text) === true)
     await waitForReason('messages could not be read')
     await sender.stop()
     clock.advance(60_000)
     const { state } = await waitForReason('has sent only unreadable messages')
     expect(state).toBe('connecting')
-    const good = await publish(endpoint, seq => ({ header: headerOf(seq) }))
-    await control.status(1, ({ state, reason }) => state === 'running' && reason === undefined)
+    const good = await startPublisher(endpoint, seq => ({ header: createMessageHeader(seq) }))
+    await control.waitForStatus(1, ({ state, reason }) => state === 'running' && reason === undefined)
     await good.stop()
-    await publish(endpoint, () => ({ header: 'nonsense' }))
-    await control.status(
+    await startPublisher(endpoint, () => ({ header: 'nonsense' }))
+    await control.waitForStatus(
       1,
       ({ state, reason = '' }) => state === 'reconnecting' && /could not be read/.test(reason),
     )
   })
 
   it('follows only the selected topic of a sender', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(`${endpoint}?topic=gate/1`)
     const topics = ['gate/11', 'gate/1', 'door/1']
     const createMessage = (seq: number) => {
       const topic = topics[seq % 3]!
-      return { topic, header: headerOf(seq, { events: [{ type: topic }] }) }
+      return { topic, header: createMessageHeader(seq, { events: [{ type: topic }] }) }
     }
-    await publish(endpoint, createMessage)
-    await control.next('findings', ({ events }) => events[0]?.type === 'gate/1')
+    await startPublisher(endpoint, createMessage)
+    await control.waitForNextMessage('findings', ({ events }) => events[0]?.type === 'gate/1')
     const since = control.messages.length
-    for (let i = 0; i < 5; i++) await control.next('findings')
+    for (let i = 0; i < 5; i++) await control.waitForNextMessage('findings')
     const events = control.messages
       .slice(since)
       .flatMap(each => (each.type === 'findings' ? each.events : []))
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['gate/1']))
-    await control.status(1, ({ reason }) => reason?.includes('gate/11') === true)
+    await control.waitForStatus(1, ({ reason }) => reason?.includes('gate/11') === true)
   })
 
   it('reconnects when the sender falls silent', async () => {
-    const endpoint = endpointIn(temporaryFolder())
+    const endpoint = endpointIn(createTemporaryFolder())
     const control = await follow(endpoint)
-    const sender = await publish(endpoint, seq => ({ header: headerOf(seq) }))
+    const sender = await startPublisher(endpoint, seq => ({ header: createMessageHeader(seq) }))
     await state(control, 'running')
     await sender.stop()
     expect((await state(control, 'reconnecting')).reason).toContain('has sent nothing for 5 s')
   })
 
   it('accepts connections from senders if it binds', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     const control = await follow(`tcp://127.0.0.1:${port}?bind=true`)
-    const payload = makeJpeg(SIZE)
-    await publish(
+    const payload = createJpeg(SIZE)
+    await startPublisher(
       `tcp://127.0.0.1:${port}`,
-      seq => ({ header: headerOf(seq, { format: 'JPEG' }), payload }),
+      seq => ({ header: createMessageHeader(seq, { format: 'JPEG' }), payload }),
       {
         bind: false,
       },

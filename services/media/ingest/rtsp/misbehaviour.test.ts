@@ -9,29 +9,29 @@ import {
 } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createTurnableClock, type TurnableClock } from '../../../../test/fixtures/clock.ts'
-import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
+import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const SILENCE_MS = 5_000
 const SENDER_REPORT = 200
 const FROM_1900_TO_1970_S = 2_208_988_800
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const toSource = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+const toSource = (address: AddressObject) => createDesiredSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 const isLost = ({ state }: SourceStatus) => state === 'reconnecting'
 const isRunning = ({ state }: SourceStatus) => state === 'running'
 
 /** Connects media to a camera through a proxy, and waits for the first frame. */
 async function connectThroughProxy(address: Partial<AddressObject> = {}) {
-  const clock = createTurnableClock()
+  const clock = createAdjustableClock()
   const media = await serveMedia({ clock })
-  const control = await media.control()
+  const control = await media.connectControl()
   const camera = await startRtspCamera()
-  const proxy = await tamperWith(camera)
+  const proxy = await startTamperingProxy(camera)
   await control.apply(toSource({ url: proxy.url, transport: 'tcp', ...address }))
   await control.message('frame', ({ n }) => n > 3)
   return { clock, media, control, camera, proxy }
@@ -48,13 +48,13 @@ function expectIncreasingTime({ messages }: ControlClient) {
 }
 
 /** Advances the clock to the next attempt and no further, since a new connection may be silent at first. */
-async function reconnect(control: ControlClient, clock: TurnableClock) {
-  const { next_try_at } = await control.status(
+async function reconnect(control: ControlClient, clock: AdjustableClock) {
+  const { next_try_at } = await control.waitForStatus(
     1,
     status => status.next_try_at !== undefined || isRunning(status),
   )
   if (next_try_at) clock.advance(MAX_BACKOFF_MS)
-  await control.status(1, isRunning)
+  await control.waitForStatus(1, isRunning)
 }
 
 const everySecondPacket = (tamper: Tamper): Tamper => {
@@ -71,13 +71,13 @@ describe('RTSP camera that misbehaves', () => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
     }, 20_000)
-    const { reason, attempts, next_try_at } = await control.status(1, isLost)
+    const { reason, attempts, next_try_at } = await control.waitForStatus(1, isLost)
     expect(reason).toMatch(/has sent \d+ packets but no picture for 5 s|has sent nothing for 5 s/)
     expect(attempts).toBeGreaterThan(0)
     expect(next_try_at === undefined || Date.parse(next_try_at) > 0).toBe(true)
     proxy.cut()
     await reconnect(control, clock)
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     expect(control.messages.filter(isFrame).length).toBeGreaterThan(framesBefore)
     expectIncreasingTime(control)
   }, 90_000)
@@ -85,9 +85,9 @@ describe('RTSP camera that misbehaves', () => {
   it('is found again after it closes a connection in the middle of a packet', async () => {
     const { clock, control, proxy } = await connectThroughProxy()
     proxy.cut()
-    await control.status(1, isLost)
+    await control.waitForStatus(1, isLost)
     await reconnect(control, clock)
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     expectIncreasingTime(control)
   })
 
@@ -103,7 +103,7 @@ describe('RTSP camera that misbehaves', () => {
     }, 20_000)
     proxy.tamper = packet => [packet]
     await reconnect(control, clock)
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     expectIncreasingTime(control)
   }, 60_000)
 
@@ -114,16 +114,16 @@ describe('RTSP camera that misbehaves', () => {
     }).listen(0, '127.0.0.1')
     await once(garbage, 'listening')
     onTestFinished(() => void garbage.close())
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const url = `rtsp://127.0.0.1:${(garbage.address() as AddressInfo).port}/x`
     await control.apply(toSource({ url, transport: 'tcp' }))
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
     }, 20_000)
-    expect((await control.status(1, isLost)).reason).toContain(url)
+    expect((await control.waitForStatus(1, isLost)).reason).toContain(url)
   }, 60_000)
 
   it.each(['tcp', 'udp'] as const)(
@@ -133,9 +133,9 @@ describe('RTSP camera that misbehaves', () => {
       /** Loss is reported over five seconds. The clock advances in small steps, so that the camera never counts as silent. */
       async function until(matches: (status: SourceStatus) => boolean): Promise<SourceStatus> {
         for (;;) {
-          const status = await control.status(1, () => true)
+          const status = await control.waitForStatus(1, () => true)
           if (matches(status)) return status
-          for (let n = 0; n < 5; n++) await control.next('frame')
+          for (let n = 0; n < 5; n++) await control.waitForNextMessage('frame')
           clock.advance(1000)
         }
       }
@@ -143,12 +143,12 @@ describe('RTSP camera that misbehaves', () => {
       const { loss, reason } = await until(status => (status.loss ?? 0) > 0.4)
       expect(loss).toBeLessThan(0.6)
       expect(reason).toMatch(/loses [45]\d % of its packets/)
-      expect((await control.status(1, () => true)).state).toBe('running')
-      expect(await media.metric('eyrie_media_packet_loss', '{source="1"}')).toBeGreaterThan(0.4)
+      expect((await control.waitForStatus(1, () => true)).state).toBe('running')
+      expect(await media.readMetric('eyrie_media_packet_loss', '{source="1"}')).toBeGreaterThan(0.4)
       proxy.tamper = packet => [packet]
       const recovered = await until(status => status.loss === undefined && isRunning(status))
       expect(recovered.reason).toBeUndefined()
-      await control.next('frame')
+      await control.waitForNextMessage('frame')
       expectIncreasingTime(control)
     },
     60_000,
@@ -165,8 +165,8 @@ describe('RTSP camera that misbehaves', () => {
       }
     for (const seconds of [-60, 3600, -0.2, -7200]) {
       proxy.tamper = shiftTime(seconds)
-      const { n } = await control.next('frame')
-      await control.next('frame', frame => frame.n > n + 10)
+      const { n } = await control.waitForNextMessage('frame')
+      await control.waitForNextMessage('frame', frame => frame.n > n + 10)
     }
     expectIncreasingTime(control)
     const frames = control.messages.filter(isFrame)
@@ -177,18 +177,18 @@ describe('RTSP camera that misbehaves', () => {
   }, 60_000)
 
   it('provides correct capture times after it reboots with its clock in 1970', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const camera = await startRtspCamera()
-    const proxy = await tamperWith(camera)
+    const proxy = await startTamperingProxy(camera)
     await control.apply(toSource({ url: proxy.url, transport: 'tcp' }))
     await control.message('frame', ({ n }) => n > 3)
     await camera.kill()
     proxy.cut()
-    const first = await control.status(1, isLost)
+    const first = await control.waitForStatus(1, isLost)
     clock.advance(MAX_BACKOFF_MS)
-    const later = await control.status(
+    const later = await control.waitForStatus(
       1,
       status => isLost(status) && (status.attempts ?? 0) > first.attempts!,
     )
@@ -200,10 +200,10 @@ describe('RTSP camera that misbehaves', () => {
     }
     await startRtspCamera({ port: camera.port })
     await reconnect(control, clock)
-    const status = await control.status(1, ({ clock }) => clock?.source === 'rtcp')
+    const status = await control.waitForStatus(1, ({ clock }) => clock?.source === 'rtcp')
     expect(status.clock!.skew_s).toBeLessThan(-1e9)
-    const { n } = await control.next('frame')
-    const { time } = await control.next('frame', frame => frame.n > n + 10)
+    const { n } = await control.waitForNextMessage('frame')
+    const { time } = await control.waitForNextMessage('frame', frame => frame.n > n + 10)
     expect(Math.abs(time / 1000 - clock.wall())).toBeLessThan(5_000)
     expectIncreasingTime(control)
   }, 90_000)
@@ -211,9 +211,9 @@ describe('RTSP camera that misbehaves', () => {
   it('is timed by the arrival of its pictures if it sends no RTCP', async () => {
     const { control, proxy } = await connectThroughProxy()
     proxy.tamper = (packet, kind) => (kind === 'rtcp' ? [] : [packet])
-    const status = await control.status(1, ({ clock }) => clock !== undefined)
+    const status = await control.waitForStatus(1, ({ clock }) => clock !== undefined)
     expect(status.clock).toEqual({ source: 'arrival' })
-    const { time } = await control.next('frame')
+    const { time } = await control.waitForNextMessage('frame')
     expect(Math.abs(time / 1000 - Date.now())).toBeLessThan(5_000)
   })
 
@@ -227,12 +227,12 @@ describe('RTSP camera that misbehaves', () => {
     })
     await vi.waitUntil(() => infos.length === 1)
     camera.enlarge()
-    await control.status(1, ({ width, height }) => width === 640 && height === 480)
-    const { n } = await control.next('frame')
-    await control.next('frame', frame => frame.n > n + 30)
+    await control.waitForStatus(1, ({ width, height }) => width === 640 && height === 480)
+    const { n } = await control.waitForNextMessage('frame')
+    await control.waitForNextMessage('frame', frame => frame.n > n + 30)
     await vi.waitUntil(() => infos.length > 1)
     expect(infos.map(({ width }) => width)).toEqual([320, 640])
-    expect((await control.status(1, () => true)).state).toBe('running')
+    expect((await control.waitForStatus(1, () => true)).state).toBe('running')
     expectIncreasingTime(control)
   }, 60_000)
 })

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { startTamperingProxy } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
@@ -17,7 +17,7 @@ const MIB = 1 << 20
 /** Memory retained by allocators: 32 KiB per connection in the long form. */
 const MAX_GROWTH_MIB = 32
 
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -31,14 +31,14 @@ const measureResources = () => ({
 it(
   `${RECONNECTS} reconnects of a camera leak no memory, files or threads`,
   async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
-    const proxy = await tamperWith(await startRtspCamera())
+    const control = await media.connectControl()
+    const proxy = await startTamperingProxy(await startRtspCamera())
     await control.apply(
-      wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
+      createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
     )
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     let before = measureResources()
 
     for (let round = 1; round <= WARM_UP + RECONNECTS; round++) {
@@ -47,9 +47,9 @@ it(
         before = measureResources()
       }
       proxy.cut()
-      await control.status(1, ({ next_try_at }) => next_try_at !== undefined)
+      await control.waitForStatus(1, ({ next_try_at }) => next_try_at !== undefined)
       control.messages.length = 0
-      const nextFrame = control.next('frame', ({ discontinuity }) => discontinuity)
+      const nextFrame = control.waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
       clock.advance(MAX_BACKOFF_MS)
       await nextFrame
     }

@@ -1,15 +1,15 @@
 import type { AddressObject } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makeCertificate } from '../../../../test/fixtures/certificate.ts'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createCertificate } from '../../../../test/fixtures/certificate.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { Pipeline } from '../../node-gst/index.ts'
 import { openRtsp } from './rtsp-origin.ts'
 
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: AddressObject, id = 1) => wantSource({ id, type: 'video', address, views })
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+const camera = (address: AddressObject, id = 1) => createDesiredSource({ id, type: 'video', address, views })
 const isLost = ({ state }: { state: string }) => state === 'reconnecting'
 
 describe('transport of an RTSP camera', () => {
@@ -21,7 +21,7 @@ describe('transport of an RTSP camera', () => {
     async (offered, other) => {
       const { url } = await startRtspCamera({ transport: offered })
       const media = await serveMedia()
-      const control = await media.control()
+      const control = await media.connectControl()
       await control.apply(
         camera({ url, transport: offered }, 1),
         camera({ url, transport: 'auto' }, 2),
@@ -29,7 +29,7 @@ describe('transport of an RTSP camera', () => {
         camera({ url, transport: other }, 4),
       )
       for (const id of [1, 2, 3]) await control.message('frame', ({ source }) => source === id)
-      const { reason } = await control.status(4, isLost)
+      const { reason } = await control.waitForStatus(4, isLost)
       expect(reason).toBe(
         `${url} does not offer the transport ${other}: set transport to auto or another value`,
       )
@@ -54,14 +54,14 @@ describe('latency of an RTSP camera', () => {
 
 describe('certificate of an RTSP camera', () => {
   it('must be trusted unless tls_insecure is set', async () => {
-    const tls = makeCertificate(temporaryFolder())
+    const tls = createCertificate(createTemporaryFolder())
     const strict = await startRtspCamera({ tls })
     const lenient = await startRtspCamera({ tls })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: strict.url }), camera({ url: lenient.url, tls_insecure: true }, 2))
     await control.message('frame', ({ source }) => source === 2)
-    expect((await control.status(1, isLost)).reason).toMatch(
+    expect((await control.waitForStatus(1, isLost)).reason).toMatch(
       /presents an untrusted certificate \(.+\): install a valid one, or set tls_insecure/,
     )
   })

@@ -3,25 +3,25 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { createTurnableClock } from '../../../../test/fixtures/clock.ts'
-import { connectControl, view, wantSource } from '../../../../test/fixtures/control.ts'
-import { startMedia } from '../../../../test/fixtures/media.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
+import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
+import { startMediaProcess } from '../../../../test/fixtures/media.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 const MAX_BACKOFF_MS = 30_000
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
-const camera = (address: AddressObject) => wantSource({ id: 1, type: 'video', address, views })
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
+const camera = (address: AddressObject) => createDesiredSource({ id: 1, type: 'video', address, views })
 const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 
 describe('RTSP camera', () => {
   it.each(['tcp', 'udp', 'auto'] as const)('is decoded over %s', async transport => {
     const { url } = await startRtspCamera()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url, transport }))
     await control.message('frame', ({ n }) => n > 5)
-    expect(await control.status(1, ({ state }) => state === 'running')).toMatchObject({
+    expect(await control.waitForStatus(1, ({ state }) => state === 'running')).toMatchObject({
       width: 320,
       height: 240,
       fps: 25,
@@ -31,20 +31,20 @@ describe('RTSP camera', () => {
   })
 
   it('reconnects after each of twenty restarts, with increasing stream time', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     let { url, port, kill } = await startRtspCamera()
     await control.apply(camera({ url, transport: 'tcp' }))
-    await control.next('frame')
+    await control.waitForNextMessage('frame')
     for (let time = 1; time <= 20; time++) {
       await kill()
-      const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+      const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
       expect(reason).toContain(`rtsp://127.0.0.1:${port}/camera`)
       ;({ kill } = await startRtspCamera({ port }))
       clock.advance(MAX_BACKOFF_MS)
-      expect(await control.next('frame')).toMatchObject({ discontinuity: true })
-      await control.status(1, ({ state }) => state === 'running')
+      expect(await control.waitForNextMessage('frame')).toMatchObject({ discontinuity: true })
+      await control.waitForStatus(1, ({ state }) => state === 'running')
     }
     const frames = control.messages.filter(isFrame)
     for (const [i, frame] of frames.entries()) {
@@ -57,16 +57,16 @@ describe('RTSP camera', () => {
   }, 120_000)
 
   it('is shown again to connected viewers after an interruption', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const { url, port, kill } = await startRtspCamera()
     await control.apply(camera({ url }))
-    await control.status(1, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
     const socket = new WebSocket(`${media.url.replace('http', 'ws')}/streams/1/ws`)
     await once(socket, 'message')
     await kill()
-    await control.status(1, ({ state }) => state === 'reconnecting')
+    await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     const shown = once(socket, 'message')
     await startRtspCamera({ port })
     clock.advance(MAX_BACKOFF_MS)
@@ -75,13 +75,13 @@ describe('RTSP camera', () => {
   })
 
   it('reconnects with back-off after the connection is refused', async () => {
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const { url, port, kill } = await startRtspCamera()
     await kill()
     await control.apply(camera({ url }))
-    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toBe(
       `rtsp://127.0.0.1:${port}/camera cannot be reached: check that the camera is on and that host and port are correct`,
     )
@@ -89,7 +89,7 @@ describe('RTSP camera', () => {
     expect(stream).toMatchObject({ state: 'reconnecting', reason, attempts: expect.any(Number) })
     await startRtspCamera({ port })
     clock.advance(MAX_BACKOFF_MS)
-    await control.status(1, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
   })
 
   it('is given up after five seconds without a response', async () => {
@@ -100,31 +100,31 @@ describe('RTSP camera', () => {
       for (const socket of sockets) socket.destroy()
       silent.close()
     })
-    const clock = createTurnableClock()
+    const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
-    const control = await media.control()
+    const control = await media.connectControl()
     const { port } = silent.address() as AddressInfo
     const connected = once(silent, 'connection')
     await control.apply(camera({ url: `rtsp://127.0.0.1:${port}/x`, transport: 'tcp' }))
     await connected
     clock.advance(5_000)
-    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toContain('has sent nothing for 5 s')
   })
 
   it('fails with a reason if it has no stream at the path', async () => {
     const { url } = await startRtspCamera()
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(camera({ url: url.replace('/camera', '/garden') }))
-    const { reason } = await control.status(1, ({ state }) => state === 'reconnecting')
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toContain('/garden has no stream at this path')
   })
 
   it('with a codec other than H.264 requires decoder gst', async () => {
     const { url } = await startRtspCamera({ codec: 'h265' })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     await control.apply(
       { ...camera({ url }), decoder: 'gst' },
       { ...camera({ url }), id: 2, decoder: 'ffmpeg' },
@@ -132,7 +132,7 @@ describe('RTSP camera', () => {
     )
     await control.message('frame', frame => frame.source === 1 && frame.n > 5)
     await control.message('frame', frame => frame.source === 2 && frame.n > 5)
-    const { reason } = await control.status(3, status => status.reason !== undefined)
+    const { reason } = await control.waitForStatus(3, status => status.reason !== undefined)
     expect(reason).toContain('has no H.264 video: choose decoder gst')
   })
 })
@@ -143,17 +143,17 @@ describe('password of an RTSP camera', () => {
   it('is accepted in a separate field and in the URL', async () => {
     const { url } = await startRtspCamera({ login })
     const media = await serveMedia()
-    const control = await media.control()
+    const control = await media.connectControl()
     const { user, password } = login
     const inside = url.replace('//', `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`)
     await control.apply(camera({ url, username: user, password }), { ...camera({ url: inside }), id: 2 })
-    await control.status(1, ({ state }) => state === 'running')
-    await control.status(2, ({ state }) => state === 'running')
+    await control.waitForStatus(1, ({ state }) => state === 'running')
+    await control.waitForStatus(2, ({ state }) => state === 'running')
   })
 
   it('appears neither in the reason nor in logs when it is wrong', async () => {
     const { url } = await startRtspCamera({ login })
-    const media = await startMedia({ EYRIE_LOG_LEVEL: 'debug' })
+    const media = await startMediaProcess({ EYRIE_LOG_LEVEL: 'debug' })
     onTestFinished(() => media.stop())
     const control = await connectControl(media.url)
     const inside = url.replace('//', '//viewer:xyzzy-inside@')
@@ -162,7 +162,7 @@ describe('password of an RTSP camera', () => {
       id: 2,
     })
     for (const id of [1, 2]) {
-      const { reason } = await control.status(id, ({ state }) => state === 'reconnecting')
+      const { reason } = await control.waitForStatus(id, ({ state }) => state === 'reconnecting')
       expect(reason).toContain('rejects the user name or password')
     }
     const output = [

@@ -1,11 +1,11 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it } from 'vitest'
-import { view, wantSource } from '../../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
-const views = { grey: view({ format: 'GRAY8', width: 64 }) }
+const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const SENDER_REPORT = 200
 
 /** Changes the sender reports to those of a camera with this clock skew and encoding delay. */
@@ -21,11 +21,11 @@ function reports({ aheadS, delayS = 0 }: { aheadS: number; delayS?: number }): T
 
 async function watch(tamper: Tamper) {
   const media = await serveMedia()
-  const control = await media.control()
-  const proxy = await tamperWith(await startRtspCamera())
+  const control = await media.connectControl()
+  const proxy = await startTamperingProxy(await startRtspCamera())
   proxy.tamper = tamper
   await control.apply(
-    wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
+    createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' }, views }),
   )
   return { media, control, proxy }
 }
@@ -36,30 +36,30 @@ it.each([3600, -86_400])(
   'the capture times of a camera whose clock is %d s ahead are correct',
   async aheadS => {
     const { media, control } = await watch(reports({ aheadS }))
-    const { clock } = await control.status(1, status => status.clock?.source === 'rtcp')
+    const { clock } = await control.waitForStatus(1, status => status.clock?.source === 'rtcp')
     expect(clock?.skew_s).toBeCloseTo(aheadS, -0.3)
-    const frame = await control.next('frame')
+    const frame = await control.waitForNextMessage('frame')
     expect(ageMs(frame)).toBeGreaterThanOrEqual(0)
     expect(ageMs(frame)).toBeLessThan(3_000)
-    expect(await media.metric('eyrie_media_clock_skew_seconds', '{source="1"}')).toBeCloseTo(aheadS, -0.3)
+    expect(await media.readMetric('eyrie_media_clock_skew_seconds', '{source="1"}')).toBeCloseTo(aheadS, -0.3)
   },
 )
 
 it('a picture has the time of its capture, not of its arrival', async () => {
   const { control } = await watch(reports({ aheadS: 0, delayS: 4 }))
-  await control.status(1, status => status.clock?.source === 'rtcp')
-  const frame = await control.next('frame', each => ageMs(each) > 3_500)
+  await control.waitForStatus(1, status => status.clock?.source === 'rtcp')
+  const frame = await control.waitForNextMessage('frame', each => ageMs(each) > 3_500)
   expect(ageMs(frame)).toBeLessThan(8_000)
 })
 
 it('capture times remain correct when the camera clock is set', async () => {
   const { control, proxy } = await watch(reports({ aheadS: 0 }))
-  await control.status(1, status => status.clock?.source === 'rtcp')
+  await control.waitForStatus(1, status => status.clock?.source === 'rtcp')
   proxy.tamper = reports({ aheadS: 7200 })
-  await control.status(1, status => (status.clock?.skew_s ?? 0) > 7000)
+  await control.waitForStatus(1, status => (status.clock?.skew_s ?? 0) > 7000)
   const before = control.messages.filter(({ type }) => type === 'frame').length
-  await control.next('frame', ({ n }) => n > 0)
-  const frame = await control.next('frame')
+  await control.waitForNextMessage('frame', ({ n }) => n > 0)
+  const frame = await control.waitForNextMessage('frame')
   expect(Math.abs(ageMs(frame))).toBeLessThan(3_000)
   const times = control.messages.flatMap(each => (each.type === 'frame' ? [each] : [])).slice(before - 25)
   for (const [i, each] of times.entries()) {

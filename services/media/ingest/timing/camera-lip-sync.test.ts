@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { wantSource } from '../../../../test/fixtures/control.ts'
-import { flashesAndBeeps, latenessOf } from '../../../../test/fixtures/flash-and-beep.ts'
-import { probePackets, watch } from '../../../../test/fixtures/live-view.ts'
-import { continuous, recordedSeconds } from '../../../../test/fixtures/recorded.ts'
+import { createDesiredSource } from '../../../../test/fixtures/control.ts'
+import { findFlashesAndBeeps, measureBeepDelays } from '../../../../test/fixtures/flash-and-beep.ts'
+import { probePackets, receiveStream } from '../../../../test/fixtures/live-view.ts'
+import { continuousRecording, waitForRecordedSeconds } from '../../../../test/fixtures/recorded.ts'
 import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { type Tamper, tamperWith } from '../../../../test/fixtures/rtsp-tampering.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -27,20 +27,20 @@ function soundLate(): Tamper {
 
 /** Connects to a camera that flashes and beeps once a second, and delays the beeps. */
 async function watchCamera() {
-  const proxy = await tamperWith(await startRtspCamera({ audio: 'pcma', flash: true }))
+  const proxy = await startTamperingProxy(await startRtspCamera({ audio: 'pcma', flash: true }))
   proxy.tamper = soundLate()
   const media = await serveMedia()
-  const control = await media.control()
-  const source = wantSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } })
-  await control.apply({ ...source, recording: continuous })
-  await control.status(1, ({ state }) => state === 'running')
+  const control = await media.connectControl()
+  const source = createDesiredSource({ id: 1, type: 'video', address: { url: proxy.url, transport: 'tcp' } })
+  await control.apply({ ...source, recording: continuousRecording })
+  await control.waitForStatus(1, ({ state }) => state === 'running')
   return { media, control, received: join(media.folder, 'received.mp4') }
 }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 async function lateness(path: string): Promise<number> {
-  const late = latenessOf(await flashesAndBeeps(path))
+  const late = measureBeepDelays(await findFlashesAndBeeps(path))
   expect(late.length).toBeGreaterThan(3)
   return Math.abs(median(late))
 }
@@ -48,11 +48,11 @@ async function lateness(path: string): Promise<number> {
 describe('lip sync of a camera whose sound is delayed', () => {
   it('aligns sound and video in live streams and recordings', async () => {
     const { media, control, received } = await watchCamera()
-    await control.status(1, ({ clock }) => clock?.source === 'rtcp')
-    writeFileSync(received, (await watch(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes)
+    await control.waitForStatus(1, ({ clock }) => clock?.source === 'rtcp')
+    writeFileSync(received, (await receiveStream(media, 800, '/streams/1/ws?codecs=h264,aac')).bytes)
     expect(await lateness(received)).toBeLessThan(40)
 
-    const { ranges } = await recordedSeconds(media, 8)
+    const { ranges } = await waitForRecordedSeconds(media, 8)
     const { to } = ranges.at(-1)!
     const times = new URLSearchParams({ from: new Date(Date.parse(to) - 7000).toISOString(), to })
     const clip = await fetch(`${media.url}/recordings/1/clip.mp4?${times}`)
@@ -63,8 +63,8 @@ describe('lip sync of a camera whose sound is delayed', () => {
 
   it('never moves presentation times backwards', async () => {
     const { media, control, received } = await watchCamera()
-    const shown = watch(media, 800, '/streams/1/ws?codecs=h264,aac')
-    await control.status(1, ({ clock }) => clock?.source === 'rtcp')
+    const shown = receiveStream(media, 800, '/streams/1/ws?codecs=h264,aac')
+    await control.waitForStatus(1, ({ clock }) => clock?.source === 'rtcp')
     writeFileSync(received, (await shown).bytes)
     for (const track of ['v', 'a'] as const) {
       const pts = probePackets(received, track).map(packet => packet.pts)

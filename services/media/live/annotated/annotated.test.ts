@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Drawing } from '@eyrie/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readAnnotated } from '../../../../test/fixtures/annotated.ts'
-import { type ControlClient, view, wantSource } from '../../../../test/fixtures/control.ts'
-import { breaksDown, withoutDevice, works } from '../../../../test/fixtures/encoders.ts'
-import { placeOf, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { readAnnotatedPictures } from '../../../../test/fixtures/annotated.ts'
+import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
+import { failingEncoder, unavailableEncoder, workingEncoder } from '../../../../test/fixtures/encoders.ts'
+import { getNumberBox, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
 import { type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
 
@@ -17,7 +17,7 @@ let control: ControlClient
 let drawn: number
 
 const drawingOf = (n: number): Drawing => ({
-  objects: [{ bbox: placeOf((n - 1) % FRAMES), label: 'a <b> & "c"', colour: 'person' }],
+  objects: [{ bbox: getNumberBox((n - 1) % FRAMES), label: 'a <b> & "c"', colour: 'person' }],
   shapes: [
     {
       name: 'door',
@@ -34,7 +34,7 @@ const drawingOf = (n: number): Drawing => ({
 async function analyse() {
   let watched = false
   for (;;) {
-    const message = await control.next('frame').catch(() => undefined)
+    const message = await control.waitForNextMessage('frame').catch(() => undefined)
     if (!message) return
     watched = control.messages.findLast(each => each.type === 'watched')?.watched ?? false
     if (!watched || message.n % 2 === 1) continue
@@ -45,15 +45,15 @@ async function analyse() {
 
 beforeEach(() => serve())
 
-const tick = view({ format: 'GRAY8', width: 16, height: 16, letterbox: false })
+const tick = createViewSpec({ format: 'GRAY8', width: 16, height: 16, letterbox: false })
 
 async function serve(encoders?: readonly Encoder[]) {
   drawn = 0
   media = await serveMedia(encoders && { encoders: async () => encoders })
   const path = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(path, FRAMES)
-  control = await media.control()
-  const source = wantSource({ id: 1, type: 'inf', url: path, views: { tick } })
+  control = await media.connectControl()
+  const source = createDesiredSource({ id: 1, type: 'inf', url: path, views: { tick } })
   control.send({ type: 'apply', revision: 1, sources: [source], hosted: [{ name: 'door', source: 1 }] })
   await control.message('applied')
   void analyse()
@@ -77,7 +77,7 @@ async function receive(bytes: number): Promise<Buffer> {
 
 describe('annotated stream', { timeout: 120_000 }, () => {
   it('plays pictures whose decoder pads its buffers', async () => {
-    const source = wantSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
+    const source = createDesiredSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
     control.send({ type: 'apply', revision: 2, sources: [source], hosted: [{ name: 'door', source: 2 }] })
     await control.message('applied', ({ revision }) => revision === 2)
     await receive(20_000)
@@ -86,7 +86,7 @@ describe('annotated stream', { timeout: 120_000 }, () => {
   it('shows only the analysed frames, each with its own box', async () => {
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))
-    const pictures = readAnnotated(path)
+    const pictures = readAnnotatedPictures(path)
     expect(pictures.length).toBeGreaterThan(10)
     expect(pictures.map(({ number }) => number % 2)).toEqual(pictures.map(() => 1))
     expect(pictures.map(({ boxes }) => boxes)).toEqual(
@@ -104,7 +104,7 @@ describe('annotated stream', { timeout: 120_000 }, () => {
     await receive(10_000)
     await control.message('watched', ({ watched }) => !watched)
     const before = drawn
-    const { n } = await control.next('frame')
+    const { n } = await control.waitForNextMessage('frame')
     await control.message('frame', frame => frame.n > n + 10)
     expect(drawn).toBe(before)
   })
@@ -114,7 +114,7 @@ describe('annotated stream', { timeout: 120_000 }, () => {
     expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
     const jpeg = Buffer.from(await answer.arrayBuffer())
     writeFileSync(join(media.folder, 'picture.jpg'), jpeg)
-    const [picture] = readAnnotated(join(media.folder, 'picture.jpg'))
+    const [picture] = readAnnotatedPictures(join(media.folder, 'picture.jpg'))
     expect(picture?.boxes).toEqual({ own: true, before: false, after: false })
   })
 
@@ -130,10 +130,10 @@ describe('annotated stream', { timeout: 120_000 }, () => {
 
 describe('encoders of an annotated stream', { timeout: 120_000 }, () => {
   it('are replaced by the next best when they fail, without moving boxes', async () => {
-    await serve([withoutDevice, breaksDown, works])
+    await serve([unavailableEncoder, failingEncoder, workingEncoder])
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))
-    const pictures = readAnnotated(path)
+    const pictures = readAnnotatedPictures(path)
     expect(pictures.length).toBeGreaterThan(10)
     expect(pictures.map(({ boxes }) => boxes)).toEqual(
       pictures.map(() => ({ own: true, before: false, after: false })),
@@ -142,15 +142,15 @@ describe('encoders of an annotated stream', { timeout: 120_000 }, () => {
   })
 
   it('are reported when all have failed and tried again for the next viewer', async () => {
-    await serve([withoutDevice, breaksDown])
+    await serve([unavailableEncoder, failingEncoder])
     const watching = async () => (await fetch(`${media.url}/streams/door`)).arrayBuffer()
     expect((await watching()).byteLength).toBeGreaterThan(0)
     const { reason } = await control.message('stream')
     expect(reason).toMatch(/^the stream door cannot be produced: ./)
     const streams = await (await fetch(`${media.url}/streams`)).json()
     expect(streams).toContainEqual(expect.objectContaining({ id: 'door', reason }))
-    const again = control.next('stream', message => message.reason === undefined)
-    const failed = control.next('stream', message => message.reason !== undefined)
+    const again = control.waitForNextMessage('stream', message => message.reason === undefined)
+    const failed = control.waitForNextMessage('stream', message => message.reason !== undefined)
     expect((await watching()).byteLength).toBeGreaterThan(0)
     await Promise.all([again, failed])
   })

@@ -4,28 +4,28 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { SnapshotRequest } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { wantSource } from '../../../../test/fixtures/control.ts'
-import { numbered, placeOf, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
+import { createDesiredSource } from '../../../../test/fixtures/control.ts'
+import { getNumberBox, numberedShape, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
 import { openMedia, type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { shared } from '../../../../test/fixtures/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
-const FRAME_TICKS = 90_000 / numbered.fps
+const FRAME_TICKS = 90_000 / numberedShape.fps
 
 /** Media that buffers this many seconds for snapshots. */
 async function serveNumbered(serve: typeof serveMedia, snapshotSeconds: number) {
   const media = await serve({ settings: { media: { snapshot_s: snapshotSeconds } } })
   const path = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(path, 250)
-  const control = await media.control()
-  await control.apply(wantSource({ id: 1, type: 'inf', url: path }))
+  const control = await media.connectControl()
+  await control.apply(createDesiredSource({ id: 1, type: 'inf', url: path }))
   return media
 }
 
 const waitForFrames = (media: ServedMedia, frames: number) =>
   vi.waitFor(
     async () =>
-      expect(await media.metric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(frames),
+      expect(await media.readMetric('eyrie_media_packets_total', '{source="1"}')).toBeGreaterThan(frames),
     PATIENCE,
   )
 
@@ -53,8 +53,11 @@ async function readPixels(media: ServedMedia, answer: Response) {
     const offset = (Math.floor(y * height) * width + Math.floor(x * width)) * 3
     return [...raw.subarray(offset, offset + 3)] as [number, number, number]
   }
-  const number = Array.from({ length: numbered.bits }, (_, n) => {
-    const [red] = at(((n + 0.5) * numbered.block) / numbered.width, numbered.block / 2 / numbered.height)
+  const number = Array.from({ length: numberedShape.bits }, (_, n) => {
+    const [red] = at(
+      ((n + 0.5) * numberedShape.block) / numberedShape.width,
+      numberedShape.block / 2 / numberedShape.height,
+    )
     return red > 128 ? 2 ** n : 0
   }).reduce((a, b) => a + b)
   return { width, height, at, number }
@@ -75,7 +78,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
   it('shows exactly the requested picture of the last seconds', async () => {
     await waitForFrames(served, 150)
     for (const back of [30, 61, 97]) {
-      const wanted = (await served.metric('eyrie_media_packets_total', '{source="1"}')) - back
+      const wanted = (await served.readMetric('eyrie_media_packets_total', '{source="1"}')) - back
       const answer = await get(served, `pts=${wanted * FRAME_TICKS}`)
       expect(answer.headers.get('X-Pts')).toBe(String(wanted * FRAME_TICKS))
       expect((await readPixels(served, answer)).number).toBe(wanted % 250)
@@ -112,7 +115,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
     const media = await serveNumbered(serveMedia, 30)
     await waitForFrames(media, 60)
     const pts = 42 * FRAME_TICKS
-    const place = placeOf(42)
+    const place = getNumberBox(42)
     const whole: SnapshotRequest = {
       pts,
       hidden: [{ x: 0, y: 0, w: 0.5, h: 0.1 }],
@@ -120,7 +123,11 @@ describe('snapshot', { timeout: 120_000 }, () => {
     }
     const plain = await readPixels(media, await post(media, { pts }))
     const changed = await readPixels(media, await post(media, whole))
-    expect([plain.number, changed.width, changed.height]).toEqual([42, numbered.width, numbered.height])
+    expect([plain.number, changed.width, changed.height]).toEqual([
+      42,
+      numberedShape.width,
+      numberedShape.height,
+    ])
     // 42 is 101010: black and white blocks become grey ones.
     expect(changed.number).not.toBe(42)
     const colourful = ([red, green, blue]: [number, number, number]) =>

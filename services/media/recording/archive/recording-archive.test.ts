@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { timelineStart } from '../format/playback-timeline.ts'
 import { createSegmentFragment, createSegmentHeader, readSegment } from '../format/segment-format.ts'
@@ -54,7 +54,7 @@ const listRanges = (archive: ReturnType<typeof open>, source = 1) =>
 
 describe('recording archive', () => {
   it('lists contiguous segments as one range', () => {
-    const archive = open(temporaryFolder())
+    const archive = open(createTemporaryFolder())
     for (const minute of [0, 1, 2, 5, 6]) write(archive, 1, NOON_US + minute * 60e6)
     write(archive, 2, NOON_US)
     expect(listRanges(archive)).toEqual(['12:00:00-12:03:00', '12:05:00-12:07:00'])
@@ -64,14 +64,14 @@ describe('recording archive', () => {
   })
 
   it('has correct capture times across the NTP era of 2036', () => {
-    const archive = open(temporaryFolder())
+    const archive = open(createTemporaryFolder())
     const before2036 = Date.UTC(2036, 1, 7, 6, 28, 14) * 1000
     const { path } = write(archive, 1, before2036, 4)
     expect(readSegment(path)?.fragments.map(({ timeUs }) => timeUs - before2036)).toEqual([0, 1e6, 2e6, 3e6])
   })
 
   it('returns no metadata for a segment without fragments', () => {
-    const archive = open(temporaryFolder())
+    const archive = open(createTemporaryFolder())
     const { id, path } = archive.begin(createInfo(1), NOON_US)
     writeFileSync(path, createSegmentHeader(createInfo(1), track))
     const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
@@ -82,7 +82,7 @@ describe('recording archive', () => {
   })
 
   it('excludes the previous segment from a query that starts at a rounded time', () => {
-    const archive = open(temporaryFolder())
+    const archive = open(createTemporaryFolder())
     write(archive, 1, NOON_US, 10)
     write(archive, 1, NOON_US + 10e6 + 700, 10)
     write(archive, 1, NOON_US + 60e6 + 900, 10)
@@ -94,7 +94,7 @@ describe('recording archive', () => {
   })
 
   it('excludes open segments from retention and deletion', () => {
-    const archive = open(temporaryFolder(), {
+    const archive = open(createTemporaryFolder(), {
       measureDisk: () => ({ free: 0, size: 1e9 }),
       reserve: { bytes: 1, percent: 0 },
     })
@@ -108,7 +108,7 @@ describe('recording archive', () => {
 
 describe('retention', () => {
   it('deletes segments older than the limit of their source', () => {
-    const archive = open(temporaryFolder())
+    const archive = open(createTemporaryFolder())
     for (const source of [1, 2])
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
     archive.keep(1, { keep_s: 2 * 3600 })
@@ -120,7 +120,7 @@ describe('retention', () => {
   })
 
   it('deletes the oldest segments above the size limit, with their metadata', () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const archive = open(folder)
     const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
     writeFileSync(files[0]!.path.replace('mp4', 'jsonl'), '{}\n')
@@ -131,7 +131,7 @@ describe('retention', () => {
   })
 
   it('deletes the oldest segments of all sources until the reserve is free', () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const size = 1e6
     const used = () =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -154,7 +154,7 @@ describe('retention', () => {
   })
 
   it('reports a full disk when nothing is left to delete', () => {
-    const archive = open(temporaryFolder(), {
+    const archive = open(createTemporaryFolder(), {
       reserve: { bytes: 500, percent: 0 },
       measureDisk: () => ({ free: 499, size: 1e6 }),
     })
@@ -167,7 +167,7 @@ describe('retention', () => {
 
 describe('recording archive after a crash', () => {
   it('indexes a file up to its last complete fragment', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path, bytes } = write(before, 1, NOON_US, 30, false)
     truncateSync(path, bytes - UNIT_BYTES / 2)
@@ -180,7 +180,7 @@ describe('recording archive after a crash', () => {
   })
 
   it('deletes files without pictures and rows without files', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path } = write(before, 1, NOON_US, 30, false)
     truncateSync(path, 900)
@@ -192,7 +192,7 @@ describe('recording archive after a crash', () => {
   })
 
   it('restores events from the files and deletes them with their segments', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path } = write(before, 1, NOON_US)
     before.shut()
@@ -219,7 +219,7 @@ describe('recording archive after a crash', () => {
     ['cut off', (file: string) => truncateSync(file, 5000)],
     ['a folder', (file: string) => rmSync(file) ?? mkdirSync(file)],
   ])('rebuilds an index that is %s', async (_, damage) => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     for (const minute of [0, 1, 3]) write(before, 1, NOON_US + minute * 60e6)
     const ranges = before.ranges(1, 0, Number.MAX_SAFE_INTEGER)

@@ -3,8 +3,12 @@ import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../../../../test/fixtures/browser.ts'
-import { numbered } from '../../../../test/fixtures/numbered-video.ts'
-import { listed, openNumberedRecording, recordedSeconds } from '../../../../test/fixtures/recorded.ts'
+import { numberedShape } from '../../../../test/fixtures/numbered-video.ts'
+import {
+  listRecordings,
+  openNumberedRecording,
+  waitForRecordedSeconds,
+} from '../../../../test/fixtures/recorded.ts'
 import { shared } from '../../../../test/fixtures/shared.ts'
 
 const TIMEOUT = { timeout: 120_000 }
@@ -12,17 +16,17 @@ const TIMEOUT = { timeout: 120_000 }
 /** A finished recording, with the addresses of its clip and its first file. */
 async function record() {
   const { media, control, source } = await openNumberedRecording()
-  await recordedSeconds(media, 6)
+  await waitForRecordedSeconds(media, 6)
   const { recording: _, ...unrecorded } = source
   await control.apply(unrecorded)
-  await vi.waitFor(async () => expect((await listed(media))[0]?.state).toBe('off'))
+  await vi.waitFor(async () => expect((await listRecordings(media))[0]?.state).toBe('off'))
   const segments = async () =>
     recordedSegmentList.parse(await (await fetch(`${media.url}/recordings/1/segments`)).json()).segments
   await vi.waitFor(async () => expect((await segments()).every(({ open }) => !open)).toBe(true))
   const [first] = await segments()
   return {
     media,
-    clip: `${media.url}/recordings/1/clip.mp4?from=${first!.from}&to=${(await listed(media))[0]!.last}`,
+    clip: `${media.url}/recordings/1/clip.mp4?from=${first!.from}&to=${(await listRecordings(media))[0]!.last}`,
     file: `${media.url}/recordings/1/segments/${first!.name}`,
   }
 }
@@ -110,7 +114,7 @@ describe('range requests', () => {
 
   it('lets FFmpeg and Chromium seek in a clip', TIMEOUT, async () => {
     const { clip, media } = recorded
-    const { width, height } = numbered
+    const { width, height } = numberedShape
     const output = ['-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo', '-']
     const { stdout } = await promisify(execFile)(
       'ffmpeg',

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
 import { createArchive } from '../archive/recording-archive.ts'
 import { readSegment } from '../format/segment-format.ts'
 import { createDiskQueue } from './disk-queue.ts'
@@ -38,7 +38,7 @@ export function createTestSegmenter({
   seconds = 60,
   obstacle = () => undefined as string | undefined,
 } = {}) {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
   onTestFinished(archive.shut)
   const queue = createDiskQueue(queueBytes)

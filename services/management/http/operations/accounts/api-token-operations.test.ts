@@ -4,7 +4,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
-import type { SignedIn } from '../../../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { apiToken } from '../../../db/schema/index.ts'
 import { createAccessTokens, loadSigningKeys } from '../../../users/access-tokens.ts'
@@ -15,7 +15,7 @@ const organizations = managementRoutes.organization
 
 const management = sharedManagement()
 
-const asToken = (token: string): SignedIn => ({ ...management.superadmin, token })
+const asToken = (token: string): SignedInUser => ({ ...management.superadmin, token })
 const statusOf = async (token: string) => (await management.send(info, undefined, asToken(token))).status
 
 describe('API tokens', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SignedIn } from '../../../../../test/fixtures/management.ts'
-import { type ManagementRecords, plantRecords } from '../../../../../test/fixtures/management-records.ts'
+import type { SignedInUser } from '../../../../../test/fixtures/management.ts'
+import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management-records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const {
@@ -22,7 +22,7 @@ const password = 'correct horse'
 const management = sharedManagement()
 let roleIds: Record<string, string>
 let records: ManagementRecords
-let admin: SignedIn
+let admin: SignedInUser
 
 beforeAll(async () => {
   const roles = (await management.call(managementRoutes.role.list)).response
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 120_000)
 
 beforeEach(async () => {
-  records = await plantRecords(management.database)
+  records = await insertRecords(management.database)
   admin = await management.signIn('admin', { organization: records.organization_id })
 })
 
@@ -40,7 +40,7 @@ async function unchanged(user_id: string) {
   return { ...response, change_password: false }
 }
 
-const registered = async (as: SignedIn | null) =>
+const registered = async (as: SignedInUser | null) =>
   (
     await management.call(
       register,
@@ -163,7 +163,7 @@ describe('administrators', () => {
   })
 
   it('cannot assign records that they do not see', async () => {
-    const others = await plantRecords(management.database)
+    const others = await insertRecords(management.database)
     const changes = { user_id: records.user_id, user_config: { site_ids: [others.site_id] } }
     const { status: code, message } = await management.send(updateConfig, changes, admin)
     expect([code, message]).toEqual([404, 'user_config.site_ids.0: no such site'])
@@ -181,7 +181,7 @@ describe('administrators', () => {
   })
 
   it('cannot change a user with assignments that they do not administer', async () => {
-    const others = await plantRecords(management.database)
+    const others = await insertRecords(management.database)
     const shared = await management.signIn('viewer', { sites: [records.site_id, others.site_id] })
     const { user_id } = shared
     expect((await management.call(id, { user_id }, admin)).response.site_ids).toEqual([records.site_id])
@@ -195,7 +195,7 @@ describe('administrators', () => {
   })
 
   it('cannot appoint an administrator of another organization', async () => {
-    const others = await plantRecords(management.database)
+    const others = await insertRecords(management.database)
     const changes = { ...(await unchanged(records.user_id)), organization_id: others.organization_id }
     expect((await management.send(update, changes, admin)).status).toBe(404)
     expect((await management.send(update, { ...changes, organization_id: null }, admin)).status).toBe(403)
@@ -252,7 +252,7 @@ describe('the last superadmin', () => {
 
   it('remains when two superadmins demote each other concurrently', async () => {
     const other = await management.signIn('superadmin')
-    const demoted = async ({ user_id }: SignedIn) => ({
+    const demoted = async ({ user_id }: SignedInUser) => ({
       ...(await unchanged(user_id)),
       role_id: roleIds.admin!,
     })

@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, expect, test } from 'vitest'
 import { organizationInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { plantRecords } from '../../../../../test/fixtures/management-records.ts'
+import { insertRecords } from '../../../../../test/fixtures/management-records.ts'
 import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/shared-management.ts'
 
 const { list } = managementRoutes.audit
@@ -37,7 +37,7 @@ test('changes are listed by page, user and time', async () => {
 })
 
 test('changes are hidden from admins of other organizations', async () => {
-  const others = await plantRecords(management.database)
+  const others = await insertRecords(management.database)
   const admin = await management.signIn('admin', { organization: others.organization_id })
   expect((await management.call(list, changes(), admin)).response).toEqual([])
   const own = (await management.call(list, { record_id: others.organization_id }, admin)).response

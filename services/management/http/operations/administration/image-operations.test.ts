@@ -1,6 +1,6 @@
 import { Transformer } from '@napi-rs/image'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedIn } from '../../../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../../../test/fixtures/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 describe('images', () => {
@@ -11,7 +11,7 @@ describe('images', () => {
     jpeg = new Uint8Array(await Transformer.fromRgbaPixels(pixels, 16, 8).jpeg())
   })
 
-  const authorization = (as: SignedIn) => ({ authorization: `Bearer ${as.token}` })
+  const authorization = (as: SignedInUser) => ({ authorization: `Bearer ${as.token}` })
 
   const upload = (body: FormData | string | Uint8Array<ArrayBuffer>, type?: string) =>
     management.request('/image/upload', {
@@ -26,7 +26,7 @@ describe('images', () => {
     return fields
   }
 
-  const read = (location: string, as: SignedIn) =>
+  const read = (location: string, as: SignedInUser) =>
     management.request(location.replace('/api/v1', ''), { headers: authorization(as) })
 
   it.each([

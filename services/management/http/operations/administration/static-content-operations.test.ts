@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { staticContent } = managementRoutes
@@ -18,7 +18,7 @@ describe('static content', () => {
 
   it('is created, read, updated, listed by device and deleted', async () => {
     const { source_id, device_id } = hierarchy
-    const static_id = idIn(await management.call(staticContent.create, { ...line, source_id }))
+    const static_id = getCreatedId(await management.call(staticContent.create, { ...line, source_id }))
     const whole = { ...line, source_id, static_content_id: static_id }
     expect((await management.call(staticContent.id, { static_id })).response).toEqual(whole)
     await management.call(staticContent.update, { ...whole, static_content_name: 'Gate' })

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { channel, pipeline, source, usecase, media } = managementRoutes
@@ -24,7 +24,7 @@ describe('pipelines', () => {
     const input = pipelineInput()
     const answer = await management.call(pipeline.create, input)
     expect([answer.status, answer.response]).toEqual([201, null])
-    const pipeline_id = idIn(answer)
+    const pipeline_id = getCreatedId(answer)
     const read = { ...input, pipeline_id, pipeline_source: [] }
     expect((await management.call(pipeline.id, { pipeline_id })).response).toEqual(read)
     expect((await management.call(pipeline.list)).response).toContainEqual(read)
@@ -93,7 +93,7 @@ describe('pipelines', () => {
 
 describe('channels', () => {
   const add = async (more: object = {}) => {
-    const pipeline_id = idIn(await management.call(pipeline.create, pipelineInput()))
+    const pipeline_id = getCreatedId(await management.call(pipeline.create, pipelineInput()))
     const input = {
       ...{ source_id: own.source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
       ...more,
@@ -104,7 +104,7 @@ describe('channels', () => {
   it('are created with 201 and their id, and returned with all fields', async () => {
     const { input, answer } = await add({ is_storage: true })
     const { channel_id } = answer.response
-    expect([answer.status, idIn(answer)]).toEqual([201, channel_id])
+    expect([answer.status, getCreatedId(answer)]).toEqual([201, channel_id])
     const { response } = await management.call(channel.id, { channel_id })
     expect(response).toEqual({
       ...input,

@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { engineStatistics, engine as table } from '../../../db/schema/index.ts'
 
@@ -23,12 +23,12 @@ describe('engines', () => {
     site_ids: [own.site_id],
     ...more,
   })
-  const add = async (more?: object) => idIn(await management.call(create, input(more)))
+  const add = async (more?: object) => getCreatedId(await management.call(create, input(more)))
 
   it('are registered with 201 and null, and Location points to them', async () => {
     const answer = await management.call(create, input())
     expect([answer.status, answer.response]).toEqual([201, null])
-    const engine_id = idIn(answer)
+    const engine_id = getCreatedId(answer)
     const { engine_key: _, site_ids: __, ...shown } = input()
     const { response } = await management.call(status, { engine_id })
     expect(response).toMatchObject({
@@ -116,7 +116,7 @@ describe('engines', () => {
 
   it('belong to the organization of the administrator who registers them', async () => {
     const admin = await management.signIn('admin', { organization: own.organization_id })
-    const engine_id = idIn(await management.call(create, input({ site_ids: [] }), admin))
+    const engine_id = getCreatedId(await management.call(create, input({ site_ids: [] }), admin))
     expect((await management.call(status, { engine_id }, admin)).status).toBe(200)
     expect(await management.call(create, input({ site_ids: [other.site_id] }), admin)).toMatchObject({
       status: 404,

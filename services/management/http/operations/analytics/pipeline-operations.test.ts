@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { fieldsAtFault } from '../../../../../test/fixtures/alert-input.ts'
-import { idIn, sourceInput } from '../../../../../test/fixtures/hierarchy.ts'
+import { getInvalidFields } from '../../../../../test/fixtures/alert-input.ts'
+import { getCreatedId, sourceInput } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { pipeline, source } = managementRoutes
@@ -22,7 +22,7 @@ describe('pipelines', () => {
     ...more,
   })
   const create = async (more: Record<string, unknown> = {}) =>
-    idIn(await management.send(pipeline.create, input(more)))
+    getCreatedId(await management.send(pipeline.create, input(more)))
 
   it('are created with null, and Location points to them', async () => {
     const given = input()
@@ -32,7 +32,7 @@ describe('pipelines', () => {
       headers: { authorization: `Bearer ${management.superadmin.token}` },
     })
     expect((await read.json()) as { response: unknown }).toMatchObject({
-      response: { ...given, pipeline_id: idIn({ headers } as never), pipeline_source: [] },
+      response: { ...given, pipeline_id: getCreatedId({ headers } as never), pipeline_source: [] },
     })
   })
 
@@ -51,7 +51,7 @@ describe('pipelines', () => {
       pipeline.create,
       input({ [field.split('.')[0]!]: value }),
     )
-    expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
+    expect([status, getInvalidFields(response)]).toEqual([400, [field]])
   })
 
   it.each([
@@ -62,7 +62,7 @@ describe('pipelines', () => {
     [{ elements: [{ name: 'motion' }], more: 1 }, 'pipeline_elements.more'],
   ])('reject the elements %j', async (pipeline_elements, field) => {
     const { status, response } = await management.send(pipeline.create, input({ pipeline_elements }))
-    expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
+    expect([status, getInvalidFields(response)]).toEqual([400, [field]])
   })
 
   it('ignore the sources in the input and list those of their channels', async () => {
@@ -79,7 +79,7 @@ describe('pipelines', () => {
     const { pipeline_reference_key } = (await management.call(pipeline.id, { pipeline_id: await create() }))
       .response
     const { status, response } = await management.send(pipeline.create, input({ pipeline_reference_key }))
-    expect([status, fieldsAtFault(response)]).toEqual([
+    expect([status, getInvalidFields(response)]).toEqual([
       409,
       expect.arrayContaining(['pipeline_reference_key']),
     ])
@@ -98,13 +98,13 @@ describe('pipelines', () => {
       ],
     ] as const) {
       const { status, response } = await management.send(pipeline.create, input(wrong))
-      expect([status, fieldsAtFault(response)]).toEqual([404, [field]])
+      expect([status, getInvalidFields(response)]).toEqual([404, [field]])
     }
   })
 
   it('drop references to a deleted source, so that they can be sent back unchanged', async () => {
     const { device_id, engine_id, source_id } = hierarchy
-    const gone = idIn(await management.call(source.create, sourceInput(device_id, engine_id, 'gone')))
+    const gone = getCreatedId(await management.call(source.create, sourceInput(device_id, engine_id, 'gone')))
     const config = {
       [gone.toUpperCase()]: { lines: [1] },
       [`${gone}, ${source_id}`]: { lines: [2] },
@@ -150,6 +150,6 @@ describe('pipelines', () => {
 
   it('have no default elements for an unknown usecase', async () => {
     const { status, response } = await management.send(pipeline.defaultElement, { usecase_key: 'none' })
-    expect([status, fieldsAtFault(response)]).toEqual([404, ['usecase_key']])
+    expect([status, getInvalidFields(response)]).toEqual([404, ['usecase_key']])
   })
 })

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn, sourceInput } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId, sourceInput } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { source } = managementRoutes
@@ -39,7 +39,7 @@ describe('sources', () => {
       source_type: 'ip camera',
       static_content: [{ label: 'door' }],
     }
-    const source_id = idIn(await management.call(source.create, { ...required, ...more }))
+    const source_id = getCreatedId(await management.call(source.create, { ...required, ...more }))
     const update = { ...required, source_id, source_name: 'New' }
     expect((await management.call(source.update, update)).status).toBe(200)
     expect((await management.call(source.id, { source_id })).response).toMatchObject({ ...update, ...more })

@@ -3,12 +3,12 @@ import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  fullAction as action,
-  fieldsAtFault,
+  fullAlertAction as action,
+  getInvalidFields,
   alertInput as input,
 } from '../../../../../test/fixtures/alert-input.ts'
 import { insertChannel, insertEngine } from '../../../../../test/fixtures/engine-messages.ts'
-import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
 import { shared } from '../../../../../test/fixtures/shared.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import { alert as alerts, notification } from '../../../db/schema/index.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 const alertInput = (more: Record<string, unknown> = {}) => input(channel_id, more)
 const createAlert = async (more: Record<string, unknown> = {}) =>
-  idIn(await management.call(alert.create, alertInput(more)))
+  getCreatedId(await management.call(alert.create, alertInput(more)))
 
 describe('alerts', () => {
   it('are created active, with null, and Location points to them', async () => {
@@ -67,7 +67,7 @@ describe('alerts', () => {
     ['colour', 'red'],
   ])('reject %s: %j', async (field, value) => {
     const { status, response } = await management.send(alert.create, alertInput({ [field]: value }))
-    expect([status, fieldsAtFault(response)]).toEqual([400, [field]])
+    expect([status, getInvalidFields(response)]).toEqual([400, [field]])
   })
 
   it('report a field of the wrong type differently from a missing one', async () => {
@@ -91,7 +91,7 @@ describe('alerts', () => {
       alert.create,
       alertInput({ alert_actions: [{ ...action, [field]: value }] }),
     )
-    expect([status, fieldsAtFault(response)]).toEqual([400, [`alert_actions.0.${field}`]])
+    expect([status, getInvalidFields(response)]).toEqual([400, [`alert_actions.0.${field}`]])
   })
 
   it('accept an action without any known field', async () => {
@@ -130,7 +130,7 @@ describe('alerts', () => {
     const alert_id = await createAlert()
     for (const route of [alert.enable, alert.disable]) {
       const { status, response } = await management.send(route, { alert_id, channel_id: other_id })
-      expect([status, fieldsAtFault(response)]).toEqual([404, ['alert_id']])
+      expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
     }
     expect((await management.call(alert.list, { channel_id: other_id })).response).toEqual([])
   })
@@ -198,7 +198,7 @@ describe('alerts', () => {
           alert[name],
           name === 'id' || name === 'delete' ? { alert_id } : input,
         )
-        expect([status, fieldsAtFault(response)]).toEqual([404, ['alert_id']])
+        expect([status, getInvalidFields(response)]).toEqual([404, ['alert_id']])
       }
     },
   )
@@ -207,7 +207,7 @@ describe('alerts', () => {
     const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
     const manager = await management.signIn('manager', { sites: [heard.site_id] })
     const stranger = await management.signIn('manager')
-    const alert_id = idIn(await management.call(alert.create, alertInput(), manager))
+    const alert_id = getCreatedId(await management.call(alert.create, alertInput(), manager))
     expect((await management.call(alert.id, { alert_id }, viewer)).status).toBe(200)
     expect((await management.call(alert.disable, { alert_id, channel_id }, viewer)).status).toBe(403)
     expect((await management.call(alert.disable, { alert_id, channel_id }, stranger)).status).toBe(404)

@@ -3,12 +3,12 @@ import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import {
-  begin,
-  hour,
-  minute,
-  numeric,
-  period,
-  tellChannels,
+  historyPeriod,
+  historyStart,
+  hourMs,
+  insertChannelHistory,
+  minuteMs,
+  numericFields,
 } from '../../../../../test/fixtures/told-channels.ts'
 
 const { range } = managementRoutes.event
@@ -17,7 +17,7 @@ const management = sharedManagement()
 let gate: string
 let hall: string
 beforeAll(async () => {
-  ;({ gate, hall } = await tellChannels(management))
+  ;({ gate, hall } = await insertChannelHistory(management))
 })
 
 const ofGate = (more: object = {}) => ({
@@ -26,7 +26,7 @@ const ofGate = (more: object = {}) => ({
   channel_id: gate,
   agg_frequency: '5m',
   details: 'false',
-  ...period,
+  ...historyPeriod,
   ...more,
 })
 
@@ -37,14 +37,14 @@ describe('events by range', () => {
     expect(response).toMatchObject({
       usecase_key: 'line-crossing',
       channel_id: gate,
-      ...period,
+      ...historyPeriod,
       agg_frequency: '5m',
       event_limit: 100,
       event_offset: 0,
       events: [
         {
           id: 1,
-          time: new Date(begin).toISOString(),
+          time: new Date(historyStart).toISOString(),
           up: 3,
           down: 1,
           total: 4,
@@ -55,7 +55,7 @@ describe('events by range', () => {
         },
         {
           id: 2,
-          time: new Date(begin + 30 * minute).toISOString(),
+          time: new Date(historyStart + 30 * minuteMs).toISOString(),
           up: 0,
           down: 1,
           total: 1,
@@ -70,7 +70,7 @@ describe('events by range', () => {
   it('have every field, as numbers except for texts', async () => {
     const { response } = await management.send(range, ofGate())
     const [event] = (response as { events: Record<string, unknown>[] }).events
-    for (const field of [...numeric, 'id', 'moving_average'])
+    for (const field of [...numericFields, 'id', 'moving_average'])
       expect(typeof event![field], field).toBe('number')
     for (const field of ['metadata', 'threshold', 'time']) expect(typeof event![field], field).toBe('string')
     expect(event!.ids).toEqual([])
@@ -83,7 +83,7 @@ describe('events by range', () => {
         [1000, 2],
         [2000, 1],
         [3000, 1],
-        [30 * minute + 5000, 1],
+        [30 * minuteMs + 5000, 1],
       ],
     ],
     [
@@ -92,7 +92,7 @@ describe('events by range', () => {
         [1000, 2],
         [2000, 1],
         [3000, 1],
-        [30 * minute + 5000, 1],
+        [30 * minuteMs + 5000, 1],
       ],
     ],
     [
@@ -100,7 +100,7 @@ describe('events by range', () => {
       [
         [0, 2],
         [2000, 2],
-        [30 * minute + 4000, 1],
+        [30 * minuteMs + 4000, 1],
       ],
     ],
     ['1h', [[0, 5]]],
@@ -108,12 +108,14 @@ describe('events by range', () => {
       '10m',
       [
         [0, 4],
-        [30 * minute, 1],
+        [30 * minuteMs, 1],
       ],
     ],
   ] as const)('come in buckets of %s', async (agg_frequency, buckets) => {
     const { response } = await management.call(range, ofGate({ agg_frequency }) as never)
-    expect(response.events.map(({ time, total }) => [Date.parse(time) - begin, total])).toEqual(buckets)
+    expect(response.events.map(({ time, total }) => [Date.parse(time) - historyStart, total])).toEqual(
+      buckets,
+    )
   })
 
   it('use buckets of 0.1 s by default', async () => {
@@ -128,7 +130,7 @@ describe('events by range', () => {
     const page = ofGate({ agg_frequency: '1s', event_offset: '1', event_limit: '2' })
     const { response } = await management.call(range, page as never)
     expect([response.event_offset, response.event_limit]).toEqual([1, 2])
-    expect(response.events.map(({ id, time }) => [id, Date.parse(time) - begin])).toEqual([
+    expect(response.events.map(({ id, time }) => [id, Date.parse(time) - historyStart])).toEqual([
       [2, 2000],
       [3, 3000],
     ])
@@ -148,7 +150,7 @@ describe('events by range', () => {
         type: 'line-crossing',
         direction: 'down',
         track: 14,
-        time: new Date(begin + 30 * minute + 5000).toISOString(),
+        time: new Date(historyStart + 30 * minuteMs + 5000).toISOString(),
       },
     ])
   })
@@ -179,9 +181,9 @@ describe('events by range', () => {
 
   it('accept start and end in every form', async () => {
     for (const [start, end] of [
-      [String(begin), String(begin + hour)],
+      [String(historyStart), String(historyStart + hourMs)],
       ['-3h', 'now'],
-      [period.start.replace('.000Z', '+00:00'), '+1m'],
+      [historyPeriod.start.replace('.000Z', '+00:00'), '+1m'],
     ]) {
       const { response } = await management.call(range, ofGate({ start, end, agg_frequency: '1d' }) as never)
       expect(
@@ -211,7 +213,7 @@ describe('events by range', () => {
   it.each([
     [{ start: 'yesterday' }, 'start'],
     [{ end: '2026-02-30T00:00:00Z' }, 'end'],
-    [{ end: period.start }, 'end'],
+    [{ end: historyPeriod.start }, 'end'],
     [{ agg_frequency: '5 minutes' }, 'agg_frequency'],
     [{ agg_frequency: '0s' }, 'agg_frequency'],
     [{ usecase_meta_key: 'up,sideways' }, 'usecase_meta_key.1'],

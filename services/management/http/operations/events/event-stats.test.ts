@@ -2,22 +2,22 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import {
-  begin,
-  minute,
-  numeric,
-  period,
-  type ToldChannels,
-  tellChannels,
+  type ChannelHistory,
+  historyPeriod,
+  historyStart,
+  insertChannelHistory,
+  minuteMs,
+  numericFields,
 } from '../../../../../test/fixtures/told-channels.ts'
 
 const { channelStats, usecaseStats, usecaseStatsByQuery, usecaseReport } = managementRoutes.event
 
 const management = sharedManagement()
-let heard: ToldChannels['heard']
+let heard: ChannelHistory['engine']
 let gate: string
 let hall: string
 beforeAll(async () => {
-  ;({ heard, gate, hall } = await tellChannels(management))
+  ;({ engine: heard, gate, hall } = await insertChannelHistory(management))
 })
 
 describe('channel stats', () => {
@@ -43,13 +43,13 @@ describe('channel stats', () => {
           count: 1,
           key: 'up',
           name: 'Busy',
-          time: new Date(begin + 3000).toISOString(),
+          time: new Date(historyStart + 3000).toISOString(),
         },
       ],
     })
     expect(response.channel_stats).toMatchObject({ up: 4, down: 2, total: 6, alert: 1, occupancy: 0 })
     expect(response.channel_stats.ids.slice(0, 4)).toEqual(['14', '13', '11', '12'])
-    for (const field of [...numeric, 'moving_average'])
+    for (const field of [...numericFields, 'moving_average'])
       expect(typeof (response.channel_stats as Record<string, unknown>)[field], field).toBe('number')
   })
 
@@ -134,8 +134,8 @@ describe('usecase reports', () => {
   const report = () => ({
     channel_id: hall,
     details: true,
-    start_date: period.start,
-    end_date: period.end,
+    start_date: historyPeriod.start,
+    end_date: historyPeriod.end,
     usecase_key: 'occupancy',
   })
 
@@ -147,10 +147,9 @@ describe('usecase reports', () => {
   })
 
   it('cover whole days when dates are given', async () => {
-    const [start_date, end_date] = [period.start, period.end].map(moment => moment.slice(0, 10)) as [
-      string,
-      string,
-    ]
+    const [start_date, end_date] = [historyPeriod.start, historyPeriod.end].map(moment =>
+      moment.slice(0, 10),
+    ) as [string, string]
     const { status, response } = await management.call(usecaseReport, { ...report(), start_date, end_date })
     expect([status, response.channel_stats.dwell_time]).toEqual([200, 15])
     const { status: none } = await management.send(usecaseReport, { ...report(), end_date: '2026-02-30' })
@@ -159,8 +158,8 @@ describe('usecase reports', () => {
 
   it('contain the occupancy at their end, even if its last event precedes their start', async () => {
     const early = {
-      start_date: new Date(begin).toISOString(),
-      end_date: new Date(begin + minute).toISOString(),
+      start_date: new Date(historyStart).toISOString(),
+      end_date: new Date(historyStart + minuteMs).toISOString(),
     }
     const { response } = await management.call(usecaseReport, { ...report(), ...early })
     expect(response.channel_stats.occupancy).toBe(4)

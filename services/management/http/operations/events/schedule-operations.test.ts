@@ -1,9 +1,9 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { alertInput, fieldsAtFault } from '../../../../../test/fixtures/alert-input.ts'
+import { alertInput, getInvalidFields } from '../../../../../test/fixtures/alert-input.ts'
 import { insertChannel, insertEngine } from '../../../../../test/fixtures/engine-messages.ts'
-import { idIn } from '../../../../../test/fixtures/hierarchy.ts'
+import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
 import { shared } from '../../../../../test/fixtures/shared.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
@@ -39,7 +39,7 @@ const office = {
 describe('schedules', () => {
   let alert_id: string
   beforeEach(async () => {
-    alert_id = idIn(await management.call(alert.create, alertInput(channel_id)))
+    alert_id = getCreatedId(await management.call(alert.create, alertInput(channel_id)))
   })
 
   const cron = (more: Record<string, unknown> = {}) => ({
@@ -62,7 +62,7 @@ describe('schedules', () => {
     expect(await read.json()).toMatchObject({
       response: {
         ...cron(),
-        schedule_id: idIn({ headers } as never),
+        schedule_id: getCreatedId({ headers } as never),
         is_active: true,
       },
     })
@@ -71,7 +71,7 @@ describe('schedules', () => {
   it('fill in missing numbers and fields of their occurrences', async () => {
     const { occurrence_activate_cron, occurrence_deactivate_cron } = weekdays
     const few = { occurrence_activate_cron, occurrence_deactivate_cron }
-    const schedule_id = idIn(
+    const schedule_id = getCreatedId(
       await management.send(
         schedule.create,
         cron({ schedule_occurrence: [few, { ...few, occurrence_id: 1 }] }),
@@ -82,7 +82,7 @@ describe('schedules', () => {
   })
 
   it('are updated with the fields that were read, listed by channel, and deleted', async () => {
-    const schedule_id = idIn(await management.send(schedule.create, cron()))
+    const schedule_id = getCreatedId(await management.send(schedule.create, cron()))
     const { response } = await management.call(schedule.id, { schedule_id })
     const updated = await management.send(schedule.update, { ...response, schedule_name: 'Workdays' })
     expect(updated).toMatchObject({ status: 200, response: { ...response, schedule_name: 'Workdays' } })
@@ -99,7 +99,7 @@ describe('schedules', () => {
 
   it('reject an alert of another channel', async () => {
     const { status, response } = await management.send(schedule.create, cron({ channel_id: other_id }))
-    expect([status, fieldsAtFault(response)]).toEqual([400, ['alert_id']])
+    expect([status, getInvalidFields(response)]).toEqual([400, ['alert_id']])
     await management.send(schedule.create, cron())
     const moved = await management.send(alert.update, {
       ...alertInput(channel_id),
@@ -138,7 +138,7 @@ describe('schedules', () => {
       schedule.create,
       cron({ schedule_occurrence: [{ ...weekdays, occurrence_deactivate_cron }] }),
     )
-    expect([status, fieldsAtFault(response)]).toEqual([
+    expect([status, getInvalidFields(response)]).toEqual([
       400,
       ['schedule_occurrence.0.occurrence_deactivate_cron'],
     ])
@@ -168,7 +168,7 @@ describe('schedules', () => {
     [{ occurrence_colour: 'red' }, 'occurrence_colour'],
   ])('reject the window %j', async (occurrence, field) => {
     const { status, response } = await management.send(schedule.create, window(occurrence))
-    expect([status, fieldsAtFault(response)]).toEqual([400, [`schedule_occurrence.0.${field}`]])
+    expect([status, getInvalidFields(response)]).toEqual([400, [`schedule_occurrence.0.${field}`]])
   })
 
   it('may only activate, only deactivate, and have no occurrence', async () => {
@@ -179,22 +179,22 @@ describe('schedules', () => {
     }
     expect((await management.send(schedule.create, cron({ schedule_occurrence: [] }))).status).toBe(201)
     const { response } = await management.send(schedule.create, cron({ schedule_occurrence: [{}] }))
-    expect(fieldsAtFault(response)).toEqual(['schedule_occurrence.0.occurrence_activate_cron'])
+    expect(getInvalidFields(response)).toEqual(['schedule_occurrence.0.occurrence_activate_cron'])
   })
 
   it('reject an unknown type and a duplicate number', async () => {
     const moon = await management.send(schedule.create, cron({ schedule_type: 'moon' }))
-    expect(fieldsAtFault(moon.response)).toEqual(['schedule_type'])
+    expect(getInvalidFields(moon.response)).toEqual(['schedule_type'])
     const { response } = await management.send(
       schedule.create,
       cron({ schedule_occurrence: [weekdays, weekdays] }),
     )
-    expect(fieldsAtFault(response)).toContain('schedule_occurrence.1.occurrence_id')
+    expect(getInvalidFields(response)).toContain('schedule_occurrence.1.occurrence_id')
   })
 
   it.each(['id', 'delete', 'update'] as const)('that do not exist: %s answers 404', async name => {
     const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
     const { status, response } = await management.send(schedule[name], input)
-    expect([status, fieldsAtFault(response)]).toEqual([404, ['schedule_id']])
+    expect([status, getInvalidFields(response)]).toEqual([404, ['schedule_id']])
   })
 })

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { customerInput, idIn, organizationInput } from '../../../../../test/fixtures/hierarchy.ts'
+import { customerInput, getCreatedId, organizationInput } from '../../../../../test/fixtures/hierarchy.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { organization, customer, site } = managementRoutes
@@ -22,14 +22,14 @@ describe('customers', () => {
       409,
       'organization_id, customer_key: another customer has this already',
     ])
-    const other = idIn(await management.call(organization.create, organizationInput('other')))
+    const other = getCreatedId(await management.call(organization.create, organizationInput('other')))
     expect((await management.call(customer.create, customerInput(other, 'first'))).status).toBe(201)
   })
 
   it('take over sites on creation and return them to the default customer', async () => {
     const { organization_id, customer_id, site_id } = hierarchy
     const input = { ...customerInput(organization_id, 'taker'), customer_sites: [site_id] }
-    const taker = idIn(await management.call(customer.create, input))
+    const taker = getCreatedId(await management.call(customer.create, input))
     expect((await management.call(site.id, { site_id })).response.customer_id).toBe(taker)
     await management.call(customer.unassignSites, { customer_id: taker, site_ids: [site_id] })
     const all = (await management.call(customer.list, { organization_id, is_default: 'true' })).response
@@ -40,7 +40,7 @@ describe('customers', () => {
   })
 
   it('reject the removal of a site of another customer', async () => {
-    const stranger = idIn(
+    const stranger = getCreatedId(
       await management.call(customer.create, customerInput(hierarchy.organization_id, 'stranger')),
     )
     const { status, message } = await management.call(customer.unassignSites, {
@@ -51,8 +51,8 @@ describe('customers', () => {
   })
 
   it('reject a site of another organization', async () => {
-    const other = idIn(await management.call(organization.create, organizationInput('far')))
-    const far = idIn(await management.call(customer.create, customerInput(other, 'far')))
+    const other = getCreatedId(await management.call(organization.create, organizationInput('far')))
+    const far = getCreatedId(await management.call(customer.create, customerInput(other, 'far')))
     const { status, message } = await management.call(customer.assignSites, {
       customer_id: far,
       site_ids: [hierarchy.site_id],
@@ -75,7 +75,7 @@ describe('customers', () => {
   it('keep type, contacts and sites that an update omits', async () => {
     const more = { customer_type: 'shop', customer_contact: ['a@b.test'] }
     const input = { ...customerInput(hierarchy.organization_id, 'kept'), ...more }
-    const customer_id = idIn(await management.call(customer.create, input))
+    const customer_id = getCreatedId(await management.call(customer.create, input))
     const update = { ...customerInput(hierarchy.organization_id, 'kept'), customer_id, customer_name: 'New' }
     expect((await management.call(customer.update, update)).status).toBe(200)
     expect((await management.call(customer.id, { customer_id })).response).toMatchObject({
@@ -116,7 +116,9 @@ describe('customers', () => {
 
   it('are deleted without sites, except the default customer', async () => {
     const { organization_id } = hierarchy
-    const empty = idIn(await management.call(customer.create, customerInput(organization_id, 'empty')))
+    const empty = getCreatedId(
+      await management.call(customer.create, customerInput(organization_id, 'empty')),
+    )
     expect((await management.call(customer.delete, { customer_id: empty })).status).toBe(200)
     const all = (await management.call(customer.list, { organization_id, is_default: 'true' })).response
     const { customer_id } = all.find(({ customer_key }) => customer_key === 'default')!

@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import type { Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ManagementUnderTest, startManagement } from '../../../../../test/fixtures/management.ts'
-import { makeManyDevices } from '../../../../../test/fixtures/many-devices.ts'
+import { startTestManagement, type TestManagement } from '../../../../../test/fixtures/management.ts'
+import { insertManyDevices } from '../../../../../test/fixtures/many-devices.ts'
 import type { Database } from '../../../db/database.ts'
 
 /** Counts all queries that are sent to the database on behalf of users from now on. */
@@ -31,7 +31,7 @@ function countQueries(database: Database): { count: number } {
   return counted
 }
 
-async function view(management: ManagementUnderTest, organization_id: string) {
+async function view(management: TestManagement, organization_id: string) {
   const [customer] = (
     await management.call(managementRoutes.customer.list, { organization_id, is_default: 'true' })
   ).response
@@ -47,9 +47,9 @@ test.each([
   { sites: 3, devices: 2 },
   { sites: 200, devices: 20 },
 ])('a view of $sites sites with $devices devices takes a dozen queries', async amounts => {
-  const management = await startManagement()
+  const management = await startTestManagement()
   onTestFinished(() => management.remove())
-  await makeManyDevices(management.database, { organizations: 1, ...amounts })
+  await insertManyDevices(management.database, { organizations: 1, ...amounts })
   const [organization] = (await management.call(managementRoutes.organization.list)).response
   const { sites, queries } = await view(management, organization!.organization_id)
   expect(sites).toHaveLength(amounts.sites)

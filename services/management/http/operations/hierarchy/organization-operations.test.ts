@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { idIn, makeHierarchy } from '../../../../../test/fixtures/hierarchy.ts'
-import { picture } from '../../../../../test/fixtures/management-inputs.ts'
+import { createHierarchy, getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
+import { createJpegFile } from '../../../../../test/fixtures/management-inputs.ts'
 import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
@@ -63,8 +63,8 @@ describe('organizations', () => {
   })
 
   it('cannot be updated by an admin of another organization who sees them', async () => {
-    const { organization_id, site_id } = await makeHierarchy(management, 'seen')
-    const other = idIn(await management.call(create, { ...acme, organization_key: 'other' }))
+    const { organization_id, site_id } = await createHierarchy(management, 'seen')
+    const other = getCreatedId(await management.call(create, { ...acme, organization_key: 'other' }))
     const admin = await management.signIn('admin', { organization: other, sites: [site_id] })
     const { response } = await management.call(id, { organization_id }, admin)
     expect((await management.call(update, response, admin)).status).toBe(403)
@@ -81,10 +81,12 @@ describe('organizations', () => {
   })
 
   it('lose their images only when the deletion succeeds', async () => {
-    const organization_id = idIn(await management.call(create, { ...acme, organization_key: 'with images' }))
+    const organization_id = getCreatedId(
+      await management.call(create, { ...acme, organization_key: 'with images' }),
+    )
     const admin = await management.signIn('admin', { organization: organization_id })
     const body = new FormData()
-    body.set('image', await picture())
+    body.set('image', await createJpegFile())
     const headers = { authorization: `Bearer ${admin.token}` }
     const uploaded = await management.request('/image/upload', { method: 'POST', headers, body })
     const shown = uploaded.headers.get('location')!.replace('/api/v1', '')

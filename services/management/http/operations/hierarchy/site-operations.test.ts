@@ -1,7 +1,12 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { customerInput, idIn, makeHierarchy, siteInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { absentEngine } from '../../../../../test/fixtures/management-records.ts'
+import {
+  createHierarchy,
+  customerInput,
+  getCreatedId,
+  siteInput,
+} from '../../../../../test/fixtures/hierarchy.ts'
+import { unreachableEngine } from '../../../../../test/fixtures/management-records.ts'
 import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 
 const { site, engine, customer, user } = managementRoutes
@@ -32,7 +37,7 @@ describe('sites', () => {
   it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])(
     'accept the time zone %s',
     async zone => {
-      const site_id = idIn(await inZone(zone))
+      const site_id = getCreatedId(await inZone(zone))
       expect((await management.call(site.id, { site_id })).response.site_timezone).toBe(zone)
     },
   )
@@ -47,7 +52,9 @@ describe('sites', () => {
 
   it('are assigned to a user and unassigned for the given customer', async () => {
     const { organization_id, customer_id, site_id } = hierarchy
-    const other = idIn(await management.call(customer.create, customerInput(organization_id, 'other')))
+    const other = getCreatedId(
+      await management.call(customer.create, customerInput(organization_id, 'other')),
+    )
     const { user_id } = await management.signIn('viewer')
     const assigned = async () => (await management.call(user.id, { user_id })).response.site_ids
     expect((await management.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
@@ -64,7 +71,7 @@ describe('sites', () => {
   })
 
   it('cannot be unassigned from a user with assignments that the admin does not administer', async () => {
-    const elsewhere = await makeHierarchy(management, 'elsewhere')
+    const elsewhere = await createHierarchy(management, 'elsewhere')
     const admin = await management.signIn('admin', { organization: hierarchy.organization_id })
     const sites = [hierarchy.site_id, elsewhere.site_id]
     const { user_id } = await management.signIn('viewer', { sites, customers: [hierarchy.customer_id] })
@@ -80,7 +87,9 @@ describe('sites', () => {
 
   it('are deleted once: a concurrent deletion is answered with 404', async () => {
     const { organization_id, customer_id } = hierarchy
-    const site_id = idIn(await management.call(site.create, siteInput(organization_id, customer_id, 'twice')))
+    const site_id = getCreatedId(
+      await management.call(site.create, siteInput(organization_id, customer_id, 'twice')),
+    )
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => management.call(site.delete, { site_id })),
     )
@@ -93,13 +102,15 @@ describe('sites', () => {
 
   it('cannot be deleted while an engine is assigned to them', async () => {
     const { organization_id, customer_id } = hierarchy
-    const site_id = idIn(
+    const site_id = getCreatedId(
       await management.call(site.create, siteInput(organization_id, customer_id, 'served')),
     )
-    const engine_id = idIn(await management.call(engine.create, { ...absentEngine, site_ids: [site_id] }))
+    const engine_id = getCreatedId(
+      await management.call(engine.create, { ...unreachableEngine, site_ids: [site_id] }),
+    )
     const { status, message } = await management.call(site.delete, { site_id })
     expect([status, message]).toEqual([409, 'an engine still refers to it: delete or change that first'])
-    await management.call(engine.update, { ...absentEngine, engine_id, site_ids: [] })
+    await management.call(engine.update, { ...unreachableEngine, engine_id, site_ids: [] })
     expect((await management.call(site.delete, { site_id })).status).toBe(200)
   })
 })

@@ -154,7 +154,9 @@ describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
     await unmute(page)
     const offsetsMs: number[] = []
     const measureOffset = async () => {
-      const lateMs = await page.evaluate<number | null>(`getSoundStats(connection).then(({ lateMs }) => lateMs)`)
+      const lateMs = await page.evaluate<number | null>(
+        `getSoundStats(connection).then(({ lateMs }) => lateMs)`,
+      )
       if (lateMs !== null && Number.isFinite(lateMs)) offsetsMs.push(lateMs)
       const newest = offsetsMs.slice(-20).toSorted((a, b) => a - b)
       return newest.length < 20 ? Number.POSITIVE_INFINITY : Math.abs(newest[10]!)

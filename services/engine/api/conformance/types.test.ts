@@ -89,7 +89,7 @@ const lines: Statement[] = [
     v1AndV2,
     async ({ call }) => {
       const { components } = (await call('GET', '/openapi.json')).body
-      const { properties } = components.schemas.SourceInputV2
+      const { properties } = components.schemas.EarlierSourceInput
       expect(properties.type.enum.toSorted()).toEqual(
         ['file', 'hosted_video', 'inf', 'video', 'zmq', 'zmqinternal'].sort(),
       )

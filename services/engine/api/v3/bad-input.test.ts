@@ -137,7 +137,12 @@ describe('invalid input', () => {
       { version: '1' },
       '/version: must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
     ],
-    ['PUT', '/plugins/motion', { version: '1' }, '/version: a version is such as 1.4.0 or 1.4.0-beta.1'],
+    [
+      'PUT',
+      '/plugins/motion',
+      { version: '1' },
+      '/version: must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
+    ],
   ])('is rejected with a readable reason: %s %s with %j', async (method, path, body, reason) => {
     expect(await call(method, path, body)).toMatchObject({ status: 400, body: { code: 'syntax', reason } })
   })

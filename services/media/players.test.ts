@@ -18,8 +18,10 @@ const CLIP_S = 4
 const LIVE_S = 4
 const run = promisify(execFile)
 
-const hasVlc = existsSync('/usr/bin/cvlc')
-const vlcNote = hasVlc ? '' : ' (skipped: VLC is not installed, apt-get install vlc-bin vlc-plugin-base)'
+const vlcRequirement: Requirement = {
+  isMet: existsSync('/usr/bin/cvlc'),
+  reason: 'VLC is not installed; run apt-get install vlc-bin vlc-plugin-base',
+}
 /** VLC refuses to run as root. */
 const asUnprivileged =
   process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
@@ -96,7 +98,7 @@ describe('FFmpeg', () => {
   })
 })
 
-describe.runIf(hasVlc)(`VLC${vlcNote}`, () => {
+describe('VLC', needs(vlcRequirement), () => {
   /** Plays a stream to dummy outputs in real time, up to its end or the limit in seconds. */
   async function play(url: string, seconds = 60) {
     const dummyOutputs = ['--no-dbus', '--vout=dummy', '--aout=dummy', '--play-and-exit']

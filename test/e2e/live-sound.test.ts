@@ -13,15 +13,16 @@ import { collectSamples } from '../fixtures/live-page.ts'
 import { readSamples, startSampling } from '../fixtures/live-samples.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { findChildPid, findServicePid } from '../fixtures/processes.ts'
+import { needs } from '../fixtures/requirements.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
 import { numberReaderPlugins } from '../fixtures/watched-appliance.ts'
-import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
+import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/webrtc-worker.ts'
 
 const SECOND = 90_000
 const TONE_HZ = 1_000
 const POLL = { timeout: 60_000, interval: 250 }
 
-describe.runIf(webrtcWorker)(`sound of the live page${whyNoWorker}`, () => {
+describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
   let data: string
   let appliance: Appliance
   let browser: Browser

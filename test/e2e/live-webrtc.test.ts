@@ -8,8 +8,9 @@ import { createEngineClient } from '../fixtures/engine-api.ts'
 import { collectSamples } from '../fixtures/live-page.ts'
 import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
 import { findChildPid, findServicePid } from '../fixtures/processes.ts'
+import { needs } from '../fixtures/requirements.ts'
 import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
-import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../fixtures/webrtc-worker.ts'
 
 const usesWebRtc = (page: Page) =>
   page
@@ -17,7 +18,7 @@ const usesWebRtc = (page: Page) =>
     .first()
     .evaluate(video => 'srcObject' in video && video.srcObject !== null)
 
-describe.runIf(webrtcWorker)(`live page over WebRTC${whyNoWorker}`, () => {
+describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
   let watched: WatchedAppliance
   let appliance: Appliance
   let browser: Browser

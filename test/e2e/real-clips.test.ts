@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url'
 import { communityLicense, type PipelineElement } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { findTestData } from '../fixtures/data.ts'
+import { findTestData, requireTestData } from '../fixtures/data.ts'
 import { createEngineClient, readDurableMessages, waitUntilStopped } from '../fixtures/engine-api.ts'
+import { needs } from '../fixtures/requirements.ts'
 
 const yolox = findTestData('models/yolox_nano.onnx')
 const videos = findTestData('video')
@@ -51,75 +52,79 @@ interface ClipEvent {
 }
 
 /** The expected counts were determined by watching the clips. */
-describe.runIf(yolox && videos)('YOLOX-nano on real clips', () => {
-  let appliance: Appliance
+describe(
+  'YOLOX-nano on real clips',
+  needs(requireTestData('models/yolox_nano.onnx'), requireTestData('video')),
+  () => {
+    let appliance: Appliance
 
-  beforeAll(async () => {
-    appliance = await startAppliance({
-      source: 'test://ball',
-      model: yolox,
-      settings: { engine: { pacing: 'all' } },
-      environment: {
-        EYRIE_MEDIA_ROOTS: videos,
-        EYRIE_DATA: mkdtempSync(join(tmpdir(), 'eyrie-real-clips-')),
-      },
-    })
-    await appliance.waitForLine(/ready: open/)
-    await createEngineClient(appliance).activate(communityLicense)
-  }, 120_000)
-  afterAll(() => appliance.remove())
+    beforeAll(async () => {
+      appliance = await startAppliance({
+        source: 'test://ball',
+        model: yolox,
+        settings: { engine: { pacing: 'all' } },
+        environment: {
+          EYRIE_MEDIA_ROOTS: videos,
+          EYRIE_DATA: mkdtempSync(join(tmpdir(), 'eyrie-real-clips-')),
+        },
+      })
+      await appliance.waitForLine(/ready: open/)
+      await createEngineClient(appliance).activate(communityLicense)
+    }, 120_000)
+    afterAll(() => appliance.remove())
 
-  /** Analyses a whole clip. Returns a function that reads its events. */
-  async function analyse(clip: string, last: PipelineElement): Promise<() => Promise<ClipEvent[]>> {
-    const engine = createEngineClient(appliance)
-    const { pipelines } = await engine.deploy([
-      {
-        sources: [{ type: 'file', address: pathToFileURL(join(videos ?? '', clip)).href }],
-        elements: [
-          { name: 'infer', args: { model: 'yolox_nano', score_threshold: 0.1 } },
-          { name: 'object-tracking' },
-          last,
-        ],
-      },
-    ])
-    const pipeline = pipelines[0]!
-    await waitUntilStopped(engine, pipeline, 400_000)
-    return async () =>
-      (await readDurableMessages(engine)).flatMap(({ kind, pipeline: of, data }) =>
-        kind === 'event' && of === pipeline.id ? [data as ClipEvent] : [],
-      )
-  }
+    /** Analyses a whole clip. Returns a function that reads its events. */
+    async function analyse(clip: string, last: PipelineElement): Promise<() => Promise<ClipEvent[]>> {
+      const engine = createEngineClient(appliance)
+      const { pipelines } = await engine.deploy([
+        {
+          sources: [{ type: 'file', address: pathToFileURL(join(videos ?? '', clip)).href }],
+          elements: [
+            { name: 'infer', args: { model: 'yolox_nano', score_threshold: 0.1 } },
+            { name: 'object-tracking' },
+            last,
+          ],
+        },
+      ])
+      const pipeline = pipelines[0]!
+      await waitUntilStopped(engine, pipeline, 400_000)
+      return async () =>
+        (await readDurableMessages(engine)).flatMap(({ kind, pipeline: of, data }) =>
+          kind === 'event' && of === pipeline.id ? [data as ClipEvent] : [],
+        )
+    }
 
-  // An event of the last frame may still wait for its snapshot when the pipeline has stopped.
-  const EVENTS_TIMEOUT = { timeout: 5000 }
+    // An event of the last frame may still wait for its snapshot when the pipeline has stopped.
+    const EVENTS_TIMEOUT = { timeout: 5000 }
 
-  it('counts six people who walk to a table one after the other', async () => {
-    const events = await analyse('one-by-one-person-detection.mp4', zones)
-    await vi.waitFor(async () => {
-      const clipEvents = await events()
-      const ofType = (type: string) => clipEvents.filter(event => event.type === type)
-      expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(6)
-      expect(ofType('zone-exit')).toHaveLength(ofType('zone-enter').length)
-    }, EVENTS_TIMEOUT)
-  }, 420_000)
+    it('counts six people who walk to a table one after the other', async () => {
+      const events = await analyse('one-by-one-person-detection.mp4', zones)
+      await vi.waitFor(async () => {
+        const clipEvents = await events()
+        const ofType = (type: string) => clipEvents.filter(event => event.type === type)
+        expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(6)
+        expect(ofType('zone-exit')).toHaveLength(ofType('zone-enter').length)
+      }, EVENTS_TIMEOUT)
+    }, 420_000)
 
-  it('counts seventeen vehicles that drive to the right', async () => {
-    const events = await analyse('traffic.mp4', traffic)
-    await vi.waitFor(async () => {
-      const vehicles = (await events()).filter(event => event.class === 'car' || event.class === 'truck')
-      // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
-      expect(vehicles.map(({ direction }) => direction)).toEqual(Array(17).fill('down'))
-    }, EVENTS_TIMEOUT)
-  }, 420_000)
+    it('counts seventeen vehicles that drive to the right', async () => {
+      const events = await analyse('traffic.mp4', traffic)
+      await vi.waitFor(async () => {
+        const vehicles = (await events()).filter(event => event.class === 'car' || event.class === 'truck')
+        // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
+        expect(vehicles.map(({ direction }) => direction)).toEqual(Array(17).fill('down'))
+      }, EVENTS_TIMEOUT)
+    }, 420_000)
 
-  it('counts cars, a person and cyclists at the exits of a car park', async () => {
-    const events = await analyse('person-bicycle-car-detection.mp4', carPark)
-    await vi.waitFor(async () => {
-      const clipEvents = await events()
-      const crossed = clipEvents.map(event => `${event.name} ${event.direction}`).sort()
-      expect(crossed).toEqual(['left down', 'left up', 'left up', 'right down', 'right down'])
-      const cyclists = clipEvents.filter(({ name }) => name === 'right')
-      expect(cyclists.map(event => event.class)).toEqual(['person', 'person'])
-    }, EVENTS_TIMEOUT)
-  }, 420_000)
-})
+    it('counts cars, a person and cyclists at the exits of a car park', async () => {
+      const events = await analyse('person-bicycle-car-detection.mp4', carPark)
+      await vi.waitFor(async () => {
+        const clipEvents = await events()
+        const crossed = clipEvents.map(event => `${event.name} ${event.direction}`).sort()
+        expect(crossed).toEqual(['left down', 'left up', 'left up', 'right down', 'right down'])
+        const cyclists = clipEvents.filter(({ name }) => name === 'right')
+        expect(cyclists.map(event => event.class)).toEqual(['person', 'person'])
+      }, EVENTS_TIMEOUT)
+    }, 420_000)
+  },
+)

@@ -5,10 +5,11 @@ import { startAppliance } from '../fixtures/appliance.ts'
 import { connectControl, createDesiredSource } from '../fixtures/control.ts'
 import { startMediaProcess } from '../fixtures/media.ts'
 import { findChildPid, readCommandLines } from '../fixtures/processes.ts'
+import { needs } from '../fixtures/requirements.ts'
 import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
 import { createTemporaryFolder } from '../fixtures/temporary.ts'
 import { makeVideo } from '../fixtures/video.ts'
-import { webrtcWorker, whyNoWorker } from '../fixtures/webrtc-worker.ts'
+import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/webrtc-worker.ts'
 
 const secrets = {
   EYRIE_INTERNAL_TOKEN: 'between-the-services',
@@ -27,43 +28,40 @@ const offer = [
   '',
 ].join('\r\n')
 
-test.skipIf(whyNoWorker)(
-  'the environment of a worker contains no secrets of its service',
-  {
-    timeout: 120_000,
-  },
-  async () => {
-    const folder = createTemporaryFolder()
-    const url = join(folder, 'clip.mp4')
-    makeVideo(url, { frames: 60 })
-    const media = await startMediaProcess({
-      ...secrets,
-      EYRIE_MEDIA_ROOTS: folder,
-      MEDIASOUP_WORKER_BIN: webrtcWorker!,
-    })
-    try {
-      const control = await connectControl(media.url, secrets.EYRIE_INTERNAL_TOKEN)
-      await control.apply(createDesiredSource({ id: 1, type: 'inf', url }))
-      const requestWhep = () =>
-        fetch(`${media.url}/streams/1/whep`, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/sdp',
-            authorization: `Bearer ${secrets.EYRIE_INTERNAL_TOKEN}`,
-          },
-          body: offer,
-        })
-      await vi.waitUntil(async () => (await requestWhep()).status === 201, 30_000)
-      const environment = readFileSync(`/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
-      // Other variables are passed on: the worker may need the path to its libraries.
-      expect(environment).toContain(`PATH=${process.env.PATH}`)
-      for (const secret of Object.values(secrets)) expect(environment).not.toContain(secret)
-      control.close()
-    } finally {
-      await media.stop()
-    }
-  },
-)
+test('the environment of a worker contains no secrets of its service', {
+  ...needs(webrtcWorkerRequirement),
+  timeout: 120_000,
+}, async () => {
+  const folder = createTemporaryFolder()
+  const url = join(folder, 'clip.mp4')
+  makeVideo(url, { frames: 60 })
+  const media = await startMediaProcess({
+    ...secrets,
+    EYRIE_MEDIA_ROOTS: folder,
+    MEDIASOUP_WORKER_BIN: webrtcWorker!,
+  })
+  try {
+    const control = await connectControl(media.url, secrets.EYRIE_INTERNAL_TOKEN)
+    await control.apply(createDesiredSource({ id: 1, type: 'inf', url }))
+    const requestWhep = () =>
+      fetch(`${media.url}/streams/1/whep`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/sdp',
+          authorization: `Bearer ${secrets.EYRIE_INTERNAL_TOKEN}`,
+        },
+        body: offer,
+      })
+    await vi.waitUntil(async () => (await requestWhep()).status === 201, 30_000)
+    const environment = readFileSync(`/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
+    // Other variables are passed on: the worker may need the path to its libraries.
+    expect(environment).toContain(`PATH=${process.env.PATH}`)
+    for (const secret of Object.values(secrets)) expect(environment).not.toContain(secret)
+    control.close()
+  } finally {
+    await media.stop()
+  }
+})
 
 test('the password of a camera in SOURCE appears neither in logs nor in process arguments', {
   timeout: 120_000,

@@ -4,8 +4,9 @@ import type { DetectedObject } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine, publishedModels } from '@eyrie/model-store'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { findTestData } from '../../../test/fixtures/data.ts'
+import { findTestData, requireTestData } from '../../../test/fixtures/data.ts'
 import { type DecodedFrames, decodeFrames } from '../../../test/fixtures/frames.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { createTestRing } from '../../../test/fixtures/ring.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 import { createInference, type InferencePool } from './inference.ts'
@@ -66,7 +67,7 @@ function overlap(a: DetectedObject, b: DetectedObject): number {
   return both / (a.bbox.w * a.bbox.h + b.bbox.w * b.bbox.h - both)
 }
 
-describe.runIf(yolox)('YOLOX-nano on real clips', () => {
+describe('YOLOX-nano on real clips', needs(requireTestData('models/yolox_nano.onnx')), () => {
   const size = { width: 768, height: 432 }
   let walking: DecodedFrames
   beforeAll(() => {

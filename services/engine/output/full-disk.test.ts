@@ -1,16 +1,16 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { mountRequirement } from '../../../test/fixtures/mount-namespace.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
 
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
-/** Some containers forbid mounts even in a separate namespace. */
-const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
-
-test.runIf(canMount)(
+test(
   'output removes the oldest messages on a full disk, reports it, and continues',
+  needs(mountRequirement),
   async () => {
     const folder = createTemporaryFolder()
     const small = `mount -t tmpfs -o size=400k tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`

@@ -1,9 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, vi } from 'vitest'
 import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { mountRequirement } from '../../../test/fixtures/mount-namespace.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
@@ -13,35 +15,25 @@ const PATIENCE = { timeout: 90_000, interval: 100 }
 const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
-/** Some containers forbid mounts even in a separate namespace. */
-const canMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0
-
-it.runIf(canMount)(
-  `deletes the oldest recordings on a full disk, and drops new ones when other files fill it${canMount ? '' : ' (skipped: mounts are forbidden)'}`,
-  {
-    timeout: 180_000,
-  },
-  async () => {
-    const folder = createTemporaryFolder()
-    const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
-    const { stdout } = await promisify(execFile)(
-      'unshare',
-      ['--map-root-user', '--mount', 'sh', '-c', small],
-      {
-        maxBuffer: 16 << 20,
-        timeout: 120_000,
-      },
-    )
-    const { kept, filled, freed } = JSON.parse(stdout)
-    expect(kept).toMatchObject({ dropped: 0, failure: null })
-    expect(kept.written).toBeGreaterThan(3 * kept.bytes)
-    expect(kept.free).toBeGreaterThanOrEqual(1 << 20)
-    expect(kept.newest).toBe(true)
-    expect(filled.failure).toMatch(/left|ENOSPC/)
-    expect(filled.dropped).toBeGreaterThan(0)
-    expect(freed.failure).toBeNull()
-  },
-)
+it('deletes the oldest recordings on a full disk, and drops new ones when other files fill it', {
+  ...needs(mountRequirement),
+  timeout: 180_000,
+}, async () => {
+  const folder = createTemporaryFolder()
+  const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
+  const { stdout } = await promisify(execFile)('unshare', ['--map-root-user', '--mount', 'sh', '-c', small], {
+    maxBuffer: 16 << 20,
+    timeout: 120_000,
+  })
+  const { kept, filled, freed } = JSON.parse(stdout)
+  expect(kept).toMatchObject({ dropped: 0, failure: null })
+  expect(kept.written).toBeGreaterThan(3 * kept.bytes)
+  expect(kept.free).toBeGreaterThanOrEqual(1 << 20)
+  expect(kept.newest).toBe(true)
+  expect(filled.failure).toMatch(/left|ENOSPC/)
+  expect(filled.dropped).toBeGreaterThan(0)
+  expect(freed.failure).toBeNull()
+})
 
 it('lists separate ranges for a camera that reconnects and changes its picture size', {
   timeout: 180_000,

@@ -2,15 +2,16 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { hasTurnServer, startTurnServer, whyNoTurnServer } from '../../../test/fixtures/turn-server.ts'
+import { startTurnServer, turnServerRequirement } from '../../../test/fixtures/turn-server.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
-import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
 import { openWhepPage } from '../../../test/fixtures/whep-page.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 200 }
 
-describe.runIf(webrtcWorker && hasTurnServer)(`WebRTC through TURN${whyNoWorker}${whyNoTurnServer}`, () => {
+describe('WebRTC through TURN', needs(webrtcWorkerRequirement, turnServerRequirement), () => {
   it('reaches a relay-only viewer through the configured TURN server', async () => {
     const turn = await startTurnServer()
     const media = await serveMedia({ settings: { media: { webrtc: { ice_servers: [turn] } } } })

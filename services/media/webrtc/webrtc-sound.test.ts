@@ -7,10 +7,11 @@ import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
 import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
 import { findChildPid } from '../../../test/fixtures/processes.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { type RtspCameraOptions, startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
-import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
 import { openWhepPage, type WhepPage } from '../../../test/fixtures/whep-page.ts'
 import type { Clock } from '../runtime/clock.ts'
 
@@ -74,7 +75,7 @@ async function getSoundCodec(media: ServedMedia): Promise<string | undefined> {
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-describe.runIf(webrtcWorker)(`sound over WebRTC${whyNoWorker}`, () => {
+describe('sound over WebRTC', needs(webrtcWorkerRequirement), () => {
   it.each(['aac', 'pcma', 'opus'] as const)(
     'plays the sound of a camera that sends %s',
     async audio => {

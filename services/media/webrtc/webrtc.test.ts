@@ -6,9 +6,10 @@ import { openBrowser } from '../../../test/fixtures/browser.ts'
 import { createDesiredSource } from '../../../test/fixtures/control.ts'
 import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
 import { findChildPid } from '../../../test/fixtures/processes.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
 import { openWhepPage, type WhepPage } from '../../../test/fixtures/whep-page.ts'
 
 const FRAMES = 500
@@ -65,7 +66,7 @@ async function expectExactTimestamps(viewer: WhepPage) {
   expect(shown.map(({ rtp, number }) => ({ rtp, number }))).toEqual(expected)
 }
 
-describe.runIf(webrtcWorker)(`live view over WebRTC${whyNoWorker}`, () => {
+describe('live view over WebRTC', needs(webrtcWorkerRequirement), () => {
   it(
     'shows every frame with its pts',
     async () => {

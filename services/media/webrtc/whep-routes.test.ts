@@ -5,9 +5,10 @@ import { mediaHealth } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
 import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
 import { createDesiredSource } from '../../../test/fixtures/control.ts'
+import { needs } from '../../../test/fixtures/requirements.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../test/fixtures/video.ts'
-import { webrtcWorker, whyNoWorker } from '../../../test/fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
 import {
   audioSection as audio,
   createOffer,
@@ -57,7 +58,7 @@ const patch = (media: ServedMedia, path: string, ufrag: string, headers?: Record
     headers,
   })
 
-describe.runIf(webrtcWorker)(`WHEP${whyNoWorker}`, () => {
+describe('WHEP', needs(webrtcWorkerRequirement), () => {
   it('answers an offer with video and declines other sections', async () => {
     const media = await serveStream()
     const answer = await send(media, {})

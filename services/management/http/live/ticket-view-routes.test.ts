@@ -6,9 +6,10 @@ import { Hono } from 'hono'
 import { v7 } from 'uuid'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDesiredSource } from '../../../../test/fixtures/control.ts'
+import { needs } from '../../../../test/fixtures/requirements.ts'
 import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
 import { makeVideo } from '../../../../test/fixtures/video.ts'
-import { webrtcWorker, whyNoWorker } from '../../../../test/fixtures/webrtc-worker.ts'
+import { webrtcWorkerRequirement } from '../../../../test/fixtures/webrtc-worker.ts'
 import { createOffer, videoSection } from '../../../../test/fixtures/whep-offer.ts'
 import { createTicketViewRoutes } from './ticket-view-routes.ts'
 
@@ -45,7 +46,7 @@ async function serveChannel() {
 const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
 const offer = createOffer(videoSection)
 
-describe.runIf(webrtcWorker)(`WHEP through management${whyNoWorker}`, () => {
+describe('WHEP through management', needs(webrtcWorkerRequirement), () => {
   test('forwards an offer to the media of the channel, and ends the session at its Location', async () => {
     const { ask, viewers } = await serveChannel()
     const ticket = ticketOf(STREAM)

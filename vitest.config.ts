@@ -15,9 +15,9 @@ export default defineConfig({
     // Tests of several real processes can miss a moment on a busy machine. What fails twice is broken; a test that needed
     // another try is told in the report, and is to be looked at.
     retry: 1,
-    setupFiles: ['test/fixtures/patience.ts'],
-    reporters: ['default', 'test/fixtures/skip-reporter.ts'],
-    globalSetup: ['test/fixtures/database-server.ts'],
+    setupFiles: ['test/fixtures/setup/wait-timeout.ts'],
+    reporters: ['default', 'test/fixtures/setup/skip-reporter.ts'],
+    globalSetup: ['test/fixtures/setup/database.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

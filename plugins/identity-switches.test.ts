@@ -1,7 +1,7 @@
 import type { ElementDefinition } from '@eyrie/element'
 import { createStream, openElement } from '@eyrie/element/testing'
 import { describe, expect, it } from 'vitest'
-import { createCrowd } from '../test/fixtures/crowd.ts'
+import { createCrowd } from '../test/fixtures/engine/simulated-crowd.ts'
 import tracking from './object-tracking/element.ts'
 import trackingOH from './object-tracking-oh/element.ts'
 

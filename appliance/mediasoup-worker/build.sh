@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the mediasoup worker from the sources in its npm package. Uses the libraries of Debian instead of those that the
+# Builds the mediasoup worker from the sources in its npm package. Uses the libraries of Debian instead of the ones that the
 # sources would download, so that it needs no network. Takes about nine minutes on two cores. An interrupted build
 # continues at the next call.
 #   build.sh <folder of the npm package mediasoup> <folder to build in> <executable to write>

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { workerExecutablePaths } from '../../services/media/webrtc/worker/worker-executable.ts'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createServiceLog } from '../process/service-log.ts'
 import { obtainWorker } from './obtain-worker.ts'
 

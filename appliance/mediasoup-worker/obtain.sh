@@ -54,7 +54,7 @@ list_missing_packages() {
 }
 
 # Runs a command only while the processor and the disk are otherwise idle. The kernel shares the processor evenly between
-# sessions (sched_autogroup), whatever the scheduling within them. Without the lower priority of the whole session, a
+# sessions (sched_autogroup), independently of the scheduling within them. Without the lower priority of the whole session, a
 # build would slow down analysis despite SCHED_IDLE.
 run_when_idle() {
   local prefix=()

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getLogFiles } from '@eyrie/cli/logs/log-format'
 import { expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createLogFile } from './log-file.ts'
 
 const record = (msg: string) => ({ level: 30, time: '2026-01-02T03:04:05.000Z', service: 'engine', msg })

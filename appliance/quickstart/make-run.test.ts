@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 
 const makefile = resolve(import.meta.dirname, '../../Makefile')
 

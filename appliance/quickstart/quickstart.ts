@@ -17,7 +17,7 @@ export interface QuickstartRequest {
 }
 
 export interface Quickstart {
-  /** The environment of the caller, with the folder of the requested file among those that media may read. */
+  /** The environment of the caller, with the folder of the requested file added to the folders that media may read. */
   environment: Environment
   /** Creates the requested source and pipeline once the services are healthy, and logs the address of the console. */
   run(supervisor: Supervisor, signal: AbortSignal): Promise<void>

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
-import { makeVideo } from '../../test/fixtures/video.ts'
+import { makeVideo } from '../../test/fixtures/media/test-video.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { parseSourceAddress } from './source-address.ts'
 
 test.each([

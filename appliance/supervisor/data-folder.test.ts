@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 
 describe('lockDataFolder', () => {

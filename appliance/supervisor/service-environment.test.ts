@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createServiceEnvironment } from './service-environment.ts'
 
 describe('createServiceEnvironment', () => {

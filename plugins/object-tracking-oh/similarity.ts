@@ -15,7 +15,7 @@ const MIN_PAST_STEP = 0.3
 const MIN_CURRENT_STEP = 0.1
 
 /**
- * Occlusion-aware IoU: with the predicted box or with its visible part, whichever fits better, gated at `minIou`.
+ * Occlusion-aware IoU: the better of the predicted box and its visible part, gated at `minIou`.
  *
  * Multiplied by the overlap of heights, which separates neighbours at different distances (height-modulated IoU of
  * Hybrid-SORT, Yang et al. 2024), and reduced for occluded tracks, so that a detection goes to the object in front.

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
-import { runEyrieCommand } from '../../test/fixtures/command-line.ts'
-import { createBrightCellDetector } from '../../test/fixtures/detectors.ts'
+import { createBrightCellDetector } from '../../test/fixtures/engine/detector-models.ts'
+import { runEyrieCommand } from '../../test/fixtures/processes/command-line.ts'
 
 let folder: string
 let file: string

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { communityLicense, EyrieError } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
-import { startEngine } from '../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { startEngine } from '../../test/fixtures/engine/engine.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { type Client, createClient, getEtag } from './engine-client.ts'
 
 const elements = [{ name: 'object-tracking' }]

@@ -29,7 +29,7 @@ export interface FrameResult {
   events?: EventData[]
 }
 
-/** Pixels of a frame in the view the element requested. Valid until `process` returns or its promise settles. */
+/** Pixels of a frame in the view the element requested. Valid until `process` returns or its promise is resolved or rejected. */
 export interface Picture {
   /** Size in pixels, including padding. */
   readonly width: number

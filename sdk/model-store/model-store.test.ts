@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createBrightCellDetector } from '../../test/fixtures/detectors.ts'
+import { createBrightCellDetector } from '../../test/fixtures/engine/detector-models.ts'
 import { type ModelStore, openModelStore } from './model-store.ts'
 import { addModel, removeModel } from './write-models.ts'
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createBrightCellDetector, createConstantDetector } from '../../test/fixtures/detectors.ts'
+import {
+  createBrightCellDetector,
+  createConstantDetector,
+} from '../../test/fixtures/engine/detector-models.ts'
 import type { Size } from './head-output.ts'
 import { createIdentityModel } from './onnx/identity.ts'
 import { type ModelFacts, prepareModel } from './prepare-model.ts'

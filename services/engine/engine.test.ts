@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { engineHealth } from '@eyrie/contract'
 import { createLog, readEnvironment, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startEngine } from '../../test/fixtures/engine.ts'
+import { startEngine } from '../../test/fixtures/engine/engine.ts'
 import { createEngine } from './engine.ts'
 
 describe('engine', () => {

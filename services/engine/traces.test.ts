@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startEngine } from '../../test/fixtures/engine.ts'
-import { startMediaProcess } from '../../test/fixtures/media.ts'
-import { writeNumberedVideo } from '../../test/fixtures/numbered-video.ts'
-import { writePlugin } from '../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
-import { startTraceReceiver } from '../../test/fixtures/trace-receiver.ts'
+import { startEngine } from '../../test/fixtures/engine/engine.ts'
+import { writePlugin } from '../../test/fixtures/engine/test-plugin.ts'
+import { writeNumberedVideo } from '../../test/fixtures/media/numbered-video.ts'
+import { startTraceReceiver } from '../../test/fixtures/network/trace-receiver.ts'
+import { startMediaProcess } from '../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 
 const pass = 'return { process: () => ({}) }'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createCertificate } from '../../test/fixtures/certificate.ts'
+import { createCertificate } from '../../test/fixtures/network/certificate.ts'
 import { readEnvironment } from './environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-environment-'))

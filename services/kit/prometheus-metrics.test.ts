@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseExposition } from '../../test/fixtures/exposition.ts'
+import { parseExposition } from '../../test/fixtures/network/prometheus.ts'
 import { type MetricFamily, renderMetrics } from './prometheus-metrics.ts'
 
 const frames: MetricFamily = { name: 'frames_total', type: 'counter', help: 'Frames.', samples: [[{}, 3]] }

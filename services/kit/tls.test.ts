@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
-import { createCertificate } from '../../test/fixtures/certificate.ts'
-import { createTemporaryFolder } from '../../test/fixtures/temporary.ts'
+import { createCertificate } from '../../test/fixtures/network/certificate.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { listen } from './listen.ts'
 import { readTlsIdentity, trustCertificate } from './tls.ts'
 

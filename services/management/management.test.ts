@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { findFreePort } from '../../test/fixtures/free-ports.ts'
+import { findFreePort } from '../../test/fixtures/network/free-ports.ts'
 import { createManagement } from './management.ts'
 
 /** An address that refuses connections, like that of a stopped service. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { serveMedia } from '../../test/fixtures/serve-media.ts'
+import { serveMedia } from '../../test/fixtures/media/served-media.ts'
 
 it('media answers unknown paths and methods with an error document', async () => {
   const media = await serveMedia()

@@ -16,8 +16,8 @@ import {
 } from '@eyrie/model-store'
 import { createInference } from '../../services/engine/inference/inference.ts'
 import { toPixelFormat } from '../../services/engine/inference/model-view.ts'
-import { findTestData } from '../fixtures/data.ts'
-import { createTestRing } from '../fixtures/ring.ts'
+import { createTestRing } from '../fixtures/media/test-ring.ts'
+import { findTestData } from '../fixtures/requirements/test-data.ts'
 import { type Bench, median } from './bench.ts'
 
 /** Many short rounds, compared in pairs: other load on the machine affects both halves of a pair alike. */

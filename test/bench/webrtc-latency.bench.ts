@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { openBrowser } from '../fixtures/browser.ts'
-import { connectControl, createDesiredSource } from '../fixtures/control.ts'
-import { startMediaProcess } from '../fixtures/media.ts'
-import { startNumberedCamera } from '../fixtures/numbered-camera.ts'
-import { numberedShape } from '../fixtures/numbered-video.ts'
-import { webrtcWorker } from '../fixtures/webrtc-worker.ts'
-import { openWhepPage } from '../fixtures/whep-page.ts'
+import { openBrowser } from '../fixtures/browser/browser.ts'
+import { openWhepPage } from '../fixtures/browser/whep-page.ts'
+import { startNumberedCamera } from '../fixtures/cameras/numbered-camera.ts'
+import { connectControl, createDesiredSource } from '../fixtures/media/control-client.ts'
+import { numberedShape } from '../fixtures/media/numbered-video.ts'
+import { startMediaProcess } from '../fixtures/processes/media-process.ts'
+import { webrtcWorker } from '../fixtures/requirements/webrtc-worker.ts'
 import type { Bench } from './bench.ts'
 
 const settleMs = 10_000

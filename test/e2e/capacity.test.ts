@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { Client } from '@eyrie/client'
 import { capacityShortage, EyrieError, type PipelineStatistics } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type EngineProcessOptions, startEngineProcess } from '../fixtures/engine-process.ts'
-import { parseExposition } from '../fixtures/exposition.ts'
-import { startMediaProcess } from '../fixtures/media.ts'
-import { createTemporaryFolder } from '../fixtures/temporary.ts'
-import { makeVideo } from '../fixtures/video.ts'
+import { makeVideo } from '../fixtures/media/test-video.ts'
+import { parseExposition } from '../fixtures/network/prometheus.ts'
+import { type EngineProcessOptions, startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import { startMediaProcess } from '../fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const detector = { name: 'infer', args: { model: 'scene-detector' } }
 const elements = [detector, { name: 'object-tracking' }]

@@ -6,9 +6,13 @@ import { type Counters, communityLicense } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { DEMO } from '../../scene/demo.ts'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { createEngineClient, readDurableMessages, waitUntilStopped } from '../fixtures/engine-api.ts'
-import { renderTestScene } from '../fixtures/scene.ts'
+import {
+  createEngineClient,
+  readDurableMessages,
+  waitUntilStopped,
+} from '../fixtures/engine/engine-client.ts'
+import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 
 type Scene = Awaited<ReturnType<typeof renderTestScene>>
 

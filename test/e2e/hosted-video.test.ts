@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readAnnotatedPictures } from '../fixtures/annotated.ts'
-import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
-import { type MediaProcess, startMediaProcess } from '../fixtures/media.ts'
-import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { createTemporaryFolder } from '../fixtures/temporary.ts'
+import { readAnnotatedPictures } from '../fixtures/media/annotated-picture.ts'
+import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const TOKEN = 'of-the-first'
 const POLL = { timeout: 60_000, interval: 200 }

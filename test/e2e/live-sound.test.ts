@@ -6,17 +6,17 @@ import { pathToFileURL } from 'node:url'
 import { communityLicense } from '@eyrie/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { openBrowser } from '../fixtures/browser.ts'
-import { createEngineClient } from '../fixtures/engine-api.ts'
-import { collectSamples } from '../fixtures/live-page.ts'
-import { readSamples, startSampling } from '../fixtures/live-samples.ts'
-import { writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { findChildPid, findServicePid } from '../fixtures/processes.ts'
-import { needs } from '../fixtures/requirements.ts'
-import { startRtspCamera } from '../fixtures/rtsp-camera.ts'
-import { numberReaderPlugins } from '../fixtures/watched-appliance.ts'
-import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/webrtc-worker.ts'
+import { openBrowser } from '../fixtures/browser/browser.ts'
+import { collectSamples } from '../fixtures/browser/live-page.ts'
+import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
+import { createEngineClient } from '../fixtures/engine/engine-client.ts'
+import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { findChildPid, findServicePid } from '../fixtures/processes/processes.ts'
+import { numberReaderPlugins } from '../fixtures/processes/watched-appliance.ts'
+import { needs } from '../fixtures/requirements/needs.ts'
+import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.ts'
 
 const SECOND = 90_000
 const TONE_HZ = 1_000
@@ -230,7 +230,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
 })
 
 /** Exposes the newest connection of the page as `connection`; `soundOf` measures its sound. */
-const exposeConnection = `${readFileSync(join(import.meta.dirname, '../fixtures/whep-viewer.js'), 'utf8')}
+const exposeConnection = `${readFileSync(join(import.meta.dirname, '../fixtures/browser/whep-viewer.js'), 'utf8')}
   const Connection = globalThis.RTCPeerConnection
   globalThis.RTCPeerConnection = class extends Connection {
     constructor(...options) {

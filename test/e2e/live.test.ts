@@ -1,15 +1,15 @@
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { createEngineClient } from '../fixtures/engine-api.ts'
-import { collectSamples } from '../fixtures/live-page.ts'
-import { numberedShape } from '../fixtures/numbered-video.ts'
+import { collectSamples } from '../fixtures/browser/live-page.ts'
+import { createEngineClient } from '../fixtures/engine/engine-client.ts'
+import { numberedShape } from '../fixtures/media/numbered-video.ts'
+import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import {
   numberReaderPlugins,
   startWatchedAppliance,
   type WatchedAppliance,
-} from '../fixtures/watched-appliance.ts'
+} from '../fixtures/processes/watched-appliance.ts'
 
 const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
 /** As many frames as there are distinct numbers, so that no two frames of the long run show the same one. */

@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { communityLicense, type PipelineElement } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { findTestData, requireTestData } from '../fixtures/data.ts'
-import { createEngineClient, readDurableMessages, waitUntilStopped } from '../fixtures/engine-api.ts'
-import { needs } from '../fixtures/requirements.ts'
+import {
+  createEngineClient,
+  readDurableMessages,
+  waitUntilStopped,
+} from '../fixtures/engine/engine-client.ts'
+import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { needs } from '../fixtures/requirements/needs.ts'
+import { findTestData, requireTestData } from '../fixtures/requirements/test-data.ts'
 
 const yolox = findTestData('models/yolox_nano.onnx')
 const videos = findTestData('video')

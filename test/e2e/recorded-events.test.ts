@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type RecordedRange, recordedFrame, recordingList } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startEngineProcess } from '../fixtures/engine-process.ts'
-import { startMediaProcess } from '../fixtures/media.ts'
-import { getNumberBox, numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { writePlugin } from '../fixtures/plugin.ts'
-import { createTemporaryFolder } from '../fixtures/temporary.ts'
+import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { getNumberBox, numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import { startMediaProcess } from '../fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const POLL = { timeout: 90_000, interval: 200 }
 const FRAMES = 500

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startEngineProcess } from '../fixtures/engine-process.ts'
-import { startMediaProcess } from '../fixtures/media.ts'
-import { numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
-import { createTemporaryFolder } from '../fixtures/temporary.ts'
-import { decodeGreyPictures } from '../fixtures/video.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { decodeGreyPictures } from '../fixtures/media/test-video.ts'
+import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import { startMediaProcess } from '../fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const POLL = { timeout: 60_000, interval: 50 }
 

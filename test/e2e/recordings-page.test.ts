@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url'
 import { type RecordedEvent, type RecordedStream, recordedEventList, recordingList } from '@eyrie/contract'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createEngineClient } from '../fixtures/engine-api.ts'
-import { readSamples, startSampling } from '../fixtures/live-samples.ts'
-import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/numbered-video.ts'
-import { writePlugin } from '../fixtures/plugin.ts'
-import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/watched-appliance.ts'
+import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { createEngineClient } from '../fixtures/engine/engine-client.ts'
+import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/media/numbered-video.ts'
+import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/processes/watched-appliance.ts'
 
 const POLL = { timeout: 120_000, interval: 200 }
 const RECORDED_S = 14

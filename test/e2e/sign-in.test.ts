@@ -7,8 +7,8 @@ import { createLog, type ListeningServer, listen, readEnvironment } from '@eyrie
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createManagement } from '../../services/management/management.ts'
-import { openBrowser } from '../fixtures/browser.ts'
-import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts'
+import { openBrowser } from '../fixtures/browser/browser.ts'
+import { type PostgresServer, startPostgres } from '../fixtures/processes/postgres.ts'
 
 const administrator = { email: 'owner@eyrie.test', password: 'correct = horse battery staple' }
 const TIMEOUT = { timeout: 60_000 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Appliance, startAppliance } from '../fixtures/appliance.ts'
-import { runEyrieCommand } from '../fixtures/command-line.ts'
-import { findProcesses, findServicePid } from '../fixtures/processes.ts'
+import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
+import { findProcesses, findServicePid } from '../fixtures/processes/processes.ts'
 
 const running: Appliance[] = []
 async function start(...options: Parameters<typeof startAppliance>): Promise<Appliance> {

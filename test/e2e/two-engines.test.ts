@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type EngineProcess, startEngineProcess } from '../fixtures/engine-process.ts'
-import { findFreePort } from '../fixtures/free-ports.ts'
-import { type MediaProcess, startMediaProcess } from '../fixtures/media.ts'
-import { numberedShape, writeNumberedVideo } from '../fixtures/numbered-video.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { findFreePort } from '../fixtures/network/free-ports.ts'
+import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
+import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
 const POLL = { timeout: 60_000, interval: 50 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Configuration, errorBody, listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import fc from 'fast-check'
-import { type ApiRevision, type EngineResponse, startEngine } from '../fixtures/engine.ts'
+import { type ApiRevision, type EngineResponse, startEngine } from '../fixtures/engine/engine.ts'
 import { createRequestArbitrary, type FuzzedRequest } from './arbitrary-request.ts'
 
 /** The configuration is reset after this many requests, so that most requests find existing resources. */

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { createTemporaryFolder } from '../fixtures/temporary.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 import { fuzzEngine } from './engine-requests.ts'
 import { fuzzManagement } from './management-requests.ts'
 import { fuzzOutputConnections } from './output-connections.ts'

@@ -6,9 +6,13 @@ import {
 } from '@eyrie/contract/management/index'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { createHierarchy } from '../fixtures/hierarchy.ts'
-import { type SignedInUser, startTestManagement, type TestManagement } from '../fixtures/management.ts'
-import type { DatabaseServer } from '../fixtures/provide-database-server.ts'
+import { createHierarchy } from '../fixtures/management/hierarchy.ts'
+import {
+  type SignedInUser,
+  startTestManagement,
+  type TestManagement,
+} from '../fixtures/management/management.ts'
+import type { DatabaseServer } from '../fixtures/setup/database-server.ts'
 import { createQueryArbitrary } from './arbitrary-request.ts'
 import type { FuzzOptions } from './engine-requests.ts'
 import { createArbitrary, toPlaceholder } from './schema-arbitrary.ts'

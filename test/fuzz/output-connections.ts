@@ -5,7 +5,7 @@ import { errorBody, hello, outputQuery } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import fc from 'fast-check'
 import { WebSocket } from 'ws'
-import { type ApiRevision, startEngine } from '../fixtures/engine.ts'
+import { type ApiRevision, startEngine } from '../fixtures/engine/engine.ts'
 import { createQueryArbitrary } from './arbitrary-request.ts'
 
 /** A connection to the output, and the message that the client sends once it is open. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errorBody } from '@eyrie/contract'
 import fc from 'fast-check'
 import { createPictureStore } from '../../services/engine/pictures/picture-store.ts'
-import { startEngine } from '../fixtures/engine.ts'
+import { startEngine } from '../fixtures/engine/engine.ts'
 
 const MAX_STORE_BYTES = 1 << 20
 const jpegs = ['first', 'second'].map(text => Buffer.from(text))

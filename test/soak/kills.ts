@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { killEngines } from '../fixtures/engine-kills.ts'
+import { killEngines } from '../fixtures/engine/engine-kills.ts'
 
 /** Kills an engine at random moments while it stores configurations. Resolves with whether every stored file was intact. */
 export async function soakKills(kills: number, seed: number): Promise<boolean> {

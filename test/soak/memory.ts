@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { median } from '../bench/bench.ts'
 import { residentMemory } from '../bench/cpu.ts'
-import { startAppliance } from '../fixtures/appliance.ts'
-import { findServicePid } from '../fixtures/processes.ts'
-import { renderTestScene } from '../fixtures/scene.ts'
+import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { startAppliance } from '../fixtures/processes/appliance.ts'
+import { findServicePid } from '../fixtures/processes/processes.ts'
 
 const sampleIntervalMs = 5_000
 const services = ['media', 'engine', 'management'] as const

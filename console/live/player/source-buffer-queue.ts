@@ -14,7 +14,7 @@ export interface SourceBufferQueue<Fragment> {
   /** Runs an operation before everything else in the queue. */
   runNext(operation: Operation): void
   append(segment: ArrayBuffer, fragment: Fragment): void
-  /** Drops the next fragment and those that cannot be decoded without it. */
+  /** Drops the next fragment and the following ones that cannot be decoded without it. */
   skipToKeyframe(): void
   close(): void
 }

@@ -8,7 +8,7 @@ export interface WhepConnection {
   readonly soundReceiver: RTCRtpReceiver | undefined
   /** The approximate position of the stream when the connection was made. */
   readonly startTime: StreamTime
-  /** Returns false if media has no such connection, whatever the state of the transport. */
+  /** Returns false if media has no such connection, even if the transport is still connected. */
   isAlive(): Promise<boolean>
   close(): void
 }

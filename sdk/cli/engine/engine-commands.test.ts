@@ -6,9 +6,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 let data: string
 let engine: Service

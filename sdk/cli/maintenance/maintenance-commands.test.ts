@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
-import { startService } from '../../../test/fixtures/service.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { startService } from '../../../test/fixtures/processes/service-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const environment = { PATH: process.env.PATH }
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 
 let folder: string
 let engine: Service

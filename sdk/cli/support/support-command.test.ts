@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { manifest } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
-import { runEyrieCommand } from '../../../test/fixtures/command-line.ts'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const secrets = {
   engine: 'engine-token-1',

@@ -85,7 +85,7 @@ export const statisticSelection = z
   .meta({ examples: ['up,down'] })
 
 /**
- * Values of all built-in statistics; those that were not requested are 0. `dwell_time` is in seconds. Requested custom
+ * Values of all built-in statistics; the ones that were not requested are 0. `dwell_time` is in seconds. Requested custom
  * statistics are additional fields.
  */
 const amounts = Object.fromEntries(statisticKeys.map(key => [key, z.number()])) as Record<

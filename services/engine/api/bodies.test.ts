@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 describe('request body over a real connection', () => {
   let engine: Service

@@ -10,7 +10,7 @@ import {
   type CallEngine,
   type EngineResponse,
   startEngine,
-} from '../../../test/fixtures/engine.ts'
+} from '../../../test/fixtures/engine/engine.ts'
 import { openCostStore } from '../admission/cost-store.ts'
 
 const camera = { type: 'video', address: 'rtsp://camera/stream' }

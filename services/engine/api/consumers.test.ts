@@ -4,8 +4,8 @@ import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient } from '../../../sdk/client/index.ts'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
 test('consumers are listed, limited in number and can be deleted after they disconnect', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startEngine } from '../../../test/fixtures/engine.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 
 test('the documentation page contains all revisions and loads nothing from other hosts', async () => {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-api-'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { parseExposition } from '../../../test/fixtures/exposition.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { parseExposition } from '../../../test/fixtures/network/prometheus.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 test('metrics cover all channels, the output and the machine', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())

@@ -2,7 +2,7 @@ import { listRoutes, routesV1, routesV2, routesV3 } from '@eyrie/contract'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { discardSink, sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+import { discardSink, sharedEngine } from '../../../test/fixtures/engine/shared-engine.ts'
 
 const callOf = sharedEngine()
 

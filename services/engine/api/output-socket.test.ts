@@ -8,7 +8,7 @@ import { errorBody, hello, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine/engine.ts'
 
 describe('output WebSocket', () => {
   let data: string

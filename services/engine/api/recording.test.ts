@@ -4,7 +4,7 @@ import {
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../test/fixtures/shared-engine.ts'
+} from '../../../test/fixtures/engine/shared-engine.ts'
 
 const callOf = sharedEngine()
 const daily = { mode: 'continuous', before_s: 5, after_s: 10, keep_s: 86_400, sound: true }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiRevision } from '../../../test/fixtures/engine.ts'
-import { sharedEngine } from '../../../test/fixtures/shared-engine.ts'
+import type { ApiRevision } from '../../../test/fixtures/engine/engine.ts'
+import { sharedEngine } from '../../../test/fixtures/engine/shared-engine.ts'
 
 const callOf = sharedEngine()
 const revisions: ApiRevision[] = ['v1', 'v2', 'v3']

@@ -1,8 +1,8 @@
 import type { StoredModel } from '@eyrie/model-store'
 import { describe, expect, it } from 'vitest'
-import { discoverElements } from '../../../test/fixtures/built-ins.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { discoverElements } from '../../../test/fixtures/engine/known-elements.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { compileCheck } from '../plugin-host/schema-check.ts'
 import { createCatalog } from './catalog.ts'
 

@@ -5,8 +5,8 @@ import {
   createCameraSource,
   createFileSource,
   createLineCrossingPipeline,
-} from '../../../test/fixtures/configuration.ts'
-import { useFreshConfiguration } from '../../../test/fixtures/fresh-configuration.ts'
+} from '../../../test/fixtures/engine/configuration.ts'
+import { useFreshConfiguration } from '../../../test/fixtures/engine/fresh-configuration.ts'
 
 const fresh = useFreshConfiguration()
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { killEngines } from '../../../test/fixtures/engine-kills.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { killEngines } from '../../../test/fixtures/engine/engine-kills.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 test('an engine killed at 20 random moments restores either the old or the new configuration', async () => {
   const seed = randomInt(2 ** 31)

@@ -7,8 +7,8 @@ import {
   createLineCrossingPipeline,
   openTestConfiguration,
   type TestConfiguration,
-} from '../../../test/fixtures/configuration.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+} from '../../../test/fixtures/engine/configuration.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 let folder: string
 let opened: TestConfiguration

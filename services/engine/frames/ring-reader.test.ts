@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { Pipeline, Ring } from '../../media/node-gst/index.ts'
 import { RingReader } from './ring-reader.ts'
 

@@ -5,9 +5,12 @@ import type { DetectedObject, Frame, ModelRequest } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createBrightCellDetector, createConstantDetector } from '../../../test/fixtures/detectors.ts'
-import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import {
+  createBrightCellDetector,
+  createConstantDetector,
+} from '../../../test/fixtures/engine/detector-models.ts'
+import { createTestRing, type TestRing } from '../../../test/fixtures/media/test-ring.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { InferenceRun } from './inference.ts'
 import { createInference } from './inference.ts'
 

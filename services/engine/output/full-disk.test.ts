@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { mountRequirement } from '../../../test/fixtures/mount-namespace.ts'
-import { needs } from '../../../test/fixtures/requirements.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { mountRequirement } from '../../../test/fixtures/requirements/mount-namespace.ts'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 

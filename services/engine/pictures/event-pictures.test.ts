@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createLog } from '@eyrie/kit/log'
 import { describe, expect, test, vi } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { MessageDraft } from '../output/message-draft.ts'
 import { createPublishPipeline } from '../publish/publish-pipeline.ts'
 import { createEventPictures } from './event-pictures.ts'

@@ -6,11 +6,11 @@ import { buffer } from 'node:stream/consumers'
 import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { startEngine } from '../../../test/fixtures/engine.ts'
-import { startMediaProcess } from '../../../test/fixtures/media.ts'
-import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
+import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const EVENT_AT = 40
 

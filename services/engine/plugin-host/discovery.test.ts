@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { discoverPlugins } from './discovery.ts'
 
 let folder: string

@@ -5,8 +5,8 @@ import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { createTestRing, type TestRing } from '../../../test/fixtures/ring.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { createTestRing, type TestRing } from '../../../test/fixtures/media/test-ring.ts'
 import { openElementThread, type ThreadTimeouts } from './worker-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })

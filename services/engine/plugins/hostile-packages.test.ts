@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine/engine.ts'
 import {
   type ArchiveEntry,
   createPluginEntries,
   createPluginPackage,
   createTar,
   createTarball,
-} from '../../../test/fixtures/package.ts'
-import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
+} from '../../../test/fixtures/engine/plugin-package.ts'
+import type { TestPlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 
 let data: string
 let engine: Service

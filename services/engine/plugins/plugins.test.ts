@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { errorBody } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CallEngine, startEngine } from '../../../test/fixtures/engine.ts'
-import { createPluginEntries, createPluginPackage, createTarball } from '../../../test/fixtures/package.ts'
-import type { TestPlugin } from '../../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { type CallEngine, startEngine } from '../../../test/fixtures/engine/engine.ts'
+import {
+  createPluginEntries,
+  createPluginPackage,
+  createTarball,
+} from '../../../test/fixtures/engine/plugin-package.ts'
+import type { TestPlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { openElementThread } from '../plugin-host/worker-element.ts'
 
 let data: string

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { waitUntilStopped } from '../../../test/fixtures/engine-api.ts'
-import { startEngineProcess } from '../../../test/fixtures/engine-process.ts'
-import { startMediaProcess } from '../../../test/fixtures/media.ts'
-import { writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { createPluginPackage } from '../../../test/fixtures/package.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { waitUntilStopped } from '../../../test/fixtures/engine/engine-client.ts'
+import { createPluginPackage } from '../../../test/fixtures/engine/plugin-package.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
+import { startEngineProcess } from '../../../test/fixtures/processes/engine-process.ts'
+import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const FRAMES = 900
 const LIMIT_MS = 150_000

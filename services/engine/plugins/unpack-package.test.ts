@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveEntry, createTarball } from '../../../test/fixtures/package.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { type ArchiveEntry, createTarball } from '../../../test/fixtures/engine/plugin-package.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { unpackPackage } from './unpack-package.ts'
 
 const limits = { bytes: 1 << 20, files: 4 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { SinkRecord } from '../sinks/sink.ts'
 import { type DiscardSink, OpenSinks } from './open-sinks.ts'
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/media.ts'
-import { getNumberBox, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { createPlan, startTestRuntime, type TestRuntime } from '../../../test/fixtures/runtime.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { createPlan, startTestRuntime, type TestRuntime } from '../../../test/fixtures/engine/test-runtime.ts'
+import { getNumberBox, writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
+import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
 
 const FRAMES = 300
 const every = Array.from({ length: FRAMES }, (_, i) => i + 1)

@@ -2,9 +2,12 @@ import { createLog } from '@eyrie/kit'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMessageFactory, type InsertedEngine } from '../../../test/fixtures/engine-messages.ts'
-import { useIngestDatabase } from '../../../test/fixtures/ingest-database.ts'
-import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
+import {
+  createMessageFactory,
+  type InsertedEngine,
+} from '../../../test/fixtures/management/engine-messages.ts'
+import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
+import type { TestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { alert, engineState, notification } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
 import { evaluateByTime } from './evaluate-by-time.ts'

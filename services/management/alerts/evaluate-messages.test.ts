@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMessageFactory, type InsertedEngine } from '../../../test/fixtures/engine-messages.ts'
-import { useIngestDatabase } from '../../../test/fixtures/ingest-database.ts'
-import type { TestDatabase } from '../../../test/fixtures/management-database.ts'
+import {
+  createMessageFactory,
+  type InsertedEngine,
+} from '../../../test/fixtures/management/engine-messages.ts'
+import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
+import type { TestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { alert, channel, event, notification, picture } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
 

@@ -11,7 +11,7 @@ export interface Connection {
 export interface ConnectionPool {
   /** Runs a task with a connection of its own; waits until one is free. */
   use<T>(task: (connection: Connection) => Promise<T>): Promise<T>
-  /** Closes all connections, and cuts those that are still in use after a second. */
+  /** Closes all connections, and cuts connections that are still in use after a second. */
   close(): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
-import { shared } from '../../../test/fixtures/shared.ts'
+import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import { shared } from '../../../test/fixtures/setup/shared.ts'
 import { connect } from './connection.ts'
 import { withTransaction } from './transaction.ts'
 

@@ -1,9 +1,9 @@
 import { createLog } from '@eyrie/kit'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../test/fixtures/postgres.ts'
-import { createUnassignedPrincipal } from '../../../test/fixtures/principal.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createUnassignedPrincipal } from '../../../test/fixtures/management/principal.ts'
+import { type PostgresServer, startPostgres } from '../../../test/fixtures/processes/postgres.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createDatabaseSupervisor } from './database-supervisor.ts'
 import { unprivilegedRole } from './role.ts'
 import { findUnmetRequirement } from './server-requirements.ts'
@@ -69,7 +69,7 @@ describe('external Postgres server', () => {
     expect(await database.as(createUnassignedPrincipal('viewer'), 'test', tx => tx.execute(read))).toEqual([])
   })
 
-  it('answers alike whatever time zone, date style and search path the database sets', async () => {
+  it('does not depend on the time zone, date style and search path of the database', async () => {
     await administer('create database elsewhere owner eyrie')
     await administer(`alter database elsewhere set timezone to 'Asia/Kolkata'`)
     await administer(`alter database elsewhere set datestyle to 'German'`)

@@ -1,8 +1,8 @@
 import type { HealthReport } from '@eyrie/contract/health'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { findChildPid } from '../../../test/fixtures/processes.ts'
-import { type ServiceProcess, startService } from '../../../test/fixtures/service.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { findChildPid } from '../../../test/fixtures/processes/processes.ts'
+import { type ServiceProcess, startService } from '../../../test/fixtures/processes/service-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 async function startManagement(environment: Record<string, string> = {}): Promise<ServiceProcess> {
   const management = await startService('management', {

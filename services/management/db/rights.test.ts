@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management-database.ts'
+import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { connect } from './connection.ts'
 
 /** Tables that hold no records. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
+import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { connect } from './connection.ts'
 import { formatTextArray, parseTextArray } from './text-array.ts'
 

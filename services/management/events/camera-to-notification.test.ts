@@ -1,10 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { alertInput } from '../../../test/fixtures/alert-input.ts'
-import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
-import { writePlugin } from '../../../test/fixtures/plugin.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { alertInput } from '../../../test/fixtures/management/alert-input.ts'
+import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const { alert, event, notification } = managementRoutes
 const LONG_MS = 300_000

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
-import { shared } from '../../../test/fixtures/shared.ts'
+import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import { shared } from '../../../test/fixtures/setup/shared.ts'
 import { event } from '../db/schema/index.ts'
 import { maintainPartitions } from './partitions.ts'
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, vi } from 'vitest'
-import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 
 const LONG_MS = 400_000
 const { engine: engines, device, source, pipeline, channel } = managementRoutes

@@ -1,7 +1,7 @@
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startFleet, startManagedEngine } from '../../../test/fixtures/fleet.ts'
+import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 import { provision, source } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
 import { loadSecrets } from '../secrets/secrets.ts'

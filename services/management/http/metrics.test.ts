@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
-import { createTestDatabase } from '../../../test/fixtures/management-database.ts'
-import { startService } from '../../../test/fixtures/service.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
+import { startService } from '../../../test/fixtures/processes/service-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createMetrics } from './metrics.ts'
 
 test('requests are counted by status', async () => {

@@ -1,13 +1,13 @@
 import { allManagementRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedInUser } from '../../../test/fixtures/management.ts'
+import type { SignedInUser } from '../../../test/fixtures/management/management.ts'
 import {
   type OperationCase,
   type OperationExample,
   operationCases,
-} from '../../../test/fixtures/management-cases.ts'
-import { insertRecords, type ManagementRecords } from '../../../test/fixtures/management-records.ts'
-import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
+} from '../../../test/fixtures/management/operation-cases.ts'
+import { insertRecords, type ManagementRecords } from '../../../test/fixtures/management/records.ts'
+import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { generateApiToken } from '../users/api-tokens.ts'
 import { hashSecret } from '../users/opaque-token.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { loadSecrets } from './secrets.ts'
 
 const keyFile = (data: string) => join(data, 'secrets', 'management-key')

@@ -2,8 +2,8 @@ import { createHmac, generateKeyPairSync, type KeyObject, randomUUID } from 'nod
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { type CryptoKey, exportSPKI, SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedInUser } from '../../../test/fixtures/management.ts'
-import { sharedManagement } from '../../../test/fixtures/shared-management.ts'
+import type { SignedInUser } from '../../../test/fixtures/management/management.ts'
+import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
 import { loadSigningKeys } from './access-tokens.ts'
 
 const { info } = managementRoutes.user

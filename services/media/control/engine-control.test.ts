@@ -3,8 +3,12 @@ import { type MessageFromMedia, type MessageToMedia, mediaHealth, type SourceSta
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectControl, createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import {
+  connectControl,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Source } from '../sources/source.ts'
 import { createEngineControl, type EngineConnection } from './engine-control.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createViewSpec } from '../../../test/fixtures/control.ts'
+import { createViewSpec } from '../../../test/fixtures/media/control-client.ts'
 import { fitView } from './view-fit.ts'
 
 const hd = { width: 1920, height: 1080 }

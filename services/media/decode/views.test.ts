@@ -5,10 +5,14 @@ import { join } from 'node:path'
 import type { MessageFromMedia } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
-import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
-import { type ControlClient, createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { decodeGreyPictures, makeVideo } from '../../../test/fixtures/video.ts'
+import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
+import {
+  type ControlClient,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { decodeGreyPictures, makeVideo } from '../../../test/fixtures/media/test-video.ts'
 import { RingReader } from '../../engine/frames/ring-reader.ts'
 
 const POLL_OPTIONS = { timeout: 10_000 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startMediaProcess } from '../../../test/fixtures/media.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 it('media refuses to start without its GStreamer plugins, naming the packages to install', async () => {
   const folder = createTemporaryFolder()

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 const FRAMES = 30
 const FPS = 15

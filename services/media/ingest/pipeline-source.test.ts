@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { SourceStatus } from '@eyrie/contract'
 import { expect, it, vi } from 'vitest'
-import { createViewSpec } from '../../../test/fixtures/control.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
+import { createViewSpec } from '../../../test/fixtures/media/control-client.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { playSource } from './play-source.fixture.ts'
 
 interface Playing {

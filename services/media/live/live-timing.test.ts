@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countFrames, probePackets, receiveWholeFile } from '../../../test/fixtures/live-view.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { countFrames, probePackets, receiveWholeFile } from '../../../test/fixtures/media/live-view.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 interface Clip {
   input: string

@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
 import {
   countFrames,
   type Packet,
   probePackets,
   receiveStream,
   receiveWholeFile,
-} from '../../../test/fixtures/live-view.ts'
-import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
+} from '../../../test/fixtures/media/live-view.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
 
 const PATIENCE = { timeout: 10_000 }
 

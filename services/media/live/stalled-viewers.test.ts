@@ -4,8 +4,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 const PATIENCE = { timeout: 25_000, interval: 100 }
 const MIB = 1 << 20

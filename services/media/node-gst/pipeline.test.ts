@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { Pipeline } from './index.ts'
 import { collect, launch, until } from './launch.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { Ring, type RingOptions } from './index.ts'
 import { RingView } from './ring-view.fixture.ts'
 

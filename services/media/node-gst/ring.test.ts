@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RING_MAGIC, RING_VERSION } from '@eyrie/contract/ring'
 import { describe, expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { Ring, type RingOptions } from './index.ts'
 import { createRing, ringOptions } from './ring.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
-import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/onvif-device.ts'
+import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/cameras/onvif-device.ts'
+import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { queryDevice } from './onvif-device.ts'
 import { DISCOVERY_PORT, discover } from './onvif-discovery.ts'

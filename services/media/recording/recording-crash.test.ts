@@ -3,11 +3,11 @@ import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { connectControl, createDesiredSource } from '../../../test/fixtures/control.ts'
-import { startMediaProcess } from '../../../test/fixtures/media.ts'
-import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/numbered-video.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
-import { decodeGreyPictures } from '../../../test/fixtures/video.ts'
+import { connectControl, createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { numberedShape, writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
+import { decodeGreyPictures } from '../../../test/fixtures/media/test-video.ts'
+import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 

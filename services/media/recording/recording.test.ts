@@ -3,16 +3,16 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { numberedShape, readNumbers, readPlayedNumbers } from '../../../test/fixtures/numbered-video.ts'
+import { numberedShape, readNumbers, readPlayedNumbers } from '../../../test/fixtures/media/numbered-video.ts'
 import {
   continuousRecording,
   listRecordings,
   openNumberedRecording,
   serveNumberedRecording,
   waitForRecordedSeconds,
-} from '../../../test/fixtures/recorded.ts'
-import { openMedia, type ServedMedia } from '../../../test/fixtures/serve-media.ts'
-import { shared } from '../../../test/fixtures/shared.ts'
+} from '../../../test/fixtures/media/recorded-stream.ts'
+import { openMedia, type ServedMedia } from '../../../test/fixtures/media/served-media.ts'
+import { shared } from '../../../test/fixtures/setup/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 

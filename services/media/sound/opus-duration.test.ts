@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
-import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
+import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { playSource } from '../ingest/play-source.fixture.ts'
 import { Pipeline } from '../node-gst/index.ts'
 import { countOpusSamples } from './opus-duration.ts'

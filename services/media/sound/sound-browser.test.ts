@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
-const player = join(import.meta.dirname, '../../../test/fixtures/mse-player.js')
+const player = join(import.meta.dirname, '../../../test/fixtures/browser/mse-player.js')
 
 interface Played {
   codecs: string

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const pictures = {
   h264: 'x264enc tune=zerolatency key-int-max=25 ! h264parse',

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { countFrames, probePackets, receiveStream } from '../../../test/fixtures/live-view.ts'
-import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
-import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { countFrames, probePackets, receiveStream } from '../../../test/fixtures/media/live-view.ts'
+import { findElementThreads } from '../../../test/fixtures/media/media-threads.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const PATIENCE = { timeout: 20_000, interval: 100 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
 import { calculateCost } from './cost-meter.ts'
 
 describe('cost meter', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { parseExposition } from '../../../test/fixtures/exposition.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { parseExposition } from '../../../test/fixtures/network/prometheus.ts'
 
 it('source metrics are exposed for every source in the Prometheus text format', async () => {
   const media = await serveMedia()

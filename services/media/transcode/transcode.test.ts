@@ -3,12 +3,21 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoder } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../test/fixtures/control.ts'
-import { countFrames, probePackets, probeVideo, receiveStream } from '../../../test/fixtures/live-view.ts'
-import { findElementThreads } from '../../../test/fixtures/media-threads.ts'
-import { createJpeg, createMessageHeader, startPublisher } from '../../../test/fixtures/publisher.ts'
-import { startRtspCamera } from '../../../test/fixtures/rtsp-camera.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
+import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
+import {
+  countFrames,
+  probePackets,
+  probeVideo,
+  receiveStream,
+} from '../../../test/fixtures/media/live-view.ts'
+import { findElementThreads } from '../../../test/fixtures/media/media-threads.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import {
+  createJpeg,
+  createMessageHeader,
+  startPublisher,
+} from '../../../test/fixtures/network/zeromq-publisher.ts'
 
 const PATIENCE = { timeout: 20_000, interval: 100 }
 const FPS = 30

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../../../test/fixtures/browser.ts'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { needs } from '../../../test/fixtures/requirements.ts'
-import { serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { startTurnServer, turnServerRequirement } from '../../../test/fixtures/turn-server.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
-import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
-import { openWhepPage } from '../../../test/fixtures/whep-page.ts'
+import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
+import { openWhepPage } from '../../../test/fixtures/browser/whep-page.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
+import { startTurnServer, turnServerRequirement } from '../../../test/fixtures/network/turn-server.ts'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/requirements/webrtc-worker.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 200 }
 

@@ -3,17 +3,17 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { mediaHealth } from '@eyrie/contract'
 import { describe, expect, it } from 'vitest'
-import { createAdjustableClock } from '../../../test/fixtures/clock.ts'
-import { createDesiredSource } from '../../../test/fixtures/control.ts'
-import { needs } from '../../../test/fixtures/requirements.ts'
-import { type ServedMedia, serveMedia } from '../../../test/fixtures/serve-media.ts'
-import { makeVideo } from '../../../test/fixtures/video.ts'
-import { webrtcWorkerRequirement } from '../../../test/fixtures/webrtc-worker.ts'
 import {
   audioSection as audio,
   createOffer,
   videoSection as video,
-} from '../../../test/fixtures/whep-offer.ts'
+} from '../../../test/fixtures/browser/whep-offer.ts'
+import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
+import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
+import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
+import { webrtcWorkerRequirement } from '../../../test/fixtures/requirements/webrtc-worker.ts'
 
 const offer = createOffer(audio, video)
 

@@ -4,10 +4,10 @@ import type { Channel, Pipeline, PipelineElement } from '@eyrie/contract'
 import type { Pacing } from '@eyrie/contract/media'
 import { onTestFinished } from 'vitest'
 import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
-import { type EngineProcess, startEngineProcess } from '../../fixtures/engine-process.ts'
-import { type MediaProcess, startMediaProcess } from '../../fixtures/media.ts'
-import { writePlugin } from '../../fixtures/plugin.ts'
-import { type FrameGate, waitAtFrameGate } from '../../fixtures/turnstile.ts'
+import { writePlugin } from '../../fixtures/engine/test-plugin.ts'
+import { type FrameGate, waitAtFrameGate } from '../../fixtures/engine/turnstile.ts'
+import { type EngineProcess, startEngineProcess } from '../../fixtures/processes/engine-process.ts'
+import { type MediaProcess, startMediaProcess } from '../../fixtures/processes/media-process.ts'
 
 /**
  * One channel to edit, four others on its source and three on another source. Media and engine run as processes until

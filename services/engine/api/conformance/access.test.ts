@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { listen } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { allRevisions } from '../../../../test/fixtures/conformance.ts'
-import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { allRevisions } from '../../../../test/fixtures/engine/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 /** Authentication: all revisions require a token, but health and the documentation do not. */
 

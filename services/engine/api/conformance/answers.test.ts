@@ -6,8 +6,12 @@ import {
   testStatements,
   v2AndV3,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
-import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  sharedEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Rules of all requests and responses. */
 

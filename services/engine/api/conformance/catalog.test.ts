@@ -5,8 +5,8 @@ import {
   testStatements,
   v1AndV2,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
-import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
+import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** The catalog of elements, models and devices. */
 

@@ -6,13 +6,13 @@ import {
   testStatements,
   v1AndV2,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
 import {
   cameraSource,
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Deployment of a configuration, and the stored fields of resources. */
 

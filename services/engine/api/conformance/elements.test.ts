@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/conformance.ts'
-import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/engine/conformance.ts'
+import { sharedEngine, sharedStatefulEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Arguments and configs of elements. */
 

@@ -5,8 +5,12 @@ import {
   type Statement,
   testStatements,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
-import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
+import {
+  cameraSource,
+  countingElements,
+  sharedEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Exported channels and streams with their static metadata and properties. */
 

@@ -4,7 +4,7 @@ import {
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** The fields of sources, sinks and pipelines, by the lines of the specification. */
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
 import { generateIssuerKeys, signPool } from '@eyrie/license'
 import { expect, onTestFinished, test } from 'vitest'
-import { v2AndV3 } from '../../../../test/fixtures/conformance.ts'
-import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { v2AndV3 } from '../../../../test/fixtures/engine/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1' }
 const { version: _, ...entry } = gold

@@ -4,7 +4,7 @@ import {
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** The operations of the specification in all revisions that have them. */
 

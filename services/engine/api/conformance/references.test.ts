@@ -4,13 +4,13 @@ import {
   allRevisions,
   type Statement,
   testStatements,
-} from '../../../../test/fixtures/conformance.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
 import {
   cameraSource,
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** References to deleted resources. */
 

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
-import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/conformance.ts'
+import { allRevisions, type Statement, testStatements } from '../../../../test/fixtures/engine/conformance.ts'
 import {
   cameraSource,
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** Common behaviour of sources, sinks and pipelines. */
 

@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { communityLicense } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ApiRevision, startEngine } from '../../../../test/fixtures/engine.ts'
-import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { type ApiRevision, startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  sharedEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 import { toStreamId, toV2Models } from '../v2/v2-resources.ts'
 
 /** The table "Versioning": the operations and fields of each revision. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { allRevisions, v1AndV2, v2AndV3, v3Only } from '../../../../test/fixtures/conformance.ts'
-import type { ApiRevision } from '../../../../test/fixtures/engine.ts'
-import { sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { allRevisions, v1AndV2, v2AndV3, v3Only } from '../../../../test/fixtures/engine/conformance.ts'
+import type { ApiRevision } from '../../../../test/fixtures/engine/engine.ts'
+import { sharedEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** The table of operations: each one is served at its path in exactly the revisions that have it. */
 

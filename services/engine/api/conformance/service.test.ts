@@ -6,13 +6,13 @@ import {
   testStatements,
   v2AndV3,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
 import {
   cameraSource,
   countingElements,
   discardSink,
   sharedEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 /** "What the service does", "States and transitions", and the license. */
 

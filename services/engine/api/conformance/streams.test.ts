@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { allRevisions } from '../../../../test/fixtures/conformance.ts'
-import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { startMediaProcess } from '../../../../test/fixtures/media.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { allRevisions } from '../../../../test/fixtures/engine/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 /** Exports of a running channel: its stream, its frame rate and its static metadata. */
 

@@ -7,10 +7,10 @@ import {
   testStatements,
   v1AndV2,
   v3Only,
-} from '../../../../test/fixtures/conformance.ts'
-import { startEngine } from '../../../../test/fixtures/engine.ts'
-import { cameraSource, discardSink, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+} from '../../../../test/fixtures/engine/conformance.ts'
+import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import { cameraSource, discardSink, sharedEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 /** The types of sources and sinks with their addresses. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { discoverElements } from '../../../../test/fixtures/built-ins.ts'
+import { discoverElements } from '../../../../test/fixtures/engine/known-elements.ts'
 import { createCatalog } from '../../catalog/catalog.ts'
 import { expandElement } from './short-form.ts'
 

@@ -1,6 +1,6 @@
 import { errorBody, listRoutes, type Route, routesV3 } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
-import { sharedStatefulEngine } from '../../../../test/fixtures/shared-engine.ts'
+import { sharedStatefulEngine } from '../../../../test/fixtures/engine/shared-engine.ts'
 
 const call = sharedStatefulEngine()
 

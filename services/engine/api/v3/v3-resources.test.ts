@@ -4,7 +4,7 @@ import {
   countingElements,
   discardSink,
   sharedStatefulEngine,
-} from '../../../../test/fixtures/shared-engine.ts'
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 const call = sharedStatefulEngine()
 

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { CallEngine } from '../../../../test/fixtures/engine.ts'
-import { cameraSource, countingElements, sharedEngine } from '../../../../test/fixtures/shared-engine.ts'
+import type { CallEngine } from '../../../../test/fixtures/engine/engine.ts'
+import {
+  cameraSource,
+  countingElements,
+  sharedEngine,
+} from '../../../../test/fixtures/engine/shared-engine.ts'
 
 const callOf = sharedEngine()
 const call: CallEngine = (...request) => callOf('v3')(...request)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createCameraSource, createFileSource } from '../../../../test/fixtures/configuration.ts'
-import { useFreshConfiguration } from '../../../../test/fixtures/fresh-configuration.ts'
+import { createCameraSource, createFileSource } from '../../../../test/fixtures/engine/configuration.ts'
+import { useFreshConfiguration } from '../../../../test/fixtures/engine/fresh-configuration.ts'
 
 const fresh = useFreshConfiguration()
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { failingEncoder, workingEncoder } from '../../../../test/fixtures/encoders.ts'
-import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
-import { createPlan, startTestRuntime } from '../../../../test/fixtures/runtime.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { createPlan, startTestRuntime } from '../../../../test/fixtures/engine/test-runtime.ts'
+import { failingEncoder, workingEncoder } from '../../../../test/fixtures/media/encoders.ts'
+import { writeNumberedVideo } from '../../../../test/fixtures/media/numbered-video.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import type { Encoder } from '../../../media/transcode/encoders.ts'
 
 const CANNOT = /^the stream door cannot be produced: ./

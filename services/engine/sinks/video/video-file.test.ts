@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { VideoFile } from './video-file.ts'
 
 const LARGE = 64 << 20

@@ -3,11 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MediaProcess, startMediaProcess } from '../../../../test/fixtures/media.ts'
-import { writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { createPlan, startTestRuntime, type TestRuntime } from '../../../../test/fixtures/runtime.ts'
-import { makeVideo } from '../../../../test/fixtures/video.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import {
+  createPlan,
+  startTestRuntime,
+  type TestRuntime,
+} from '../../../../test/fixtures/engine/test-runtime.ts'
+import { writeNumberedVideo } from '../../../../test/fixtures/media/numbered-video.ts'
+import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
+import { type MediaProcess, startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 import type { Plan } from '../../plan/plan.ts'
 
 const FRAMES = 75

@@ -4,7 +4,7 @@ import { engine } from './engine.ts'
 
 /**
  * Sources and pipelines that management created on an engine, with their last written configuration. A row is retained
- * after its record is deleted until it is deleted on the engine, too. Others created whatever has no row.
+ * after its record is deleted until it is deleted on the engine, too. Resources without a row were created by someone else.
  */
 export const provision = pgTable(
   'provision',

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { connect } from '../connection.ts'
 import { startServer, superuser } from './embedded-server.ts'
 

@@ -1,8 +1,11 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createMessageFactory, type InsertedEngine } from '../../../../test/fixtures/engine-messages.ts'
-import { useIngestDatabase } from '../../../../test/fixtures/ingest-database.ts'
-import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
+import {
+  createMessageFactory,
+  type InsertedEngine,
+} from '../../../../test/fixtures/management/engine-messages.ts'
+import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
+import type { TestDatabase } from '../../../../test/fixtures/management/test-database.ts'
 import { channel, engineState, event, statisticMinute } from '../../db/schema/index.ts'
 import type { Ingest } from './ingest-port.ts'
 

@@ -6,10 +6,10 @@ import {
   type InsertedEngine,
   insertChannel,
   insertEngine,
-} from '../../../../test/fixtures/engine-messages.ts'
-import { useIngestDatabase } from '../../../../test/fixtures/ingest-database.ts'
-import type { TestDatabase } from '../../../../test/fixtures/management-database.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+} from '../../../../test/fixtures/management/engine-messages.ts'
+import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
+import type { TestDatabase } from '../../../../test/fixtures/management/test-database.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
 import { requestPicture } from './event-pictures.ts'
 import { fetchPictures, removeExpiredPictures } from './picture-fetcher.ts'

@@ -1,11 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { getInvalidFields } from '../../../../test/fixtures/alert-input.ts'
-import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
-import { getCreatedId } from '../../../../test/fixtures/hierarchy.ts'
-import { writePlugin } from '../../../../test/fixtures/plugin.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
+import { getInvalidFields } from '../../../../test/fixtures/management/alert-input.ts'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
+import { getCreatedId } from '../../../../test/fixtures/management/hierarchy.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
 const { alert, event, usecase } = managementRoutes

@@ -1,9 +1,9 @@
 import { createClient } from '@eyrie/client'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
-import { writePlugin } from '../../../../test/fixtures/plugin.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
 

@@ -4,10 +4,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { readTlsIdentity, trustCertificate } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createCertificate } from '../../../../test/fixtures/certificate.ts'
-import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
-import { findFreePort } from '../../../../test/fixtures/free-ports.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
+import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
+import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
 const { engine: engines } = managementRoutes

@@ -2,7 +2,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
 import { engineState } from '../../db/schema/index.ts'
 
 const LONG_MS = 400_000

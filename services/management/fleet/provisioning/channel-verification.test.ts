@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createHierarchy, type Hierarchy } from '../../../../test/fixtures/hierarchy.ts'
-import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
+import { createHierarchy, type Hierarchy } from '../../../../test/fixtures/management/hierarchy.ts'
+import { sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
 import { channelState, pipeline } from '../../db/schema/index.ts'
 
 const routes = managementRoutes

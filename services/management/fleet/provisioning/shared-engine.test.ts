@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, vi } from 'vitest'
-import { startFleet, startManagedEngine } from '../../../../test/fixtures/fleet.ts'
+import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
 
 const LONG_MS = 400_000
 

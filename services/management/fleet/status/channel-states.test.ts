@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 import { channel, engineState } from '../../db/schema/index.ts'
 import { storeChannelStates } from './channel-states.ts'
 

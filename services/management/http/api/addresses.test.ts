@@ -1,6 +1,6 @@
 import { allManagementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
+import { sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
 
 const management = sharedManagement()
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes as routes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { deviceInput } from '../../../../test/fixtures/hierarchy.ts'
-import { examples } from '../../../../test/fixtures/management-examples.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+import { deviceInput } from '../../../../test/fixtures/management/hierarchy.ts'
+import { examples } from '../../../../test/fixtures/management/operation-examples.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 
 /** Postgres takes 65535 parameters in one query. */
 const MANY = 70_000

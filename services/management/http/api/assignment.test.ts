@@ -1,13 +1,18 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { customerInput, deviceInput, getCreatedId, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
-import { operationCases } from '../../../../test/fixtures/management-cases.ts'
+import {
+  customerInput,
+  deviceInput,
+  getCreatedId,
+  sourceInput,
+} from '../../../../test/fixtures/management/hierarchy.ts'
+import { operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
 import {
   sharedHierarchy,
   sharedManagement,
   sharedRecords,
-} from '../../../../test/fixtures/shared-management.ts'
+} from '../../../../test/fixtures/management/shared-management.ts'
 import { customer, user } from '../../db/schema/index.ts'
 
 const routes = managementRoutes

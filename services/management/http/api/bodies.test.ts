@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { organizationInput } from '../../../../test/fixtures/hierarchy.ts'
-import { sharedManagement } from '../../../../test/fixtures/shared-management.ts'
+import { organizationInput } from '../../../../test/fixtures/management/hierarchy.ts'
+import { sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
 
 const { create } = managementRoutes.organization
 const MAX_BYTES = 4 * 1024 * 1024

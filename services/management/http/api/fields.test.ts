@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type OperationCase, operationCases } from '../../../../test/fixtures/management-cases.ts'
-import { documentedFields } from '../../../../test/fixtures/management-fields.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+import { documentedFields } from '../../../../test/fixtures/management/documented-fields.ts'
+import { type OperationCase, operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)

@@ -9,9 +9,9 @@ import {
   organizationInput,
   siteInput,
   sourceInput,
-} from '../../../../test/fixtures/hierarchy.ts'
-import { operationCases } from '../../../../test/fixtures/management-cases.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+} from '../../../../test/fixtures/management/hierarchy.ts'
+import { operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 
 const routes = managementRoutes
 const attacks = [

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes as routes } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { customerInput, deviceInput, siteInput, sourceInput } from '../../../../test/fixtures/hierarchy.ts'
-import type { SignedInUser } from '../../../../test/fixtures/management.ts'
-import { type OperationCase, operationCases } from '../../../../test/fixtures/management-cases.ts'
-import type { ManagementRecords } from '../../../../test/fixtures/management-records.ts'
-import { sharedManagement, sharedRecords } from '../../../../test/fixtures/shared-management.ts'
+import {
+  customerInput,
+  deviceInput,
+  siteInput,
+  sourceInput,
+} from '../../../../test/fixtures/management/hierarchy.ts'
+import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
+import { type OperationCase, operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
+import type { ManagementRecords } from '../../../../test/fixtures/management/records.ts'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 
 const management = sharedManagement()
 const own = sharedRecords(management)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { startEngineProcess } from '../../../../test/fixtures/engine-process.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { startEngineProcess } from '../../../../test/fixtures/processes/engine-process.ts'
 import { listLiveChannels, toSourceName } from './live-channels.ts'
 import { createUpstream } from './upstream-client.ts'
 

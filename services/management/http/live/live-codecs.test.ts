@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { createLog, listen, readEnvironment } from '@eyrie/kit'
 import { expect, onTestFinished, test } from 'vitest'
-import { createDesiredSource } from '../../../../test/fixtures/control.ts'
-import { receiveStream } from '../../../../test/fixtures/live-view.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { makeVideo } from '../../../../test/fixtures/video.ts'
+import { createDesiredSource } from '../../../../test/fixtures/media/control-client.ts'
+import { receiveStream } from '../../../../test/fixtures/media/live-view.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
 import { createManagement } from '../../management.ts'
 
 test('a browser receives H.265 unchanged if it can play it, and H.264 otherwise', async () => {

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { makeSound, makeVideo } from '../../../../test/fixtures/media/test-video.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { makeSound, makeVideo } from '../../../../test/fixtures/video.ts'
+import { makeSound, makeVideo } from '../../../../test/fixtures/media/test-video.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { probeFile } from './file-probe.ts'
 
 /** Enough for racing threads to finish in every order. */

@@ -1,9 +1,13 @@
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it, onTestFinished } from 'vitest'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startMediaProcess } from '../../../../test/fixtures/media.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import {
+  connectControl,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const TOKEN = 'other-token'

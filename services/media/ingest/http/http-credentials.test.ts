@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { AddressObject, DesiredSource } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createCertificate } from '../../../../test/fixtures/certificate.ts'
-import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
-import { startMediaProcess } from '../../../../test/fixtures/media.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { startHttpCamera } from '../../../../test/fixtures/cameras/http-camera.ts'
+import {
+  connectControl,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
+import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const camera = (address: AddressObject, more: Partial<DesiredSource> = {}) =>

@@ -8,12 +8,12 @@ import {
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startHttpCamera } from '../../../../test/fixtures/http-camera.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
-import { makeVideo } from '../../../../test/fixtures/video.ts'
+import { startHttpCamera } from '../../../../test/fixtures/cameras/http-camera.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }

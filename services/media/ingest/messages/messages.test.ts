@@ -1,12 +1,20 @@
 import { join } from 'node:path'
 import { minimalView } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { findFreePort } from '../../../../test/fixtures/free-ports.ts'
-import { createJpeg, createMessageHeader, startPublisher } from '../../../../test/fixtures/publisher.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import {
+  type ControlClient,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
+import {
+  createJpeg,
+  createMessageHeader,
+  startPublisher,
+} from '../../../../test/fixtures/network/zeromq-publisher.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { RingReader } from '../../../engine/frames/ring-reader.ts'
 import type { Clock } from '../../runtime/clock.ts'
 

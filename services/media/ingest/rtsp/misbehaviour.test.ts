@@ -9,11 +9,15 @@ import {
 } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import {
+  type ControlClient,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const SILENCE_MS = 5_000

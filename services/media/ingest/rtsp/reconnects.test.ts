@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { startTamperingProxy } from '../../../../test/fixtures/rtsp-tampering.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import { startTamperingProxy } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 const LONG = Boolean(process.env.EYRIE_LONG)
 const RECONNECTS = LONG ? 1000 : 100

@@ -3,11 +3,15 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { createAdjustableClock } from '../../../../test/fixtures/clock.ts'
-import { connectControl, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startMediaProcess } from '../../../../test/fixtures/media.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import {
+  connectControl,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }

@@ -1,9 +1,9 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { expect, it } from 'vitest'
-import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const SENDER_REPORT = 200

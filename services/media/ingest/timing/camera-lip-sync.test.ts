@@ -1,13 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createDesiredSource } from '../../../../test/fixtures/control.ts'
-import { findFlashesAndBeeps, measureBeepDelays } from '../../../../test/fixtures/flash-and-beep.ts'
-import { probePackets, receiveStream } from '../../../../test/fixtures/live-view.ts'
-import { continuousRecording, waitForRecordedSeconds } from '../../../../test/fixtures/recorded.ts'
-import { startRtspCamera } from '../../../../test/fixtures/rtsp-camera.ts'
-import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/rtsp-tampering.ts'
-import { serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
+import { startTamperingProxy, type Tamper } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
+import { createDesiredSource } from '../../../../test/fixtures/media/control-client.ts'
+import { findFlashesAndBeeps, measureBeepDelays } from '../../../../test/fixtures/media/flash-and-beep.ts'
+import { probePackets, receiveStream } from '../../../../test/fixtures/media/live-view.ts'
+import {
+  continuousRecording,
+  waitForRecordedSeconds,
+} from '../../../../test/fixtures/media/recorded-stream.ts'
+import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -2,11 +2,19 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Drawing } from '@eyrie/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readAnnotatedPictures } from '../../../../test/fixtures/annotated.ts'
-import { type ControlClient, createDesiredSource, createViewSpec } from '../../../../test/fixtures/control.ts'
-import { failingEncoder, unavailableEncoder, workingEncoder } from '../../../../test/fixtures/encoders.ts'
-import { getNumberBox, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
-import { type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
+import { readAnnotatedPictures } from '../../../../test/fixtures/media/annotated-picture.ts'
+import {
+  type ControlClient,
+  createDesiredSource,
+  createViewSpec,
+} from '../../../../test/fixtures/media/control-client.ts'
+import {
+  failingEncoder,
+  unavailableEncoder,
+  workingEncoder,
+} from '../../../../test/fixtures/media/encoders.ts'
+import { getNumberBox, writeNumberedVideo } from '../../../../test/fixtures/media/numbered-video.ts'
+import { type ServedMedia, serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
 
 const PATIENCE = { timeout: 20_000 }

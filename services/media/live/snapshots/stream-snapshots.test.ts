@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { SnapshotRequest } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
-import { createDesiredSource } from '../../../../test/fixtures/control.ts'
-import { getNumberBox, numberedShape, writeNumberedVideo } from '../../../../test/fixtures/numbered-video.ts'
-import { openMedia, type ServedMedia, serveMedia } from '../../../../test/fixtures/serve-media.ts'
-import { shared } from '../../../../test/fixtures/shared.ts'
+import { createDesiredSource } from '../../../../test/fixtures/media/control-client.ts'
+import {
+  getNumberBox,
+  numberedShape,
+  writeNumberedVideo,
+} from '../../../../test/fixtures/media/numbered-video.ts'
+import { openMedia, type ServedMedia, serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { shared } from '../../../../test/fixtures/setup/shared.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 const FRAME_TICKS = 90_000 / numberedShape.fps

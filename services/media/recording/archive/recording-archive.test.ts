@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createTemporaryFolder } from '../../../../test/fixtures/temporary.ts'
+import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { timelineStart } from '../format/playback-timeline.ts'
 import { createSegmentFragment, createSegmentHeader, readSegment } from '../format/segment-format.ts'

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { recordedSegmentList } from '@eyrie/contract'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openBrowser } from '../../../../test/fixtures/browser.ts'
-import { numberedShape } from '../../../../test/fixtures/numbered-video.ts'
+import { openBrowser } from '../../../../test/fixtures/browser/browser.ts'
+import { numberedShape } from '../../../../test/fixtures/media/numbered-video.ts'
 import {
   listRecordings,
   openNumberedRecording,
   waitForRecordedSeconds,
-} from '../../../../test/fixtures/recorded.ts'
-import { shared } from '../../../../test/fixtures/shared.ts'
+} from '../../../../test/fixtures/media/recorded-stream.ts'
+import { shared } from '../../../../test/fixtures/setup/shared.ts'
 
 const TIMEOUT = { timeout: 120_000 }
 

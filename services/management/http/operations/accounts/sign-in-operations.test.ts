@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { auth, refresh, logout, register, info, status, sessions, revokeSession } = managementRoutes.user
 const password = 'correct horse'

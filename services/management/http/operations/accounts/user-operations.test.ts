@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SignedInUser } from '../../../../../test/fixtures/management.ts'
-import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management-records.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import type { SignedInUser } from '../../../../../test/fixtures/management/management.ts'
+import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management/records.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const {
   id,

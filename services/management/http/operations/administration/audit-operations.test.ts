@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, expect, test } from 'vitest'
-import { organizationInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { insertRecords } from '../../../../../test/fixtures/management-records.ts'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/shared-management.ts'
+import { organizationInput } from '../../../../../test/fixtures/management/hierarchy.ts'
+import { insertRecords } from '../../../../../test/fixtures/management/records.ts'
+import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { list } = managementRoutes.audit
 const { update } = managementRoutes.organization

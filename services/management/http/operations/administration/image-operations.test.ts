@@ -1,7 +1,7 @@
 import { Transformer } from '@napi-rs/image'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SignedInUser } from '../../../../../test/fixtures/management.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import type { SignedInUser } from '../../../../../test/fixtures/management/management.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 describe('images', () => {
   const management = sharedManagement()

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { shared } from '../../../../../test/fixtures/shared.ts'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/shared-management.ts'
+import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
+import { shared } from '../../../../../test/fixtures/setup/shared.ts'
 import { setting } from '../../../db/schema/index.ts'
 
 const { sms, smtp, updateSms, updateSmtp } = managementRoutes.config

@@ -1,7 +1,10 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { staticContent } = managementRoutes
 

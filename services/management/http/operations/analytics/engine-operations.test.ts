@@ -1,8 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 import { engineStatistics, engine as table } from '../../../db/schema/index.ts'
 
 const { create, update, delete: remove, list, stats, status, drift, repair } = managementRoutes.engine

@@ -1,9 +1,12 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { getInvalidFields } from '../../../../../test/fixtures/alert-input.ts'
-import { getCreatedId, sourceInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
+import { getCreatedId, sourceInput } from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { pipeline, source } = managementRoutes
 

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/shared-management.ts'
+import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { usecase, user, event } = managementRoutes
 

@@ -6,11 +6,11 @@ import {
   fullAlertAction as action,
   getInvalidFields,
   alertInput as input,
-} from '../../../../../test/fixtures/alert-input.ts'
-import { insertChannel, insertEngine } from '../../../../../test/fixtures/engine-messages.ts'
-import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
-import { shared } from '../../../../../test/fixtures/shared.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+} from '../../../../../test/fixtures/management/alert-input.ts'
+import { insertChannel, insertEngine } from '../../../../../test/fixtures/management/engine-messages.ts'
+import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
+import { shared } from '../../../../../test/fixtures/setup/shared.ts'
 import { alert as alerts, notification } from '../../../db/schema/index.ts'
 
 const { alert, channel } = managementRoutes

@@ -1,7 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import {
   historyPeriod,
   historyStart,
@@ -9,7 +8,8 @@ import {
   insertChannelHistory,
   minuteMs,
   numericFields,
-} from '../../../../../test/fixtures/told-channels.ts'
+} from '../../../../../test/fixtures/management/channel-history.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { range } = managementRoutes.event
 

@@ -1,6 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
 import {
   type ChannelHistory,
   historyPeriod,
@@ -8,7 +7,8 @@ import {
   insertChannelHistory,
   minuteMs,
   numericFields,
-} from '../../../../../test/fixtures/told-channels.ts'
+} from '../../../../../test/fixtures/management/channel-history.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { channelStats, usecaseStats, usecaseStatsByQuery, usecaseReport } = managementRoutes.event
 

@@ -9,8 +9,8 @@ import {
   type InsertedEngine,
   insertChannel,
   insertEngine,
-} from '../../../../../test/fixtures/engine-messages.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+} from '../../../../../test/fixtures/management/engine-messages.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { alertSubscriber } from '../../../alerts/evaluate-messages.ts'
 import { alert } from '../../../db/schema/index.ts'
 import { createIngest } from '../../../events/ingest/ingest.ts'

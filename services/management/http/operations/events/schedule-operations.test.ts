@@ -1,11 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { alertInput, getInvalidFields } from '../../../../../test/fixtures/alert-input.ts'
-import { insertChannel, insertEngine } from '../../../../../test/fixtures/engine-messages.ts'
-import { getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
-import { shared } from '../../../../../test/fixtures/shared.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { alertInput, getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
+import { insertChannel, insertEngine } from '../../../../../test/fixtures/management/engine-messages.ts'
+import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
+import { shared } from '../../../../../test/fixtures/setup/shared.ts'
 
 const { alert, schedule } = managementRoutes
 

@@ -1,7 +1,14 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { customerInput, getCreatedId, organizationInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import {
+  customerInput,
+  getCreatedId,
+  organizationInput,
+} from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { organization, customer, site } = managementRoutes
 

@@ -1,8 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import type { Sql } from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestManagement, type TestManagement } from '../../../../../test/fixtures/management.ts'
-import { insertManyDevices } from '../../../../../test/fixtures/many-devices.ts'
+import {
+  startTestManagement,
+  type TestManagement,
+} from '../../../../../test/fixtures/management/management.ts'
+import { insertManyDevices } from '../../../../../test/fixtures/management/many-devices.ts'
 import type { Database } from '../../../db/database.ts'
 
 /** Counts all queries that are sent to the database on behalf of users from now on. */

@@ -1,8 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { deviceInput } from '../../../../../test/fixtures/hierarchy.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { deviceInput } from '../../../../../test/fixtures/management/hierarchy.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 import { deviceStream } from '../../../db/schema/index.ts'
 
 const { device } = managementRoutes

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
-import { createHierarchy, getCreatedId } from '../../../../../test/fixtures/hierarchy.ts'
-import { createJpegFile } from '../../../../../test/fixtures/management-inputs.ts'
-import { sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+import { createHierarchy, getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
+import { createJpegFile } from '../../../../../test/fixtures/management/operation-inputs.ts'
+import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { create, update, delete: remove, id, list } = managementRoutes.organization
 

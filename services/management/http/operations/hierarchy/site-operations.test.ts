@@ -5,9 +5,12 @@ import {
   customerInput,
   getCreatedId,
   siteInput,
-} from '../../../../../test/fixtures/hierarchy.ts'
-import { unreachableEngine } from '../../../../../test/fixtures/management-records.ts'
-import { sharedHierarchy, sharedManagement } from '../../../../../test/fixtures/shared-management.ts'
+} from '../../../../../test/fixtures/management/hierarchy.ts'
+import { unreachableEngine } from '../../../../../test/fixtures/management/records.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { site, engine, customer, user } = managementRoutes
 

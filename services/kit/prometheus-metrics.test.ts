@@ -43,16 +43,16 @@ describe('renderMetrics', () => {
   })
 
   it.each([
-    ['a repeated metric', renderMetrics([frames, frames]), /comes twice/],
+    ['a repeated metric', renderMetrics([frames, frames]), /duplicate family/],
     [
       'a value twice',
       renderMetrics([{ ...frames, samples: [...frames.samples, [{}, 4]] }]),
-      /sample comes twice/,
+      /duplicate sample/,
     ],
-    ['a counter without _total', renderMetrics([{ ...frames, name: 'frames' }]), /not named so/],
+    ['a counter without _total', renderMetrics([{ ...frames, name: 'frames' }]), /must end with _total/],
     ['an unquoted label', 'frames_total{a=1} 1\n', /neither a comment nor a sample/],
     ['a sample without a type', 'frames_total 1\n', /outside its family/],
-    ['a missing final newline', renderMetrics([frames]).trimEnd(), /no end/],
+    ['a missing final newline', renderMetrics([frames]).trimEnd(), /not terminated/],
   ])('is checked by a parser that rejects %s', (_, text, fault) => {
     expect(() => parseExposition(text)).toThrow(fault)
   })

@@ -193,7 +193,7 @@ describe('connecting to the engine', () => {
     expect(await runEyrieCommand(args, terminal)).toMatchObject({ code: 0 })
     expect(await runEyrieCommand(args.slice(0, 3), terminal)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/no valid token/),
+      err: expect.stringMatching(/token is missing or invalid/),
     })
   })
 

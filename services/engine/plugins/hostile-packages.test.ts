@@ -124,7 +124,7 @@ describe('plugin upload rejects without a trace a package that', () => {
       'has an entry point that does not exist',
       () => probe({ manifest: { entry: 'other.ts' } }),
       400,
-      /^\/entry: other\.ts does not exist beside plugin\.json$/,
+      /^\/entry: other\.ts does not exist next to plugin\.json$/,
     ],
     ['requires another SDK version', () => probe({ manifest: { sdk: 2 } }), 400, /this engine has 1/],
     ['has no semantic version', () => probe({ version: '1.0' }), 400, /^\/version: /],

@@ -3,7 +3,7 @@ import { projectFiles, read } from './sources.ts'
 
 /** Words that native engineers do not use for these things, with what they write instead. */
 const unidiomatic: [pattern: RegExp, instead: string][] = [
-  [/\b(who|what)ever\b/, 'any, every, or the noun'],
+  [/\b(who|what|which)ever\b/, 'any, every, or the noun'],
   [/\bnobody\b/, 'no one, or the noun: no viewer, no client'],
   [/\b(thereby|wherein|whereof|thereof)\b/, 'a second sentence'],
   [/\bbesides?\b/, 'in addition to, next to, also'],
@@ -17,7 +17,7 @@ const unidiomatic: [pattern: RegExp, instead: string][] = [
   [/\bto and fro\b/, 'back and forth'],
   [/\bsees to it\b/, 'ensures'],
   [/\bthose (that|who|which)\b/, 'the noun'],
-  [/\bsettled?\b/, 'apply, resolve, finish'],
+  [/\bsettle[sd]?\b/, 'apply, resolve, finish'],
 ]
 
 const identifiers: [pattern: RegExp, instead: string][] = [

@@ -5,7 +5,7 @@ import { findRelativeImports, productFiles } from './sources.ts'
 
 const files = productFiles()
 
-/** Imports between files, or between whatever `toNode` maps files to. */
+/** Imports between files, or between the nodes that `toNode` maps files to. */
 function buildGraph(toNode: (file: string) => string): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const file of files) {

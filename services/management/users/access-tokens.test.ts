@@ -22,7 +22,7 @@ const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('ba
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
 const parts = () => viewer.token.split('.') as [string, string, string]
 
-/** Returns a token as management signs it, with the changes of a test. */
+/** Returns a token as the management service signs it, except for the changes of a test. */
 function sign({ header = {}, claims = {}, key = keys.privateKey }: Change = {}): Promise<string> {
   return new SignJWT({ ...decode(parts()[1]), exp: inAnHour(), ...claims })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header })
@@ -43,8 +43,8 @@ const readSessionId = ({ token }: SignedInUser): string => decode(token.split('.
 /** The viewer's claims with the superadmin as subject. */
 const escalatedClaims = () => encode({ ...decode(parts()[1]), sub: management.superadmin.user_id })
 
-describe('access tokens', () => {
-  it('are accepted when management has signed them', async () => {
+describe('access token', () => {
+  it('is accepted if the management service has signed it', async () => {
     expect(await requestStatus(viewer.token)).toBe(200)
     expect(await requestStatus(await sign())).toBe(200)
   })
@@ -79,7 +79,7 @@ describe('access tokens', () => {
     'with empty parts': () => '..',
   }
 
-  it.each(Object.entries(forged))('are answered with 401: a token %s', async (_, token) => {
+  it.each(Object.entries(forged))('is rejected with 401: a token %s', async (_, token) => {
     expect(await requestStatus(await token())).toBe(401)
   })
 })

@@ -3,7 +3,7 @@ import { EyrieError } from '@eyrie/contract'
 import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
 import { readOrCreateSecret } from '../secrets/secret-file.ts'
 
-/** Tokens also become invalid as soon as their session ends: callers check the session on every request. */
+/** Lifetime of a token. A token also becomes invalid when its session ends, which callers check on every request. */
 export const ACCESS_TOKEN_SECONDS = 30 * 60
 const MAX_CACHED_TOKENS = 10_000
 const ISSUER = 'eyrie'
@@ -15,7 +15,7 @@ export interface AccessClaims {
   session_id: string
 }
 
-/** Signs and verifies access tokens: JSON Web Tokens signed with Ed25519. */
+/** Signs and verifies access tokens, which are JSON Web Tokens (RFC 7519) signed with Ed25519. */
 export interface AccessTokens {
   sign(claims: AccessClaims): Promise<string>
   /** Throws `EyrieError` (`auth`) for a token that is forged, altered or expired. */
@@ -33,7 +33,7 @@ interface VerifiedToken {
 }
 
 export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: () => Date): AccessTokens {
-  /** A signature stays valid until the token expires, so it is verified once. */
+  /** Tokens with a valid signature, so that each signature is verified only once. */
   const verified = new Map<string, VerifiedToken>()
 
   async function verifySignature(token: string): Promise<VerifiedToken> {
@@ -63,6 +63,7 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
     async verify(token) {
       const cached = verified.get(token)
       if (cached && now().getTime() < cached.expiresAtMs) return cached.claims
+
       try {
         const fresh = await verifySignature(token)
         if (verified.size >= MAX_CACHED_TOKENS) verified.clear()
@@ -79,13 +80,14 @@ export function createAccessTokens({ privateKey, publicKey }: SigningKeys, now: 
   }
 }
 
-/** Loads the keys that sign access tokens from a PEM file. Creates the file, readable by its owner only, on first use. */
+/** Loads the key pair for access tokens from a PEM file. The first call creates the file, which only its owner can read. */
 export async function loadSigningKeys(file: string): Promise<SigningKeys> {
-  const secret = createPrivateKey(readOrCreateSecret(file, generateKey))
-  const pkcs8 = secret.export({ type: 'pkcs8', format: 'pem' }) as string
-  const spki = createPublicKey(secret).export({ type: 'spki', format: 'pem' }) as string
-  return { privateKey: await importPKCS8(pkcs8, 'EdDSA'), publicKey: await importSPKI(spki, 'EdDSA') }
+  const key = createPrivateKey(readOrCreateSecret(file, generateKey))
+  const pkcs8 = key.export({ type: 'pkcs8', format: 'pem' }) as string
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string
+  return { privateKey: await importPKCS8(pkcs8, ALGORITHM), publicKey: await importSPKI(spki, ALGORITHM) }
 }
 
+/** Returns a new private key as PEM. */
 const generateKey = () =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string

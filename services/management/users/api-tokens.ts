@@ -3,14 +3,13 @@ import type { Transaction } from '../db/database.ts'
 import { apiToken } from '../db/schema/index.ts'
 import { API_TOKEN_PREFIX, generateSecret, hashSecret } from './opaque-token.ts'
 
+// API tokens authenticate scripts and other programs. They are random secrets with a prefix, and belong to a user.
+
 export const isApiToken = (secret: string) => secret.startsWith(API_TOKEN_PREFIX)
 
 export const generateApiToken = () => API_TOKEN_PREFIX + generateSecret()
 
-/** Limits how often `used_at` is updated, so that not every read request writes. */
-const MIN_USE_INTERVAL_MS = 60_000
-
-/** Returns the token's user and scopes, or undefined if it is unknown or expired. */
+/** Returns the user and the scopes of an API token, or undefined if the token is unknown or expired. */
 export async function findApiToken(tx: Transaction, secret: string, now: Date) {
   const [token] = await tx
     .select({ token_id: apiToken.token_id, user_id: apiToken.user_id, scopes: apiToken.scopes })
@@ -21,11 +20,15 @@ export async function findApiToken(tx: Transaction, secret: string, now: Date) {
         or(isNull(apiToken.expires_at), gt(apiToken.expires_at, now)),
       ),
     )
-  if (token) await recordUse(tx, token.token_id, now)
+
+  if (token) await recordTokenUse(tx, token.token_id, now)
   return token
 }
 
-async function recordUse(tx: Transaction, token_id: string, now: Date) {
+/** Minimum time between two updates of `used_at`, so that most requests do not write. */
+const MIN_USE_INTERVAL_MS = 60_000
+
+async function recordTokenUse(tx: Transaction, token_id: string, now: Date) {
   const staleBefore = new Date(now.getTime() - MIN_USE_INTERVAL_MS)
   await tx
     .update(apiToken)

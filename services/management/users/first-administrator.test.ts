@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { user } from '../db/schema/index.ts'
@@ -38,32 +38,34 @@ async function createAppliance(configured: { email?: string; password?: string }
   return { file: join(data, 'secrets/admin'), start, users, logged: () => logged }
 }
 
-test('the first start creates an administrator, logs the password once and stores it with mode 600', async () => {
-  const { file, start, users, logged } = await createAppliance()
-  await start()
-  const [email, password] = readFileSync(file, 'utf8').trim().split('\n') as [string, string]
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const [administrator] = await users()
-  expect(administrator).toMatchObject({ email, is_active: true, is_verified: true })
-  expect(await passwords.verify(administrator!.password_hash, password)).toBe(true)
-  await start()
-  expect(await users()).toHaveLength(1)
-  expect(logged().split(password)).toHaveLength(2)
-})
+describe('first administrator', () => {
+  it('is created by the first start, which logs the password once and stores it with mode 600', async () => {
+    const { file, start, users, logged } = await createAppliance()
+    await start()
+    const [email, password] = readFileSync(file, 'utf8').trim().split('\n') as [string, string]
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const [administrator] = await users()
+    expect(administrator).toMatchObject({ email, is_active: true, is_verified: true })
+    expect(await passwords.verify(administrator!.password_hash, password)).toBe(true)
+    await start()
+    expect(await users()).toHaveLength(1)
+    expect(logged().split(password)).toHaveLength(2)
+  })
 
-test('configured credentials are used, and the password is neither logged nor stored', async () => {
-  const configured = { email: 'owner@eyrie.test', password: 'correct horse' }
-  const { file, start, users, logged } = await createAppliance(configured)
-  await start()
-  const [administrator] = await users()
-  expect(administrator!.email).toBe(configured.email)
-  expect(await passwords.verify(administrator!.password_hash, configured.password)).toBe(true)
-  expect(logged()).not.toContain(configured.password)
-  expect(existsSync(file)).toBe(false)
-})
+  it('has the configured credentials; the password is neither logged nor stored', async () => {
+    const configured = { email: 'owner@eyrie.test', password: 'correct horse' }
+    const { file, start, users, logged } = await createAppliance(configured)
+    await start()
+    const [administrator] = await users()
+    expect(administrator!.email).toBe(configured.email)
+    expect(await passwords.verify(administrator!.password_hash, configured.password)).toBe(true)
+    expect(logged()).not.toContain(configured.password)
+    expect(existsSync(file)).toBe(false)
+  })
 
-test('two concurrent starts create one administrator', async () => {
-  const { start, users } = await createAppliance()
-  await Promise.all([start(), start()])
-  expect(await users()).toHaveLength(1)
+  it('is created only once by two concurrent starts', async () => {
+    const { start, users } = await createAppliance()
+    await Promise.all([start(), start()])
+    expect(await users()).toHaveLength(1)
+  })
 })

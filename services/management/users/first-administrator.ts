@@ -7,6 +7,10 @@ import type { Database, Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
 import { readOrCreateSecret } from '../secrets/secret-file.ts'
 import type { Passwords } from './passwords.ts'
+import { normalizeEmail } from './sign-in.ts'
+
+// On the first start there is no user who could create users. The management service therefore creates a superadmin, with
+// configured credentials or with a generated password, which it also stores in a file for the operator.
 
 const OPERATION = 'first start'
 const DEFAULT_EMAIL = 'admin@localhost'
@@ -14,65 +18,70 @@ const DEFAULT_EMAIL = 'admin@localhost'
 export interface FirstAdministratorOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** Credentials set by the owner. Missing ones are generated. */
+  /** Credentials from the environment. Without them, the e-mail address has a default and the password is generated. */
   configured: { email: string | undefined; password: string | undefined }
   passwords: Passwords
   log: Log
 }
 
+/** The file contains the e-mail address and the generated password of the first administrator, on one line each. */
 const passwordFile = (data: string) => resolve(data, 'secrets/admin')
 
-/** Deletes the file with the generated password if it belongs to this user, whose password has been changed. */
+/** Deletes the file with the generated password if it belongs to this user. Call this after the password was changed. */
 export function deleteFirstPassword(data: string, email: string): void {
   const file = passwordFile(data)
   if (!existsSync(file)) return
   const [storedEmail = ''] = readFileSync(file, 'utf8').split('\n')
-  if (storedEmail.toLowerCase() === email.trim().toLowerCase()) rmSync(file)
+  if (normalizeEmail(storedEmail) === normalizeEmail(email)) rmSync(file)
 }
 
 /** Returns 120 random bits as base64url. */
 export const generatePassword = () => randomBytes(15).toString('base64url')
 
-/**
- * Creates a superadmin if there is none. A generated password is logged once and stored in `secrets/admin`, with e-mail
- * address and password on one line each.
- */
+/** Creates a superadmin if none exists. A generated password is logged once and stored in `secrets/admin`. */
 export async function ensureFirstAdministrator(
   database: Database,
   { data, configured, passwords, log }: FirstAdministratorOptions,
 ): Promise<void> {
   if (await database.system(OPERATION, hasSuperadmin)) return
+
   const email = configured.email ?? DEFAULT_EMAIL
   const file = passwordFile(data)
-  // Store the password before the user, so that a crash cannot leave a user without a known password.
+  // Store the password before the user is created: after a crash in between, the password is still known.
   const password = configured.password ?? storeGeneratedPassword(file, email)
   const password_hash = await passwords.hash(password)
 
   const isCreated = await database.system(OPERATION, async tx => {
-    // Another management process may be starting at the same moment.
+    // Another instance of the management service may start at the same moment.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie superadmin'))`)
     if (await hasSuperadmin(tx)) return false
-    const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
-    const names = { first_name: 'Eyrie', last_name: 'Administrator', user_name: 'Administrator' }
-    await tx
-      .insert(user)
-      .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash })
+    await insertSuperadmin(tx, email, password_hash)
     return true
   })
 
   if (!isCreated) return
-  if (configured.password === undefined)
-    log.warn(
-      { email, generated_password: password, file },
-      'created the first administrator: change the generated password',
-    )
-  else log.info({ email }, 'created the first administrator')
+  if (configured.password !== undefined) {
+    log.info({ email }, 'created the first administrator')
+    return
+  }
+  log.warn(
+    { email, generated_password: password, file },
+    'created the first administrator: change the generated password',
+  )
 }
 
-/** Returns the password in the file, which it creates if it does not exist. */
+/** Returns the password in the file. Creates the file with a generated password if it does not exist. */
 function storeGeneratedPassword(file: string, email: string): string {
   const content = readOrCreateSecret(file, () => `${email}\n${generatePassword()}\n`)
   return content.trim().split('\n').at(-1)!
+}
+
+async function insertSuperadmin(tx: Transaction, email: string, password_hash: string): Promise<void> {
+  const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
+  const names = { first_name: 'Eyrie', last_name: 'Administrator', user_name: 'Administrator' }
+  await tx
+    .insert(user)
+    .values({ email, ...names, role_id: superadmin!.role_id, is_verified: true, password_hash })
 }
 
 const hasSuperadmin = async (tx: Transaction) => (await listSuperadminEmails(tx, 1)).length > 0

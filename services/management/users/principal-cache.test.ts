@@ -47,9 +47,36 @@ describe('principal cache', () => {
     expect(await cache.getOrLoad(session, async () => undefined)).toBeUndefined()
   })
 
-  it('does not cache a rejection', async () => {
+  it('loads a principal once for concurrent requests', async () => {
+    const { cache } = createCacheWithClock()
+    const loading = Promise.withResolvers<Principal>()
+    const load = vi.fn(() => loading.promise)
+    const pending = [cache.getOrLoad(session, load), cache.getOrLoad(session, load)]
+    loading.resolve(principal)
+    expect(await Promise.all(pending)).toEqual([principal, principal])
+    expect(load).toHaveBeenCalledTimes(1)
+  })
+
+  it('does not share a load that started more than a second ago', async () => {
+    const { cache, advance } = createCacheWithClock()
+    const stalled = Promise.withResolvers<undefined>()
+    const pending = cache.getOrLoad(session, () => stalled.promise)
+    advance(1000)
+    expect(await cache.getOrLoad(session, async () => principal)).toBe(principal)
+    stalled.resolve(undefined)
+    expect(await pending).toBeUndefined()
+    expect(await cache.getOrLoad(session, async () => undefined)).toBe(principal)
+  })
+
+  it('does not cache an unknown session', async () => {
     const { cache } = createCacheWithClock()
     await cache.getOrLoad(session, async () => undefined)
+    expect(await cache.getOrLoad(session, async () => principal)).toBe(principal)
+  })
+
+  it('does not cache a failed load', async () => {
+    const { cache } = createCacheWithClock()
+    await expect(cache.getOrLoad(session, () => Promise.reject(new Error('unreachable')))).rejects.toThrow()
     expect(await cache.getOrLoad(session, async () => principal)).toBe(principal)
   })
 

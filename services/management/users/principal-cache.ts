@@ -1,44 +1,64 @@
 import type { Principal } from '../rights/principal.ts'
 import type { AccessClaims } from './access-tokens.ts'
 
-/** Changes made by another process take effect after at most this time. */
+/** Also the maximum delay of changes that another process makes. */
 const TTL_MS = 1000
 const MAX_ENTRIES = 10_000
 
-/** Caches the principal of each session, so that a burst of requests loads it once. */
+/**
+ * Caches the principal of each session, which is the signed-in user with all rights. A burst of requests loads the principal
+ * only once.
+ */
 export interface PrincipalCache {
-  /** Returns the cached principal or the one that `load` resolves to. An undefined result is not cached. */
+  /**
+   * Returns the cached principal or the one that `load` resolves to. Concurrent calls share one load. A load that rejects or
+   * resolves to undefined is not cached.
+   */
   getOrLoad(claims: AccessClaims, load: () => Promise<Principal | undefined>): Promise<Principal | undefined>
-  /** Must be called after every change, because any change may affect rights. */
+  /** Must be called after every change to the database, because any change may affect rights. */
   clear(): void
 }
 
+interface Entry {
+  /** The rights may be as old as the start of their load. */
+  startedAtMs: number
+  principal: Promise<Principal | undefined>
+}
+
 export function createPrincipalCache(now: () => Date): PrincipalCache {
-  const entries = new Map<string, { principal: Principal; loadedAtMs: number }>()
-  /** Number of calls of `clear`. */
-  let generation = 0
+  const entries = new Map<string, Entry>()
+
+  /** Whether the load started less than `TTL_MS` ago. False after the clock was set back. */
+  function isFresh({ startedAtMs }: Entry): boolean {
+    const ageMs = now().getTime() - startedAtMs
+    return ageMs >= 0 && ageMs < TTL_MS
+  }
+
+  /** Removes an entry unless another one has replaced it. */
+  function remove(key: string, entry: Entry) {
+    if (entries.get(key) === entry) entries.delete(key)
+  }
 
   return {
     async getOrLoad({ user_id, session_id }, load) {
-      const startedAtMs = now().getTime()
       const key = `${user_id} ${session_id}`
       const cached = entries.get(key)
-      // The age is negative after the clock was set back.
-      const ageMs = cached ? startedAtMs - cached.loadedAtMs : Number.POSITIVE_INFINITY
-      if (cached && ageMs >= 0 && ageMs < TTL_MS) return cached.principal
-      entries.delete(key)
+      if (cached && isFresh(cached)) return cached.principal
 
-      const startGeneration = generation
-      const principal = await load()
-      // A change during the load may have made the result stale.
-      if (principal && generation === startGeneration) {
-        if (entries.size >= MAX_ENTRIES) entries.clear()
-        entries.set(key, { principal, loadedAtMs: startedAtMs })
+      if (entries.size >= MAX_ENTRIES) entries.clear()
+      const entry = { startedAtMs: now().getTime(), principal: load() }
+      entries.set(key, entry)
+
+      try {
+        const principal = await entry.principal
+        if (!principal) remove(key, entry)
+        return principal
+      } catch (error) {
+        remove(key, entry)
+        throw error
       }
-      return principal
     },
     clear() {
-      generation += 1
       entries.clear()
     },
   }

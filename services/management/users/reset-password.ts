@@ -3,16 +3,17 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { role, session, user } from '../db/schema/index.ts'
 import { generatePassword, listSuperadminEmails } from './first-administrator.ts'
-import { matchesEmail } from './sign-in.ts'
+import { matchesEmail, normalizeEmail } from './sign-in.ts'
 import { forgiveAttempt } from './sign-in-limits.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
-const MAX_LISTED = 5
+const MAX_LISTED_EMAILS = 5
 
 /**
- * Sets a new password for an administrator and resolves to it. Ends the administrator's sessions and reactivates a blocked
- * or inactive account. Intended for the operator of the appliance. Throws `EyrieError` (`id`) for an unknown address.
+ * Implements `eyrie user reset`: sets a generated password for an administrator and resolves to the password. Ends the administrator's sessions and
+ * reactivates a blocked or inactive account. Only the operator of the appliance may call this. Throws `EyrieError` (`id`)
+ * if no administrator has the e-mail address.
  */
 export async function resetPassword(
   database: Database,
@@ -21,6 +22,7 @@ export async function resetPassword(
 ): Promise<string> {
   const password = generatePassword()
   const password_hash = await passwords.hash(password)
+
   await database.system(OPERATION, async tx => {
     const [administrator] = await tx
       .select({ user_id: user.user_id, role_key: role.role_key })
@@ -32,18 +34,22 @@ export async function resetPassword(
         'id',
         `no administrator has the e-mail address ${email}${await describeSuperadmins(tx)}`,
       )
+
     const isAdministrator = eq(user.user_id, administrator.user_id)
     await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(isAdministrator)
-    const isOpen = and(eq(session.user_id, administrator.user_id), isNull(session.revoked_at))
-    await tx.update(session).set({ revoked_at: now() }).where(isOpen)
-    await forgiveAttempt(tx, { kind: 'account', name: email.trim().toLowerCase() })
+
+    const isCurrentSession = and(eq(session.user_id, administrator.user_id), isNull(session.revoked_at))
+    await tx.update(session).set({ revoked_at: now() }).where(isCurrentSession)
+    await forgiveAttempt(tx, { kind: 'account', name: normalizeEmail(email) })
   })
+
+  // The cached rights of the ended sessions must no longer be used.
   principals.clear()
   return password
 }
 
-/** Lists superadmins for the error message. An operator of the appliance may see them. */
+/** Lists superadmins in the error message, because the operator may not remember the address. */
 async function describeSuperadmins(tx: Transaction): Promise<string> {
-  const emails = await listSuperadminEmails(tx, MAX_LISTED)
+  const emails = await listSuperadminEmails(tx, MAX_LISTED_EMAILS)
   return emails.length > 0 ? `; superadmins are ${emails.join(', ')}` : ''
 }

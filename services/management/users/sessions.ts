@@ -2,11 +2,20 @@ import { EyrieError } from '@eyrie/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { session } from '../db/schema/index.ts'
-import { formatRefreshToken, generateSecret, hashSecret, parseRefreshToken } from './opaque-token.ts'
+import {
+  formatRefreshToken,
+  generateSecret,
+  hashSecret,
+  parseRefreshToken,
+  type RefreshToken,
+} from './opaque-token.ts'
 
-/** A session ends after this many days without use. */
-const IDLE_DAYS = 30
-const USER_AGENT_LENGTH = 256
+// A session keeps a user signed in. It has a refresh token, which the client exchanges for a new one at each use. All refresh
+// tokens of a session share a secret, the `family`, by which the reuse of an old token is detected.
+
+/** A session ends after this time without use. */
+const MAX_IDLE_MS = 30 * 86_400_000
+const MAX_USER_AGENT_LENGTH = 256
 
 /** The client that signs in. */
 export interface SessionClient {
@@ -20,10 +29,16 @@ export interface StartedSession {
   refresh_token: string
 }
 
-const toExpiry = (now: Date) => new Date(now.getTime() + IDLE_DAYS * 86_400_000)
+const toExpiry = (now: Date) => new Date(now.getTime() + MAX_IDLE_MS)
 
+/** Returns the SQL condition that a session was not revoked and has not expired. */
 const isActive = (now: Date) => and(isNull(session.revoked_at), gt(session.expires_at, now))
 
+/** Returns the SQL condition that a refresh token is the current token of a session. */
+const matchesToken = ({ family, secret }: RefreshToken) =>
+  and(eq(session.family_hash, hashSecret(family)), eq(session.refresh_hash, hashSecret(secret)))
+
+/** Starts a session for a user who has signed in. The database stores only hashes of the refresh token. */
 export async function startSession(
   tx: Transaction,
   user_id: string,
@@ -38,7 +53,7 @@ export async function startSession(
       family_hash: hashSecret(token.family),
       refresh_hash: hashSecret(token.secret),
       address: client.address,
-      user_agent: client.user_agent.slice(0, USER_AGENT_LENGTH),
+      user_agent: client.user_agent.slice(0, MAX_USER_AGENT_LENGTH),
       created_at: now,
       used_at: now,
       expires_at: toExpiry(now),
@@ -48,52 +63,52 @@ export async function startSession(
 }
 
 /**
- * Exchanges a refresh token for the next one. Throws `EyrieError` (`auth`) if the token is invalid or expired. A token that
- * was already used ends the session, because a second party holds it (RFC 9700, 4.14.2).
+ * Extends a session and exchanges its refresh token for a new token. Throws `EyrieError` (`auth`) if the token is invalid or
+ * expired. A token that was used before ends the session: it may have been stolen (RFC 9700, section 4.14.2).
  */
 export async function refreshSession(database: Database, text: string, now: Date): Promise<StartedSession> {
   const token = parseRefreshToken(text)
   if (!token) throw invalidRefreshToken()
-  const isSameFamily = eq(session.family_hash, hashSecret(token.family))
-  const secret = generateSecret()
-  const refreshed = await database.system('/user/refresh', async tx => {
-    const [current] = await tx
+
+  const newToken = { family: token.family, secret: generateSecret() }
+  const extended = await database.system('/user/refresh', async tx => {
+    const [row] = await tx
       .update(session)
-      .set({ refresh_hash: hashSecret(secret), used_at: now, expires_at: toExpiry(now) })
-      .where(and(isSameFamily, eq(session.refresh_hash, hashSecret(token.secret)), isActive(now)))
+      .set({ refresh_hash: hashSecret(newToken.secret), used_at: now, expires_at: toExpiry(now) })
+      .where(and(matchesToken(token), isActive(now)))
       .returning({ user_id: session.user_id, session_id: session.session_id })
-    if (!current)
-      await tx
-        .update(session)
-        .set({ revoked_at: now })
-        .where(and(isSameFamily, isNull(session.revoked_at)))
-    return current
+    if (!row) await revokeFamily(tx, token.family, now)
+    return row
   })
-  if (!refreshed) throw invalidRefreshToken()
-  return { ...refreshed, refresh_token: formatRefreshToken({ family: token.family, secret }) }
+
+  if (!extended) throw invalidRefreshToken()
+  return { ...extended, refresh_token: formatRefreshToken(newToken) }
+}
+
+/** Ends the session of a token family. Does nothing if the family is unknown. */
+async function revokeFamily(tx: Transaction, family: string, now: Date): Promise<void> {
+  await tx
+    .update(session)
+    .set({ revoked_at: now })
+    .where(and(eq(session.family_hash, hashSecret(family)), isNull(session.revoked_at)))
 }
 
 const invalidRefreshToken = () =>
   new EyrieError('auth', 'this refresh token is invalid or expired: sign in again')
 
-/** Returns the active session of an unused refresh token, or undefined. */
+/** Returns the active session that a refresh token belongs to; undefined if the token is invalid or was used before. */
 export async function findSession(tx: Transaction, text: string, now: Date) {
   const token = parseRefreshToken(text)
   if (!token) return undefined
+
   const [current] = await tx
     .select({ user_id: session.user_id, session_id: session.session_id })
     .from(session)
-    .where(
-      and(
-        eq(session.family_hash, hashSecret(token.family)),
-        eq(session.refresh_hash, hashSecret(token.secret)),
-        isActive(now),
-      ),
-    )
+    .where(and(matchesToken(token), isActive(now)))
   return current
 }
 
-/** Returns whether the session belongs to this user and has not ended. */
+/** Returns whether a session belongs to this user and has not ended. */
 export async function isSessionActive(
   tx: Transaction,
   { session_id, user_id }: { session_id: string; user_id: string },
@@ -106,6 +121,7 @@ export async function isSessionActive(
   return rows.length > 0
 }
 
+/** Returns the sessions of a user that have not ended, oldest first. */
 export async function listSessions(tx: Transaction, user_id: string, now: Date) {
   return tx
     .select()

@@ -1,39 +1,46 @@
-import { isIPv6 } from 'node:net'
 import { EyrieError } from '@eyrie/contract'
 import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
-/** After `freeAttempts`, every attempt blocks the subject. The first block lasts `firstMs`, each further one twice as long. */
+// Limits how often passwords can be tried and users be registered. The database counts the attempts of each subject, which is
+// the account that is signed in to, or the network of the client.
+
+/** After `freeAttempts`, every further attempt blocks the subject, each time for twice as long. */
 interface Limit {
   freeAttempts: number
-  firstMs: number
-  maxMs: number
+  firstBlockMs: number
+  maxBlockMs: number
 }
 
 const MINUTE_MS = 60_000
-/**
- * The account limit prevents guessing one password (NIST SP 800-63B, 3.2.2 allows 100 failures). The address limits prevent
- * trying many accounts and filling the user table; they are higher because a whole site may share one address.
- */
-const limits = {
-  account: { freeAttempts: 10, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
-  address: { freeAttempts: 300, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
-  register: { freeAttempts: 1_000, firstMs: 1_000, maxMs: 15 * MINUTE_MS },
+const BLOCK_TIMES = { firstBlockMs: 1_000, maxBlockMs: 15 * MINUTE_MS }
+
+/** A network has higher limits than an account, because all users of a site may share an address. */
+const LIMITS = {
+  /** Sign-ins to an account: prevents guessing its password (NIST SP 800-63B, section 3.2.2, allows 100 failures). */
+  account: { freeAttempts: 10, ...BLOCK_TIMES },
+  /** Sign-ins from a network: prevents trying a password with many accounts. */
+  address: { freeAttempts: 300, ...BLOCK_TIMES },
+  /** Registrations from a network: prevents filling the user table. */
+  register: { freeAttempts: 1_000, ...BLOCK_TIMES },
 } satisfies Record<string, Limit>
-/** Attempts are no longer counted after this time without another one. */
+
+/** After this time without an attempt, the earlier attempts no longer count. */
 const EXPIRES_AFTER_MS = 30 * MINUTE_MS
 
-export type LimitKind = keyof typeof limits
+export type LimitKind = keyof typeof LIMITS
 
-/** Subject of a limit: an account by its e-mail address, whether or not it exists, or the network of a client. */
+/** The account or network whose attempts are counted. */
 export interface LimitSubject {
   kind: LimitKind
+  /** The normalized e-mail address of an account, which need not exist, or the network of a client. */
   name: string
 }
 
-/** Too many attempts; `retryAfter` is in seconds. Also thrown for accounts that do not exist. */
+/** Thrown while a subject is blocked, including accounts that do not exist. */
 export class TooManyAttempts extends EyrieError {
+  /** Seconds until the next attempt is allowed. */
   readonly retryAfter: number
 
   constructor(waitMs: number) {
@@ -44,8 +51,8 @@ export class TooManyAttempts extends EyrieError {
 }
 
 /**
- * Counts an attempt before its outcome is known, so that concurrent attempts are counted too. Throws `TooManyAttempts`, and
- * counts nothing, while the subject is blocked.
+ * Counts an attempt. Call this before the attempt, so that concurrent attempts are limited too, and `forgiveAttempt` after
+ * success. While the subject is blocked, throws `TooManyAttempts` and counts nothing.
  */
 export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject, now: Date): Promise<void> {
   const subject = `${kind}:${name}`
@@ -55,49 +62,47 @@ export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject
     .from(signInFailure)
     .where(eq(signInFailure.subject, subject))
     .for('update')
-  const waitMs = (previous?.blocked_until?.getTime() ?? 0) - now.getTime()
+
+  const blockedUntilMs = previous?.blocked_until?.getTime() ?? 0
+  const waitMs = blockedUntilMs - now.getTime()
   if (waitMs > 0) throw new TooManyAttempts(waitMs)
 
   const isExpired = !previous || now.getTime() - previous.last_at.getTime() > EXPIRES_AFTER_MS
   const failures = isExpired ? 1 : previous.failures + 1
-  const blockMs = toBlockMs(limits[kind], failures)
+  const blockMs = toBlockMs(LIMITS[kind], failures)
   const blocked_until = blockMs > 0 ? new Date(now.getTime() + blockMs) : null
+
   await tx
     .update(signInFailure)
     .set({ failures, last_at: now, blocked_until })
     .where(eq(signInFailure.subject, subject))
 }
 
-function toBlockMs({ freeAttempts, firstMs, maxMs }: Limit, failures: number): number {
+/** Returns for how long a subject is blocked after this number of failures. */
+function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: number): number {
   if (failures < freeAttempts) return 0
-  const doublings = Math.min(failures - freeAttempts, 20)
-  return Math.min(maxMs, firstMs * 2 ** doublings)
+  const blockMs = firstBlockMs * 2 ** (failures - freeAttempts)
+  return Math.min(maxBlockMs, blockMs)
 }
 
-/** Takes back a successful attempt: resets an account, but keeps the earlier failures of an address. */
+/**
+ * Removes a successful attempt from the count. For an account, this also clears all earlier failures. The earlier failures of
+ * a network still count, because an attacker may own an account in the network.
+ */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
-  const isSubject = eq(signInFailure.subject, `${kind}:${name}`)
+  const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)
   if (kind === 'account') {
-    await tx.delete(signInFailure).where(isSubject)
+    await tx.delete(signInFailure).where(matchesSubject)
     return
   }
   await tx
     .update(signInFailure)
     .set({ failures: sql`greatest(${signInFailure.failures} - 1, 0)`, blocked_until: null })
-    .where(isSubject)
+    .where(matchesSubject)
 }
 
-/** Deletes attempts that are no longer counted. */
+/** Deletes the attempts that no longer count. */
 export async function deleteExpiredAttempts(tx: Transaction, now: Date): Promise<void> {
-  await tx.delete(signInFailure).where(lt(signInFailure.last_at, new Date(now.getTime() - EXPIRES_AFTER_MS)))
-}
-
-/** Returns the network that one client controls: the address itself with IPv4, its /64 prefix with IPv6. */
-export function toNetwork(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('%')[0]!.split('::')
-  const split = (text: string) => text.split(':').filter(Boolean)
-  const omitted = tail === undefined ? 0 : 8 - split(head).length - split(tail).length
-  const groups = [...split(head), ...Array<string>(omitted).fill('0'), ...split(tail ?? '')]
-  return `${groups.slice(0, 4).join(':')}::/64`
+  const expiredBefore = new Date(now.getTime() - EXPIRES_AFTER_MS)
+  await tx.delete(signInFailure).where(lt(signInFailure.last_at, expiredBefore))
 }

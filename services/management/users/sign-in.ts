@@ -1,20 +1,15 @@
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, lt, sql } from 'drizzle-orm'
-import type { Database } from '../db/database.ts'
+import type { Database, Transaction } from '../db/database.ts'
 import { session, user } from '../db/schema/index.ts'
+import { toNetwork } from './client-network.ts'
 import type { Passwords } from './passwords.ts'
 import { type SessionClient, type StartedSession, startSession } from './sessions.ts'
-import {
-  countAttempt,
-  deleteExpiredAttempts,
-  forgiveAttempt,
-  type LimitSubject,
-  toNetwork,
-} from './sign-in-limits.ts'
+import { countAttempt, deleteExpiredAttempts, forgiveAttempt, type LimitSubject } from './sign-in-limits.ts'
 
 const OPERATION = '/user/auth'
-/** Days after which ended sessions are deleted. */
-const RETENTION_DAYS = 30
+/** Sessions are deleted this long after their expiry. */
+const SESSION_RETENTION_MS = 30 * 86_400_000
 
 export interface Credentials {
   email: string
@@ -26,12 +21,16 @@ export interface SignInDependencies {
   now(): Date
 }
 
-/** Compares e-mail addresses without regard to case. */
-export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, email.trim().toLowerCase())
+/** Returns the form in which e-mail addresses are compared. */
+export const normalizeEmail = (email: string) => email.trim().toLowerCase()
+
+/** Returns the SQL condition that a user has this e-mail address. */
+export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, normalizeEmail(email))
 
 /**
- * Starts a session. Throws `TooManyAttempts`, or `EyrieError`: `id` for an unknown address and for a wrong password alike,
- * after the same time; `rights` for an inactive or unverified user, only if the password is correct.
+ * Checks the credentials and starts a session. Throws `TooManyAttempts`, or `EyrieError`: `id` if the e-mail address or the
+ * password is wrong, after the same time in both cases; `rights` if the password is correct, but the user is inactive or
+ * not verified.
  */
 export async function signIn(
   database: Database,
@@ -41,7 +40,7 @@ export async function signIn(
 ): Promise<StartedSession> {
   const subjects: LimitSubject[] = [
     { kind: 'address', name: toNetwork(client.address) },
-    { kind: 'account', name: email.trim().toLowerCase() },
+    { kind: 'account', name: normalizeEmail(email) },
   ]
   const stored = await database.system(OPERATION, async tx => {
     await deleteExpiredAttempts(tx, now())
@@ -49,24 +48,30 @@ export async function signIn(
     const [match] = await tx.select().from(user).where(matchesEmail(email))
     return match
   })
-  const matches = await passwords.verify(stored?.password_hash, password)
-  if (!stored || !matches) throw wrongCredentials()
+
+  // Hashing takes long, so it happens between the two transactions.
+  const isCorrect = await passwords.verify(stored?.password_hash, password)
+  if (!stored || !isCorrect) throw wrongCredentials()
 
   return database.system(OPERATION, async tx => {
     for (const subject of subjects) await forgiveAttempt(tx, subject)
-    const isUser = eq(user.user_id, stored.user_id)
-    // The password may have changed during verification.
-    const [current] = await tx.select().from(user).where(isUser).for('update')
+
+    const isSameUser = eq(user.user_id, stored.user_id)
+    // The password may have been changed since it was read.
+    const [current] = await tx.select().from(user).where(isSameUser).for('update')
     if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
     if (!current.is_active) throw new EyrieError('rights', 'this user is not active: ask an administrator')
     if (!current.is_verified) throw new EyrieError('rights', 'an administrator has to verify this user first')
-    const retainedSince = new Date(now().getTime() - RETENTION_DAYS * 86_400_000)
-    await tx
-      .delete(session)
-      .where(and(eq(session.user_id, stored.user_id), lt(session.expires_at, retainedSince)))
-    await tx.update(user).set({ last_logged_in_at: now() }).where(isUser)
+
+    await deleteOldSessions(tx, stored.user_id, now())
+    await tx.update(user).set({ last_logged_in_at: now() }).where(isSameUser)
     return startSession(tx, stored.user_id, client, now())
   })
+}
+
+async function deleteOldSessions(tx: Transaction, user_id: string, now: Date): Promise<void> {
+  const retainedSince = new Date(now.getTime() - SESSION_RETENTION_MS)
+  await tx.delete(session).where(and(eq(session.user_id, user_id), lt(session.expires_at, retainedSince)))
 }
 
 const wrongCredentials = () => new EyrieError('id', 'no user has this e-mail address and this password')

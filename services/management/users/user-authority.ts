@@ -2,15 +2,19 @@ import { EyrieError } from '@eyrie/contract'
 import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
-import { includesRole } from '../rights/access.ts'
-import { type Principal, type Role, roles } from '../rights/principal.ts'
+import { assertRole } from '../rights/access.ts'
+import { type Principal, ROLES, type Role } from '../rights/principal.ts'
 
-/** The properties of a user that grant authority over others. */
+// Checks whether a caller may change a user. Row-level security decides which users a caller has access to. In addition,
+// callers cannot manage users with a higher role or assign more rights than they have themselves.
+
+/** The fields of a user that determine the user's authority over other users. */
 export interface UserAuthority {
   role_id: string | null
   organization_id: string | null
 }
 
+/** The user to change, before the change. */
 interface TargetUser extends UserAuthority {
   user_id: string
   /** Empty for a user without a role. */
@@ -20,31 +24,28 @@ interface TargetUser extends UserAuthority {
 /** Throws `EyrieError` (`rights`) unless the caller is an administrator and the user's role is not above the caller's. */
 export function assertCanManage(caller: Principal, { role_key }: Pick<TargetUser, 'role_key'>): void {
   assertAdministrator(caller)
-  if (isRole(role_key) && !includesRole(caller.role, role_key))
-    throw new EyrieError(
-      'rights',
-      `this user is ${role_key} and you are ${caller.role}: you cannot change users with a higher role`,
-    )
+  const targetRole = parseRole(role_key)
+  if (targetRole) assertRole(`changing a user with the role ${targetRole} requires`, targetRole, caller)
 }
 
 /**
- * Throws `EyrieError` (`rights`) unless the caller is this user or an administrator. It does not check whether the user
+ * Throws `EyrieError` (`rights`) unless the caller is this user or an administrator. Does not check whether the user
  * exists, so that the answer does not reveal it.
  */
 export function assertCanChange(caller: Principal, user_id: string): void {
   if (user_id !== caller.user_id) assertAdministrator(caller)
 }
 
-function assertAdministrator(caller: Principal) {
-  if (!includesRole(caller.role, 'admin'))
-    throw new EyrieError('rights', 'only administrators may change other users, roles and assignments')
+const assertAdministrator = (caller: Principal) =>
+  assertRole('changing other users, roles and assignments requires', 'admin', caller)
+
+function parseRole(role_key: string): Role | undefined {
+  return ROLES.find(role => role === role_key)
 }
 
-const isRole = (text: string): text is Role => roles.some(role => role === text)
-
 /**
- * Throws `EyrieError` (`rights`) unless the caller may assign this role and organization to the user. Values that do not
- * change are always allowed.
+ * Throws `EyrieError` (`rights`) unless the caller may assign this role and organization to the user. Fields that remain
+ * unchanged are always allowed.
  */
 export async function assertCanAssign(
   tx: Transaction,
@@ -56,24 +57,29 @@ export async function assertCanAssign(
   const changesOrganization = organization_id !== target.organization_id
   if (!changesRole && !changesOrganization) return
   assertCanManage(caller, target)
+  if (changesRole && role_id !== null) await assertCanAssignRole(tx, caller, role_id)
+  if (changesOrganization) assertCanAssignOrganization(caller, organization_id)
+}
 
-  if (changesRole && role_id !== null) {
-    const [assigned] = await tx.select().from(role).where(eq(role.role_id, role_id))
-    if (!includesRole(caller.role, assigned!.role_key as Role))
-      throw new EyrieError(
-        'rights',
-        `role_id: you cannot assign a role above your own, which is ${caller.role}`,
-      )
-  }
+async function assertCanAssignRole(tx: Transaction, caller: Principal, role_id: string): Promise<void> {
+  const [assigned] = await tx.select().from(role).where(eq(role.role_id, role_id))
+  const assignedRole = assigned!.role_key as Role
+  assertRole(`role_id: assigning the role ${assignedRole} requires`, assignedRole, caller)
+}
 
-  if (!changesOrganization || caller.role === 'superadmin') return
+function assertCanAssignOrganization(caller: Principal, organization_id: string | null): void {
+  if (caller.role === 'superadmin') return
   if (organization_id === null || !caller.organizations.includes(organization_id))
-    throw new EyrieError('rights', 'organization_id: choose an organization that you administer')
+    throw new EyrieError(
+      'rights',
+      'organization_id: choose an organization that you administer, or ask a superadmin to assign another one',
+    )
 }
 
 /**
- * Throws `EyrieError` (`conflict`) if the user is the last superadmin who can sign in. Call it before a superadmin is
- * deleted, deactivated or loses the role. Holds a lock until the transaction ends, so that concurrent calls wait.
+ * Throws `EyrieError` (`conflict`) if the user is the last superadmin who can sign in. Call this before a superadmin is
+ * deleted, deactivated or assigned another role. Holds a lock until the transaction ends, so that two superadmins cannot
+ * remove each other at the same time.
  */
 export async function assertNotLastSuperadmin(
   tx: Transaction,
@@ -90,18 +96,18 @@ export async function assertNotLastSuperadmin(
     throw new EyrieError('conflict', 'this is the last active superadmin: appoint another one first')
 }
 
-/** Throws `EyrieError` (`rights`) if any assignments that should have been removed are left. */
-export function assertUnassigned(remaining: readonly unknown[]): void {
-  if (remaining.length > 0) throw outsideAuthority()
+/** Throws `EyrieError` (`rights`) if assignments remain after their deletion: the caller can read but not delete them. */
+export function assertUnassigned(remainingAssignments: readonly unknown[]): void {
+  if (remainingAssignments.length > 0) throw outsideAuthority()
 }
 
-/** Throws `EyrieError` (`rights`) if a change affected no row: the caller can read the user but not change it. */
-export function assertUserChanged(rows: readonly unknown[]): void {
-  if (rows.length === 0) throw outsideAuthority()
+/** Throws `EyrieError` (`rights`) if an update or deletion affected no row: the caller can read the user but not change it. */
+export function assertUserChanged(affectedRows: readonly unknown[]): void {
+  if (affectedRows.length === 0) throw outsideAuthority()
 }
 
 const outsideAuthority = () =>
   new EyrieError(
     'rights',
-    'this user has assignments that you do not administer: ask an administrator of theirs',
+    'this user has assignments in organizations that you do not administer: ask an administrator of those organizations',
   )

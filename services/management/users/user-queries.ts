@@ -4,8 +4,10 @@ import type { Transaction } from '../db/database.ts'
 import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
 import { missingRecords } from '../errors/field-errors.ts'
 
+/** All columns of the user table except the password. */
 const { password_hash: _, ...publicColumns } = getTableColumns(user)
 
+/** Selects the ids in an assignment table that are assigned to the user of the outer query. */
 const selectAssigned = (key: PgColumn, owner: PgColumn) =>
   sql<string[]>`array(select ${key}::text from ${key.table} where ${owner} = ${user.user_id} order by 1)`
 
@@ -18,7 +20,7 @@ const userFields = {
   usecase_ids: selectAssigned(userUsecase.usecase_id, userUsecase.user_id),
 }
 
-/** Returns users as the API shows them, with the assignments that the caller may see. */
+/** Returns users in the form of the API, with the assignments that are visible to the caller. */
 export function describeUsers(tx: Transaction, condition?: SQL) {
   return tx
     .select(userFields)
@@ -28,7 +30,7 @@ export function describeUsers(tx: Transaction, condition?: SQL) {
     .orderBy(asc(user.created_at), asc(user.user_id))
 }
 
-/** Throws `EyrieError` (`id`) if the user does not exist or is invisible to the caller. */
+/** Returns a user in the form of the API. Throws `EyrieError` (`id`) if the user does not exist or is invisible to the caller. */
 export async function describeUser(tx: Transaction, user_id: string) {
   const [described] = await describeUsers(tx, eq(user.user_id, user_id))
   if (!described) throw missingRecords([{ field: 'user_id', record: 'user' }])

@@ -9,7 +9,7 @@ export interface UsersOptions {
   now(): Date
 }
 
-/** Shared state of sign-in: token keys, the password hasher and the cache of principals. */
+/** Dependencies of sign-in and authentication that all requests share. */
 export interface Users {
   accessTokens: AccessTokens
   passwords: Passwords

@@ -6,6 +6,7 @@ import { deployCommand } from './engine/deploy-command.ts'
 import { statusCommand } from './engine/status-command.ts'
 import { watchCommand } from './engine/watch-command.ts'
 import { licenseKeygenCommand, licenseShowCommand, licenseSignCommand } from './license/license-commands.ts'
+import { proposeLinesCommand } from './lines/lines-command.ts'
 import { logsCommand } from './logs/logs-command.ts'
 import { backupCommand, checkCommand, restoreCommand } from './maintenance/maintenance-commands.ts'
 import { addModelCommand } from './model/add-model.ts'
@@ -21,11 +22,15 @@ import {
 import { supportCommand } from './support/support-command.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
 
+/** The command line `eyrie`. It finds the command that the first arguments name, and runs it with the other arguments. */
+
+/** All commands by name, in the order in which the help lists them. */
 const commands: Readonly<Record<string, Command>> = {
   status: statusCommand,
   channels: channelsCommand,
   watch: watchCommand,
   deploy: deployCommand,
+  'lines propose': proposeLinesCommand,
   logs: logsCommand,
   support: supportCommand,
   check: checkCommand,
@@ -57,34 +62,53 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
     terminal.out.write(`eyrie ${manifest.version}\n`)
     return 0
   }
-  const candidates = [args.slice(0, 2).join(' '), args[0]!]
-  const name = candidates.find(candidate => Object.hasOwn(commands, candidate))
-  const command = name && commands[name]
-  if (!command) return fail(terminal, `unknown command ${candidates[0]}: eyrie --help lists all commands`, 2)
+
+  const name = findCommandName(args)
+  if (name === undefined) {
+    const words = args.slice(0, 2).join(' ')
+    return fail(terminal, `unknown command ${words}: eyrie --help lists all commands`, 2)
+  }
+
+  const command = commands[name]!
+  const nameWordCount = name.split(' ').length
   try {
-    await command.run(args.slice(name.split(' ').length), terminal)
+    await command.run(args.slice(nameWordCount), terminal)
     return 0
   } catch (error) {
     const { message } = error as Error
-    if (!(error instanceof UsageError)) return fail(terminal, message, 1)
-    return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`, 2)
+    if (error instanceof UsageError)
+      return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`, 2)
+    return fail(terminal, message, 1)
   }
 }
 
-function fail(terminal: Terminal, message: string, code: 1 | 2): 1 | 2 {
+/** Returns the command at the start of the arguments. Its name has one or two words. */
+function findCommandName(args: string[]): string | undefined {
+  const candidates = [args.slice(0, 2).join(' '), args[0]!]
+  return candidates.find(candidate => Object.hasOwn(commands, candidate))
+}
+
+/** Prints an error message and returns the exit code. */
+function fail(terminal: Terminal, message: string, exitCode: 1 | 2): 1 | 2 {
   terminal.err.write(`${styled(terminal.err, 'red', 'eyrie:')} ${message}\n`)
-  return code
+  return exitCode
 }
 
-function formatHelp(): string {
-  const lines = Object.entries(commands).map(
-    ([name, { usage, about }]) => `  eyrie ${name} ${usage}\n      ${about.replaceAll('\n', '\n      ')}\n`,
-  )
-  const version = '  eyrie --version\n      Prints the version of Eyrie.\n'
-  return `Commands:\n${[...lines, version].join('\n')}\n${environmentHelp}`
-}
-
-const environmentHelp = `Models, logs and tokens are read from $EYRIE_DATA (default ./.eyrie). Commands connect to the engine at --url,
+const ENVIRONMENT_HELP = `Models, logs and tokens are read from $EYRIE_DATA (default ./.eyrie). Commands connect to the engine at --url,
 or EYRIE_ENGINE_URL, or http://127.0.0.1:8100 (or the port in EYRIE_ENGINE_PORT), and authenticate with --token, or
 EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets.
 `
+
+function formatHelp(): string {
+  const entries = Object.entries(commands).map(([name, { usage, about }]) =>
+    formatHelpEntry(`${name} ${usage}`, about),
+  )
+  const versionEntry = formatHelpEntry('--version', 'Prints the version of Eyrie.')
+  return `Commands:\n${[...entries, versionEntry].join('\n')}\n${ENVIRONMENT_HELP}`
+}
+
+/** Formats the usage of a command, and its description in indented lines below. */
+function formatHelpEntry(usage: string, about: string): string {
+  const descriptionLines = about.split('\n').map(line => `      ${line}\n`)
+  return `  eyrie ${usage}\n${descriptionLines.join('')}`
+}

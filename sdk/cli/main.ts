@@ -2,8 +2,13 @@
 import { resolve } from 'node:path'
 import { runCommandLine } from './command-line.ts'
 
+// The executable `eyrie`: runs the command line of this process, and exits with its exit code.
+
 // In `eyrie watch | head`, head closes the pipe early. That is a normal end, not a failure.
-process.stdout.on('error', error => process.exit('code' in error && error.code === 'EPIPE' ? 0 : 1))
+process.stdout.on('error', error => {
+  const isPipeClosed = 'code' in error && error.code === 'EPIPE'
+  process.exit(isPipeClosed ? 0 : 1)
+})
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   data: resolve(process.env.EYRIE_DATA || './.eyrie'),

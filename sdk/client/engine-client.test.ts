@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { communityLicense, EyrieError } from '@eyrie/contract'
+import { COMMUNITY_LICENSE, EyrieError } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine/engine.ts'
@@ -64,7 +64,7 @@ describe('engine client', () => {
   it('accepts options after the body', async () => {
     const client = await connect('secret')
     expect(await getError(client.deploy([]))).toMatchObject({ code: 'activation', status: 403 })
-    await client.activate(communityLicense)
+    await client.activate(COMMUNITY_LICENSE)
     const { pipelines } = await client.deploy([{ sources: [camera], elements }], { override: 'capacity' })
     expect(pipelines).toHaveLength(1)
   })

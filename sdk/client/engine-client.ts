@@ -7,13 +7,17 @@ import { type Calls, createCalls, type Request } from './route-calls.ts'
 
 const TIMEOUT_MS = 30_000
 
+/** The HTTP status of a successful response without a body. */
+const NO_CONTENT = 204
+
+/** How a client connects to its engine. */
 export interface ClientOptions {
   /** URL of the engine, such as `http://127.0.0.1:8100`. */
   url: string
   token?: string
   /** Timeout of a call, which then rejects with `unavailable`. */
   timeoutMs?: number
-  /** Aborts all calls and ends all iterations of the output. */
+  /** Aborts all calls and ends every iteration over the output. */
   signal?: AbortSignal
 }
 
@@ -23,57 +27,66 @@ export interface ClientOptions {
  */
 export interface Client extends Calls<typeof routesV3> {
   /**
-   * Follows the output of all channels. Each connection starts with `hello`. A lost connection is re-established and
-   * continues after the last message, so that every durable message is received exactly once. Messages that the engine no
-   * longer has are reported as `gap`. If the engine has a new log, it is followed from its start.
+   * Follows the output of all channels: a stream of messages with their results. Each connection starts with a `hello`
+   * message. After the connection is lost, the client reconnects and continues after the last message, so that every durable
+   * message (one that the engine stores in its log) is received exactly once. A `gap` message reports messages that the
+   * engine no longer stores. If the engine has started a new log, the client follows that log from its start.
    */
   output(options?: OutputOptions): AsyncGenerator<ReceivedMessage, void, undefined>
 }
 
+/** The ETag of each response body, for as long as the caller uses the body. */
 const etags = new WeakMap<object, string>()
 
-/** The ETag of a response. Passed as `ifMatch`, an update fails if the resource has changed in the meantime. */
+/** Returns the ETag of a response. An update with this ETag as `ifMatch` fails if the resource has changed since. */
 export const getEtag = (response: object): string | undefined => etags.get(response)
 
+/** Creates a client. It connects with the first call. */
 export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: ClientOptions): Client {
-  const base = `${url.replace(/\/+$/, '')}/api/v3`
+  const baseUrl = `${url.replace(/\/+$/, '')}/api/v3`
 
-  const send = async ({ method, path, body, type, ifMatch }: Request): Promise<unknown> => {
+  async function send({ method, path, body, type, ifMatch }: Request): Promise<unknown> {
+    const headers = createAuthorizationHeader(token)
+    if (body !== undefined) headers['content-type'] = type
+    if (ifMatch !== undefined) headers['if-match'] = ifMatch
+    const encodedBody = body === undefined || isBytes(body) ? body : JSON.stringify(body)
+
     const timeout = AbortSignal.timeout(timeoutMs)
-    const request = fetch(base + path, {
+    const { response, text } = await fetchText(baseUrl + path, {
       method,
+      headers,
+      body: encodedBody,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      headers: {
-        ...createAuthorizationHeader(token),
-        ...(body !== undefined && { 'content-type': type }),
-        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-      },
-      body: body === undefined || isBytes(body) ? body : JSON.stringify(body),
+    }).catch(cause => {
+      throw toConnectionError(url, cause)
     })
-    const [response, text] = await request
-      .then(async response => [response, await response.text()] as const)
-      .catch(cause => {
-        throw toConnectionError(url, cause)
-      })
-    if (response.status === 204) return undefined
-    const parsed = tryParseJson(text)
-    if (!response.ok || parsed === undefined) throw toResponseError(url, response.status, text)
-    return rememberEtag(parsed, response)
+    if (response.status === NO_CONTENT) return undefined
+
+    const responseBody = tryParseJson(text)
+    if (!response.ok || responseBody === undefined) throw toResponseError(url, response.status, text)
+    storeEtag(responseBody, response)
+    return responseBody
   }
 
   return {
     ...createCalls(routesV3, send),
-    output: options =>
-      followOutput(
-        `${base.replace(/^http/, 'ws')}/output`,
-        createAuthorizationHeader(token),
-        signal,
-        options,
-      ),
+    output(options) {
+      const outputUrl = `${baseUrl.replace(/^http/, 'ws')}/output`
+      return followOutput(outputUrl, createAuthorizationHeader(token), signal, options)
+    },
   }
 }
 
-/** Throws `EyrieError` (`auth`) for a token that is not valid in a header. The error of `fetch` would contain the token. */
+/** Sends a request and reads the whole response, so that a failure of either rejects here. */
+async function fetchText(url: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+  const response = await fetch(url, init)
+  return { response, text: await response.text() }
+}
+
+/**
+ * Creates the Authorization header, if there is a token. Throws `EyrieError` (`auth`) for a token that is invalid in a
+ * header. The error message of `fetch` would contain the token.
+ */
 function createAuthorizationHeader(token: string | undefined): Record<string, string> {
   if (!token) return {}
   if (/[^\x20-\x7e\xa0-\xff]/.test(token))
@@ -86,8 +99,7 @@ function createAuthorizationHeader(token: string | undefined): Record<string, st
 
 const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array
 
-function rememberEtag(body: unknown, { headers }: Response): unknown {
+function storeEtag(body: unknown, { headers }: Response): void {
   const etag = headers.get('etag')
   if (etag && typeof body === 'object' && body !== null) etags.set(body, etag)
-  return body
 }

@@ -1,19 +1,28 @@
 import type { Route } from '@eyrie/contract'
 import type { z } from 'zod'
 
-/** Options of a call: its query parameters and the expected ETag of the resource. */
+/**
+ * Typed methods for the routes of the contract. A method takes the path parameters, the body and the options of its route,
+ * as in `client.sink.update(3, body, { ifMatch })`.
+ */
+
+/** Options of a call: the query parameters, and the ETag that the resource must have. */
 export type CallOptions<R extends Route> = (R extends { query: infer Query extends z.ZodType }
   ? Partial<z.output<Query>>
   : unknown) & { ifMatch?: string }
 
-/** The path parameter (an object if there are several), the body and the options, as far as the route has them. */
+/** The arguments of a call. Path parameters and body are absent if the route has none. */
 export type CallArguments<R extends Route> = [
-  ...(R extends { params: infer Params extends z.ZodType } ? [Parameter<z.output<Params>>] : []),
+  ...(R extends { params: infer Params extends z.ZodType } ? [PathArgument<z.output<Params>>] : []),
   ...(R extends { body: infer Body extends z.ZodType } ? [z.input<Body>] : []),
   options?: CallOptions<R>,
 ]
-type Parameter<Params> = IsOne<keyof Params> extends true ? Params[keyof Params] : Params
-type IsOne<Key, Each = Key> = Each extends Key ? ([Key] extends [Each] ? true : false) : never
+
+/** A single path parameter is passed as its value, several as an object. */
+type PathArgument<Params> = HasOneKey<keyof Params> extends true ? Params[keyof Params] : Params
+
+/** Distributes over the union of keys: the whole union extends one of its members only if it has a single member. */
+type HasOneKey<Keys, Key = Keys> = Key extends Keys ? ([Keys] extends [Key] ? true : false) : never
 
 export type CallResult<R extends Route> = R['response'] extends z.ZodType
   ? z.output<R['response']>
@@ -38,25 +47,28 @@ export interface Request {
 
 type Routes = { readonly [name: string]: Route | Routes }
 
-/** Creates one method for each route, which sends its request with `send`. */
+/** Creates the methods of the routes, and recursively those of their groups. Each method sends its request with `send` and returns the result. */
 export function createCalls<R extends Routes>(
   routes: R,
   send: (request: Request) => Promise<unknown>,
 ): Calls<R> {
-  const calls = Object.entries(routes).map(([name, entry]) => [
-    name,
-    isRoute(entry) ? (...args: unknown[]) => send(createRequest(entry, args)) : createCalls(entry, send),
-  ])
-  return Object.fromEntries(calls)
+  const calls: Record<string, unknown> = {}
+  for (const [name, entry] of Object.entries(routes)) {
+    if (isRoute(entry)) calls[name] = (...args: unknown[]) => send(createRequest(entry, args))
+    else calls[name] = createCalls(entry, send)
+  }
+  return calls as Calls<R>
 }
 
 const isRoute = (entry: Route | Routes): entry is Route => typeof entry.path === 'string'
 
+/** Assigns the arguments of a call, as in `CallArguments`, to the parts of its request. */
 function createRequest(route: Route, args: unknown[]): Request {
-  const rest = [...args]
-  const params = route.params && rest.shift()
-  const body = route.body && rest.shift()
-  const { ifMatch, ...query } = (rest.shift() ?? {}) as { ifMatch?: string }
+  const remaining = [...args]
+  const params = route.params && remaining.shift()
+  const body = route.body && remaining.shift()
+  const options = (remaining.shift() ?? {}) as { ifMatch?: string }
+  const { ifMatch, ...query } = options
   return {
     method: route.method.toUpperCase(),
     path: formatPath(route, params) + toQueryString(query),
@@ -66,15 +78,20 @@ function createRequest(route: Route, args: unknown[]): Request {
   }
 }
 
+/** Replaces `{name}` in the path of a route with the path parameter of that name. */
 function formatPath({ path }: Route, params: unknown): string {
-  const getParam = (name: string) =>
-    typeof params === 'object' ? (params as Record<string, unknown>)[name] : params
-  return path.replaceAll(/{(\w+)}/g, (_, name) => encodeURIComponent(String(getParam(name))))
+  return path.replaceAll(/{(\w+)}/g, (_, name: string) => {
+    // A single parameter is passed as its value, several as an object.
+    const param = typeof params === 'object' ? (params as Record<string, unknown>)[name] : params
+    return encodeURIComponent(String(param))
+  })
 }
 
 /** Formats a query such as `?a=1,2&b=true`. Lists are separated by commas, undefined values are omitted. */
 export function toQueryString(query: Record<string, unknown>): string {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined)
-  const text = new URLSearchParams(Object.fromEntries(entries.map(([name, value]) => [name, String(value)])))
-  return text.size > 0 ? `?${text}` : ''
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  return search.size > 0 ? `?${search}` : ''
 }

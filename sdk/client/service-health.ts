@@ -4,15 +4,17 @@ import { findRootMessage } from './client-errors.ts'
 
 const TIMEOUT_MS = 5_000
 
-/** Reads `/health` of a service. A service that cannot be reached is reported as not ok. */
+/** Reads `/health` of a service. A service that cannot be reached is reported as unhealthy. */
 export async function readHealth(url: string): Promise<Health> {
-  const unhealthy = (reason: string): Health => ({ ok: false, reason, alarms: [] })
+  const baseUrl = url.replace(/\/+$/, '')
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const response = await fetch(`${url.replace(/\/+$/, '')}/health`, { signal })
+    const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     const report = health.safeParse(tryParseJson(await response.text()))
-    return report.data ?? unhealthy(`${url} answered ${response.status}: is it the address of a service?`)
+    if (report.success) return report.data
+    return createUnhealthy(`${url} answered ${response.status}: is it the address of a service?`)
   } catch (error) {
-    return unhealthy(`${url} cannot be reached: ${findRootMessage(error as Error)}`)
+    return createUnhealthy(`${url} cannot be reached: ${findRootMessage(error as Error)}`)
   }
 }
+
+const createUnhealthy = (reason: string): Health => ({ ok: false, reason, alarms: [] })

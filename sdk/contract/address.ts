@@ -1,18 +1,23 @@
 import { z } from 'zod'
 import { syntaxError } from './parse.ts'
 
-/** Replaces a password or token in responses. When a client sends it back, the stored secret is preserved. */
+/**
+ * Addresses of sources, such as the URL of a camera with its user name and password. The functions
+ * below find and replace the secrets in an address.
+ */
+
+/** Placeholder for a secret in responses. If a client sends the placeholder back, the stored secret is preserved. */
 export const REDACTED = '***'
 
 /**
- * Query parameters that carry a secret, such as `?user=admin&pwd=…`: many cameras expect their password there.
- * Groups: separator, parameter name, secret.
+ * Query parameters that contain a secret, such as `?user=admin&pwd=…`, where many cameras expect their password. Groups:
+ * separator, parameter name, secret.
  */
-export const querySecrets =
+export const QUERY_SECRETS =
   /([?&])([^=&#]*(?:pass|pwd|token|secret|ticket|auth|signature|api_?key)[^=&#]*)=([^&#]*)/gi
 
-/** The password in `scheme://user:password@host`. The last `@` of the authority ends it. */
-const userinfoPassword = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
+/** The password in `scheme://user:password@host`, which may itself contain `@`. Groups: text before, password, `@`. */
+const USERINFO_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
 
 const urlString = z.string().min(1).max(4096)
 
@@ -34,21 +39,25 @@ export const addressObject = z
   .meta({ id: 'Address' })
 export type AddressObject = z.infer<typeof addressObject>
 
+/** An address is a URL, or an object with the URL. */
 export const address = z.union([urlString, addressObject])
 export type Address = z.infer<typeof address>
 
-/** An address in a merge patch; the merged address is validated as a whole. */
+/** An address in a merge patch (RFC 7386). The merged address is validated as a whole. */
 export const addressPatch = z.union([urlString, z.partialRecord(addressObject.keyof(), z.unknown())])
 
 /**
- * The V4L2 device in an address such as `/dev/video0` or `v4l2:///dev/video0`, including the stable names under
- * `/dev/v4l/by-id` and `/dev/v4l/by-path`. Undefined for any other address.
+ * Returns the path of the V4L2 device in an address such as `/dev/video0` or `v4l2:///dev/video0`, including the stable names
+ * under `/dev/v4l/by-id` and `/dev/v4l/by-path`. Returns undefined for any other address.
  */
 export function parseVideoDevice(url: string): string | undefined {
-  return /^(?:v4l2:\/\/)?(\/dev\/(?:video\d+|v4l\/by-(?:id|path)\/[^/]+))$/.exec(url)?.[1]
+  const [, devicePath] = VIDEO_DEVICE.exec(url) ?? []
+  return devicePath
 }
 
-/** Throws `EyrieError` (`syntax`) if a URL has invalid percent-encoding. Omits the URL, which may contain a secret. */
+const VIDEO_DEVICE = /^(?:v4l2:\/\/)?(\/dev\/(?:video\d+|v4l\/by-(?:id|path)\/[^/]+))$/
+
+/** Throws `EyrieError` (`syntax`) if the percent-encoding is invalid. The error omits the URL, which may contain a secret. */
 export function assertPercentEncoding(url: string): void {
   try {
     decodeURIComponent(url)
@@ -57,39 +66,55 @@ export function assertPercentEncoding(url: string): void {
   }
 }
 
-/** The part of an address that contains a secret. */
+/** Where an address contains a secret: in its URL (`userinfo`, `query`), or in a field of the object. */
 export type SecretLocation = { in: 'userinfo' | 'password' | 'token' } | { in: 'query'; name: string }
 
-/** A copy of the address with every secret replaced by `REDACTED`. */
+/** Returns a copy of the address with every secret replaced by `REDACTED`. */
 export const redactAddress = <Kind extends Address>(address: Kind): Kind =>
   mapSecrets(address, () => REDACTED)
 
-/** A copy of the address in which `map` has replaced every secret. */
-export function mapSecrets<Kind extends Address>(
-  address: Kind,
-  map: (secret: string, location: SecretLocation) => string,
-): Kind {
-  const url = getUrl(address)
-    .replace(
-      userinfoPassword,
-      (_, before: string, secret: string, after: string) => before + map(secret, { in: 'userinfo' }) + after,
-    )
-    .replace(querySecrets, (_, separator: string, name: string, secret: string) => {
-      return `${separator}${name}=${map(secret, { in: 'query', name })}`
-    })
+/** Returns the replacement of a secret. */
+type MapSecret = (secret: string, location: SecretLocation) => string
+
+/** Returns a copy of the address with every secret replaced by the result of `map`. */
+export function mapSecrets<Kind extends Address>(address: Kind, map: MapSecret): Kind {
+  const url = mapUrlSecrets(getUrl(address), map)
   if (typeof address === 'string') return url as Kind
+
   const mapped: AddressObject = { ...address, url }
   if (address.password !== undefined) mapped.password = map(address.password, { in: 'password' })
   if (address.token !== undefined) mapped.token = map(address.token, { in: 'token' })
   return mapped as Kind
 }
 
-/** The secret at a location of the address, or undefined if there is none. */
+function mapUrlSecrets(url: string, map: MapSecret): string {
+  const mapPassword = (_: string, before: string, password: string, after: string) =>
+    before + map(password, { in: 'userinfo' }) + after
+
+  const mapParameter = (_: string, separator: string, name: string, secret: string) => {
+    const replacement = map(secret, { in: 'query', name })
+    return `${separator}${name}=${replacement}`
+  }
+
+  return url.replace(USERINFO_PASSWORD, mapPassword).replace(QUERY_SECRETS, mapParameter)
+}
+
+/** Returns the secret at a location of the address, or undefined if the address has no secret there. */
 export function findSecret(address: Address, location: SecretLocation): string | undefined {
-  if (location.in === 'userinfo') return userinfoPassword.exec(getUrl(address))?.[2]
-  if (location.in === 'query')
-    return [...getUrl(address).matchAll(querySecrets)].find(([, , name]) => name === location.name)?.[3]
-  return typeof address === 'string' ? undefined : address[location.in]
+  const url = getUrl(address)
+  switch (location.in) {
+    case 'userinfo': {
+      const [, , password] = USERINFO_PASSWORD.exec(url) ?? []
+      return password
+    }
+    case 'query':
+      for (const [, , name, secret] of url.matchAll(QUERY_SECRETS)) {
+        if (name === location.name) return secret
+      }
+      return undefined
+    default:
+      return typeof address === 'string' ? undefined : address[location.in]
+  }
 }
 
 const getUrl = (address: Address) => (typeof address === 'string' ? address : address.url)

@@ -5,14 +5,11 @@ export interface Backoff {
 }
 
 /**
- * Returns the delay before the next attempt, in ms; `attempt` counts from 0. The upper half of the delay is random, so that
- * clients which lost the same connection do not retry at the same moment. `random` returns a number from 0 to 1.
+ * Returns the delay in milliseconds before the next attempt to connect. `attempt` counts from 0. Half of the delay is random, so that
+ * clients that lost their connection at the same time do not reconnect at the same time.
  */
-export function backoffDelayMs(
-  attempt: number,
-  { initialMs, maxMs }: Backoff,
-  random: () => number = Math.random,
-): number {
+export function backoffDelayMs(attempt: number, { initialMs, maxMs }: Backoff, random = Math.random): number {
   const delayMs = Math.min(maxMs, initialMs * 2 ** attempt)
-  return delayMs * (0.5 + random() / 2)
+  const half = delayMs / 2
+  return half + half * random()
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
-/** The clock that provides the capture time of frames. */
+/** Cameras in the engine API: the report of a camera test, and the cameras that a search of the network finds. */
+
+/** The clock from which the capture time of frames is derived. */
 export const cameraClock = z
   .strictObject({
     source: z.enum(['rtcp', 'onvif', 'arrival', 'sender']).meta({
@@ -76,6 +78,7 @@ export const discoveredCamera = z
   .meta({ id: 'FoundCamera' })
 export type DiscoveredCamera = z.infer<typeof discoveredCamera>
 
+/** Query of a search for cameras. */
 export const discoveryQuery = z.object({
   host: z
     .string()

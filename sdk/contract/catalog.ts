@@ -1,7 +1,13 @@
 import { z } from 'zod'
 
+/**
+ * The catalog: everything from which the pipelines of an engine can be built. Elements are processing steps; some of them run
+ * a model, a neural network, on a device.
+ */
+
 const jsonSchema = z.record(z.string(), z.unknown()).nullable()
 
+/** An element, with JSON schemas of its arguments, its configuration, and the frame metadata that it reads and writes. */
 export const catalogElement = z
   .strictObject({
     name: z.string(),
@@ -10,6 +16,7 @@ export const catalogElement = z
     description: z.string(),
     passthrough: z.boolean().meta({ description: 'Whether the element forwards all objects of its input' }),
     params_schema: jsonSchema,
+    /** Arguments that refer to the catalog: `{ models: { name: 'model' } }` if `model` is the name of a model. */
     params_mapping: z.record(z.string(), z.record(z.string(), z.string())),
     config_schema: jsonSchema,
     input_schema: jsonSchema,
@@ -18,20 +25,24 @@ export const catalogElement = z
   .meta({ id: 'CatalogElement' })
 export type CatalogElement = z.infer<typeof catalogElement>
 
+/** A model on a device, and the arguments with which elements run it, by element. */
 export const catalogModel = z
   .strictObject({
     name: z.string(),
+    /** Type of the device. */
     hw: z.string(),
     args: z.record(z.string(), z.record(z.string(), z.unknown())),
   })
   .meta({ id: 'CatalogModel' })
 export type CatalogModel = z.infer<typeof catalogModel>
 
+/** A device that runs models, and the number of models that it runs and can run. */
 export const catalogDevice = z
   .strictObject({ type: z.string(), current_models: z.int().min(0), max_models: z.int().min(1).optional() })
   .meta({ id: 'CatalogDevice' })
 export type CatalogDevice = z.infer<typeof catalogDevice>
 
+/** The whole catalog, or the parts that the request selects. */
 export const catalog = z
   .strictObject({
     elements: z.array(catalogElement),

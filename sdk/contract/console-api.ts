@@ -3,15 +3,15 @@ import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { pipelineStatus } from './pipeline.ts'
 
-/** Schemas of the endpoints that management serves to its own console. */
+/** Endpoints of the management service that only its web console uses. */
 
-/** A channel on the live page, assembled by management from several engine responses. */
+/** A channel on the live page. The management service assembles it from several responses of the engine. */
 export const liveChannel = z.strictObject({
   id,
   source: z.strictObject({
     id,
     name: z.string(),
-    /** Consecutive failed attempts to connect, while the source is lost. */
+    /** Consecutive failed attempts to connect. Absent while the source is connected. */
     attempts: z.int().optional(),
     /** Seconds until the next attempt to connect. */
     next_try_s: z.number().min(0).optional(),
@@ -20,7 +20,7 @@ export const liveChannel = z.strictObject({
   usecase: z.string().nullable(),
   shapes: z.array(shape),
   stream: id.nullable(),
-  /** Whether the source has audio. False until this is known. */
+  /** Whether the source has audio; false while that is unknown. */
   sound: z.boolean(),
   status: pipelineStatus,
   reason: z.string().optional(),
@@ -32,14 +32,14 @@ export const liveChannel = z.strictObject({
 export type LiveChannel = z.infer<typeof liveChannel>
 
 /**
- * Response of `GET /session`: the user who is signed in to the console. The status is 503 while the database is
- * unreachable, unless live views are open to everybody.
+ * Response of `GET /session`: the user who is signed in to the console. While the database is unreachable, the status is
+ * 503, unless the live page requires no sign-in.
  */
 export const sessionStatus = z.object({
-  /** Live views require no sign-in, because the console is opened on the machine itself. */
+  /** Whether the live page requires no sign-in, because the browser runs on the machine of the appliance. */
   open: z.boolean(),
   user: z.object({ email: z.string(), role: z.string().nullable() }).nullable(),
-  /** The request carries a session that cannot be verified until the database is reachable. Retry later. */
+  /** The session of the request cannot be verified until the database is reachable. Retry later. */
   starting: z.literal(true).optional(),
 })
 export type SessionStatus = z.infer<typeof sessionStatus>

@@ -7,6 +7,7 @@ import { flagParameter, idParameter } from './parameters.ts'
 /** An operation of the engine's REST API. The server, its OpenAPI document and its clients are derived from it. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** Relative to the root of the API revision, such as `/sources/{id}`. */
   path: string
   summary: string
   params?: z.ZodObject
@@ -16,26 +17,26 @@ export interface Route {
   contentType?: 'application/gzip'
   /** Status of a successful response. */
   status: 200 | 201 | 204
-  /** Status of a create if the same resource already exists. */
+  /** Status of a create operation if an identical resource already exists. */
   unchangedStatus?: 200
   /** Body of a successful response; null if it has none. */
   response: z.ZodType | null
   errors: readonly ErrorCode[]
-  /** Body of 409 responses, if not the error body. */
+  /** Body of responses with status 409, if it is not the error body. */
   conflictBody?: z.ZodType
 }
 
 export const idParams = z.object({ id: idParameter })
 export const forceQuery = z.object({ force: flagParameter })
 
-/** Adds the capacity check to a route that may increase the load: the `capacity` error and the query to override it. */
+/** Marks a route that may increase the load of the machine: adds the `capacity` error and the query to override it. */
 export const withCapacityCheck = <const R extends Route>(route: R) => ({
   ...route,
   query: overrideQuery,
   errors: [...route.errors, 'capacity'] as const,
 })
 
-/** Adds the capacity check to the routes that create and change a resource. */
+/** Applies `withCapacityCheck` to the routes that create and change a resource. */
 export const withCapacityChecks = <const R extends Record<'create' | 'update' | 'modify', Route>>(
   routes: R,
 ) => ({
@@ -45,11 +46,11 @@ export const withCapacityChecks = <const R extends Record<'create' | 'update' | 
   modify: withCapacityCheck<R['modify']>(routes.modify),
 })
 
-/** The body of an update may repeat the id of its path. */
+/** Adds an optional id to the body of an update, because clients may repeat the id in the path. */
 const withOptionalId = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape, z.core.$strict>) =>
   body.extend({ id: id.optional() })
 
-/** The routes of sources, sinks and pipelines. */
+/** Creates the routes of a kind of resource: sources, sinks or pipelines. */
 export function crudRoutes<
   Name extends string,
   Stored extends z.ZodType,
@@ -72,6 +73,7 @@ export function crudRoutes<
       response: z.array(stored),
       errors: [],
     },
+
     create: {
       method: 'post',
       path,
@@ -81,6 +83,7 @@ export function crudRoutes<
       response: stored,
       errors: ['syntax', 'id', 'precondition'],
     },
+
     get: {
       method: 'get',
       path: resourcePath,
@@ -90,6 +93,7 @@ export function crudRoutes<
       response: stored,
       errors: ['id'],
     },
+
     update: {
       method: 'put',
       path: resourcePath,
@@ -100,6 +104,7 @@ export function crudRoutes<
       response: stored,
       errors: ['syntax', 'id', 'precondition'],
     },
+
     modify: {
       method: 'patch',
       path: resourcePath,
@@ -110,6 +115,7 @@ export function crudRoutes<
       response: stored,
       errors: ['syntax', 'id', 'precondition'],
     },
+
     remove: {
       method: 'delete',
       path: resourcePath,
@@ -123,9 +129,9 @@ export function crudRoutes<
   } as const satisfies Record<string, Route>
 }
 
-/** The routes that connect sources and sinks to a pipeline. */
+/** Creates the routes that connect sources and sinks to a pipeline and disconnect them. */
 export function connectionRoutes<Pipeline extends z.ZodType>(pipeline: Pipeline) {
-  const connection = (kind: 'sources' | 'sinks', verb: 'connect' | 'disconnect') =>
+  const connectionRoute = (kind: 'sources' | 'sinks', verb: 'connect' | 'disconnect') =>
     ({
       method: 'post',
       path: `/pipelines/{id}/${verb}-${kind}`,
@@ -136,18 +142,19 @@ export function connectionRoutes<Pipeline extends z.ZodType>(pipeline: Pipeline)
       response: pipeline,
       errors: ['syntax', 'id', 'precondition'],
     }) as const satisfies Route
+
   return {
-    connectSources: withCapacityCheck(connection('sources', 'connect')),
-    disconnectSources: connection('sources', 'disconnect'),
-    connectSinks: connection('sinks', 'connect'),
-    disconnectSinks: connection('sinks', 'disconnect'),
+    connectSources: withCapacityCheck(connectionRoute('sources', 'connect')),
+    disconnectSources: connectionRoute('sources', 'disconnect'),
+    connectSinks: connectionRoute('sinks', 'connect'),
+    disconnectSinks: connectionRoute('sinks', 'disconnect'),
   }
 }
 
-/** The routes of an API revision by operation; the routes of a resource are grouped. */
+/** The routes of an API revision, by operation. The routes of a kind of resource are grouped. */
 export type Routes = Record<string, Route | Record<string, Route>>
 
-/** All routes of a revision as a list. */
+/** Returns all routes of a revision as a flat list. */
 export function listRoutes(routes: Routes): Route[] {
   return Object.values(routes).flatMap(entry => (isRoute(entry) ? [entry] : Object.values(entry)))
 }

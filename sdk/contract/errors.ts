@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-/** Every error code of the engine's API: its default status, what it means and what the caller can do. */
-export const errorTable = {
+/** The error codes of the APIs, each with its default HTTP status, its meaning and the remedy of the caller. */
+export const ERROR_TABLE = {
   syntax: {
     status: 400,
     meaning: 'The request is malformed',
@@ -15,7 +15,7 @@ export const errorTable = {
   auth: {
     status: 401,
     meaning: 'Authentication is missing or invalid',
-    remedy: 'Send Authorization: Bearer <token>',
+    remedy: 'Send Authorization: Bearer <token> with a valid token',
   },
   activation: {
     status: 403,
@@ -24,8 +24,8 @@ export const errorTable = {
   },
   rights: {
     status: 403,
-    meaning: 'Your role does not permit this operation',
-    remedy: 'Ask an administrator to perform it or to assign you a role that permits it',
+    meaning: 'Your role, your assignments or the scopes of your API token do not permit this operation',
+    remedy: 'Follow the reason, which names what is required; an administrator can assign it',
   },
   id: {
     status: 404,
@@ -65,7 +65,7 @@ export const errorTable = {
   size: {
     status: 413,
     meaning: 'The request is too large',
-    remedy: 'Stay within the limit that the reason gives',
+    remedy: 'Reduce the request to the limit that the reason names',
   },
   type: {
     status: 415,
@@ -84,14 +84,14 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; meaning: string; remedy: string }>
 
-export type ErrorCode = keyof typeof errorTable
+export type ErrorCode = keyof typeof ERROR_TABLE
 
-const codes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]]
+const ERROR_CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]]
 
 /** The body of every error response. */
 export const errorBody = z
   .strictObject({
-    code: z.enum(codes),
+    code: z.enum(ERROR_CODES),
     reason: z.string().meta({ description: 'What is wrong and how to correct it, for humans' }),
     value: z
       .record(z.string(), z.unknown())
@@ -101,7 +101,7 @@ export const errorBody = z
   .meta({ id: 'Error' })
 export type ErrorBody = z.infer<typeof errorBody>
 
-/** An error that is returned to the caller. `status` defaults to the status of its code in `errorTable`. */
+/** An error that a service returns to the caller of its API. `status` defaults to the status of its code in `ERROR_TABLE`. */
 export class EyrieError extends Error {
   readonly code: ErrorCode
   readonly value: Record<string, unknown> | undefined
@@ -116,7 +116,7 @@ export class EyrieError extends Error {
     this.name = 'EyrieError'
     this.code = code
     this.value = options.value
-    this.status = options.status ?? errorTable[code].status
+    this.status = options.status ?? ERROR_TABLE[code].status
   }
 
   toBody(): ErrorBody {

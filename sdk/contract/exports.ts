@@ -2,25 +2,31 @@ import { z } from 'zod'
 import { id } from './ids.ts'
 import { point } from './object.ts'
 
+/** Exports: the channels and live streams that an engine offers to its clients. */
+
+/** A live stream of a source. */
 export const stream = z.strictObject({ id, sources: z.array(id) }).meta({ id: 'Stream' })
 export type Stream = z.infer<typeof stream>
 
+/** The live stream of a channel, and the address of the media service that serves it. */
 export const channelStream = z
   .strictObject({ id, hostname: z.string(), port: z.int().min(0).max(65535) })
   .meta({ id: 'ChannelStream' })
 
+/** A channel: one source that is analysed by one pipeline. */
 export const channel = z
   .strictObject({ id, source: id, pipeline: id, stream: channelStream.nullable() })
   .meta({ id: 'Channel' })
 export type Channel = z.infer<typeof channel>
 
+/** The channels and streams of an engine. */
 export const exportsBody = z
   .strictObject({ streams: z.array(stream), channels: z.array(channel) })
   .partial()
   .meta({ id: 'Exports' })
 export type Exports = z.infer<typeof exportsBody>
 
-/** A ticket grants access to one stream: pass it to media as `?ticket=` before it expires. */
+/** A ticket that grants access to one stream. Pass it to the media service as `?ticket=`. */
 export const streamTicket = z
   .strictObject({
     ticket: z.string(),
@@ -30,21 +36,23 @@ export const streamTicket = z
   .meta({ id: 'StreamTicket' })
 export type StreamTicket = z.infer<typeof streamTicket>
 
+/** A property that a client can request of channels. */
 export const channelProperty = z.enum(['source', 'pipeline', 'stream', 'usecase', 'static', 'fps', 'latency'])
 export type ChannelProperty = z.infer<typeof channelProperty>
 
-/** Format of static metadata. */
+/** Format of the static metadata of a channel, such as its lines and zones. */
 export const staticFormat = z.enum(['pass', 'formatter_a', 'formatter_b']).meta({
   description: 'pass: as produced; formatter_a: a flat object; formatter_b: a list of shapes to draw',
 })
 export type StaticFormat = z.infer<typeof staticFormat>
 
-/** A shape in `formatter_b`: an open `line`, a closed `zone`, or a type defined by a plugin. */
+/** A shape in `formatter_b`. Its type is `line` (open), `zone` (closed), or defined by a plugin. */
 export const shape = z
   .strictObject({ name: z.string(), type: z.string(), points: z.array(point) })
   .meta({ id: 'Shape' })
 export type Shape = z.infer<typeof shape>
 
+/** The requested properties of one channel. */
 export const channelProperties = z
   .strictObject({
     source: id,

@@ -2,26 +2,29 @@ import { z } from 'zod'
 import { sourceState } from './media.ts'
 import { pipelineStatus } from './pipeline.ts'
 
-/** Response of `/health` of every service, served without authentication: 200 if `ok`, otherwise 503. */
+/**
+ * Health of a service, the response of its `/health` endpoint. The status is 200 if `ok` is true, otherwise 503. The endpoint
+ * requires no authentication.
+ */
 export const health = z
   .looseObject({
     ok: z.boolean(),
     reason: z.string().optional().meta({ description: 'Why the service is not healthy' }),
     alarms: z.array(z.string()).default([]).meta({
       description:
-        'Problems that a person must solve, each with what to do. A service can be healthy despite alarms',
+        'Problems that a person must solve, each with its remedy. A service with alarms can be healthy',
     }),
   })
   .meta({ id: 'Health' })
 export type Health = z.infer<typeof health>
-/** Health as a service reports it: `alarms` may be omitted. */
+/** Health as a service reports it. `alarms` may be omitted. */
 export type HealthReport = z.input<typeof health>
 
-/** Health of a started engine. */
+/** Health of the engine. */
 export const engineHealth = health.extend({
   media: z.enum(['connected', 'not connected']),
   activated: z.boolean(),
-  /** Number of channels by the status of their pipeline. */
+  /** Number of channels, by the status of their pipeline. */
   channels: z.partialRecord(pipelineStatus, z.int()),
   output: z.looseObject({
     newest: z.int().meta({ description: 'Sequence number of the newest message' }),
@@ -31,7 +34,7 @@ export const engineHealth = health.extend({
 })
 export type EngineHealth = z.infer<typeof engineHealth>
 
-/** State of live views over WebRTC. */
+/** State of live streams over WebRTC, which a worker process serves. */
 export const webrtcHealth = z.strictObject({
   state: z.enum(['off', 'missing', 'ready', 'running', 'failed']).meta({
     description:
@@ -42,8 +45,9 @@ export const webrtcHealth = z.strictObject({
 })
 export type WebRtcHealth = z.infer<typeof webrtcHealth>
 
-/** Health of media. */
+/** Health of the media service. */
 export const mediaHealth = health.extend({
+  /** Identifies the current run of the media service, from its start to its end. Stream time starts anew in each run. */
   epoch: z.int(),
   /** Whether an engine is connected. */
   engine: z.boolean(),
@@ -52,3 +56,26 @@ export const mediaHealth = health.extend({
   webrtc: webrtcHealth,
 })
 export type MediaHealth = z.infer<typeof mediaHealth>
+
+/** An engine that management cannot use at the moment. */
+export const engineOutage = z.strictObject({
+  engine_id: z.string(),
+  engine_name: z.string(),
+  status: z.enum(['offline', 'error']).meta({
+    description:
+      'offline: the engine does not respond; error: it responds, but needs an action, for example because of a wrong token',
+  }),
+  since: z.iso
+    .datetime()
+    .meta({ description: 'When the engine responded for the last time, or was contacted first' }),
+  reason: z.string(),
+})
+export type EngineOutage = z.infer<typeof engineOutage>
+
+/** Health of the management service. An engine that is offline does not make it unhealthy. */
+export const managementHealth = health.extend({
+  engines: z
+    .array(engineOutage)
+    .meta({ description: 'The engines that cannot be used. Each is also an alarm' }),
+})
+export type ManagementHealth = z.infer<typeof managementHealth>

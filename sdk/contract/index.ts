@@ -1,3 +1,5 @@
+// The contract between the services and their clients: schemas and routes of the engine API, and of the internal connections.
+
 export * from './activation.ts'
 export * from './address.ts'
 export * from './camera.ts'

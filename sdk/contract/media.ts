@@ -9,16 +9,24 @@ import { decoder, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
 /**
- * The control connection is one WebSocket from the engine to media. The engine sends the complete desired state and
- * media applies the differences. The connection is also a lease: ten seconds after it is lost, media removes the views.
- * Sources keep running, so that live views survive a restart of the engine.
+ * The control connection: a WebSocket from the engine, which analyses video, to the media service, which receives and decodes
+ * it. The engine sends the complete desired state, and the media service applies the differences.
+ *
+ * The connection carries no pixels. Each element of the engine reads a view of a source: its frames in one size and format.
+ * The media service writes them to a file in shared memory, a frame ring (`ring.ts`), one for each view.
+ *
+ * Ten seconds after the connection is lost, the media service removes the views. Sources keep running, so that live streams
+ * survive a restart of the engine.
+ *
+ * In all messages, `n` is the number of a frame, counted from 1, and `pts` its stream time in ticks of 90 kHz.
  */
-export const controlPath = '/internal/control'
+export const CONTROL_PATH = '/internal/control'
 
-/** `realtime`: frames are dropped when a reader is too slow. `all`: every frame waits for a grant of its reader. */
+/** `realtime`: frames are dropped if a reader is too slow. `all`: the media service waits until a reader grants a frame. */
 export const pacing = z.enum(['realtime', 'all'])
 export type Pacing = z.infer<typeof pacing>
 
+/** A source in the desired state. */
 export const desiredSource = z.strictObject({
   id,
   type: sourceType,
@@ -27,12 +35,12 @@ export const desiredSource = z.strictObject({
   rate: z.number().positive().optional(),
   pacing,
   recording: recording.optional(),
-  /** Views by the key that messages about them carry. */
+  /** Views of the source, by a key that messages about a view contain. */
   views: z.record(z.string(), viewSpec),
 })
 export type DesiredSource = z.infer<typeof desiredSource>
 
-/** Name of an annotated stream: a name without `--`, optionally followed by `--` and a channel id. */
+/** Name of an annotated stream. The name has no `--`, except before an optional channel id at the end. */
 export const hostedStreamName = z
   .string()
   .regex(/^(?=.{1,64}(--|$))[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*(--\d{1,10})?$/)
@@ -41,7 +49,7 @@ export const hostedStreamName = z
 export const hostedStream = z.strictObject({ name: hostedStreamName, source: id })
 export type HostedStream = z.infer<typeof hostedStream>
 
-/** Annotations of one frame. `colour` is a key: objects with equal keys are drawn in the same colour. */
+/** Annotations of one frame. `colour` is an arbitrary key: objects with equal keys are drawn in the same colour. */
 export const drawing = z.strictObject({
   objects: z.array(z.strictObject({ bbox, label: z.string(), colour: z.string() })),
   shapes: z.array(shape),
@@ -55,7 +63,7 @@ export const resultToRecord = z.strictObject({
   pts: z.int(),
   objects: z.array(detectedObject),
   counters,
-  /** Lines and zones of the channel. They seldom change and are sent about once a second. */
+  /** Lines and zones of the channel. They rarely change and are sent about once a second. */
   shapes: z.array(shape).optional(),
 })
 export type ResultToRecord = z.infer<typeof resultToRecord>
@@ -74,39 +82,44 @@ export type EventToRecord = z.infer<typeof eventToRecord>
 export const snapshotRequest = z.strictObject({
   pts: z.int().min(0).optional(),
   width: z.int().min(16).max(8192).optional(),
-  /** Regions to obscure. */
+  /** Regions that are made unrecognisable. */
   hidden: z.array(bbox).max(1000).optional(),
   drawing: drawing.optional(),
 })
 export type SnapshotRequest = z.infer<typeof snapshotRequest>
 
+/** A message from the engine to the media service. */
 export const messageToMedia = z.discriminatedUnion('type', [
+  /** The complete desired state. */
   z.strictObject({
     type: z.literal('apply'),
+    /** Increases with each desired state. The media service confirms it with `applied`. */
     revision: z.int(),
     sources: z.array(desiredSource),
     hosted: z.array(hostedStream).optional(),
   }),
   /** Annotations of frame n of the stream. Sent only while the stream is being watched. */
   z.strictObject({ type: z.literal('draw'), stream: hostedStreamName, n: z.int(), drawing }),
+  /** For the recording of the source, like `result`. */
   eventToRecord.extend({ type: z.literal('event') }),
   resultToRecord.extend({ type: z.literal('result') }),
-  /** With pacing `all`: media may write frames up to n. */
+  /** With pacing `all`: the media service may write frames up to n. */
   z.strictObject({
     type: z.literal('grant'),
     source: id,
     view: z.string(),
     n: z.int(),
-    /** The last frame that has been read. Media sends no wake-up while the reader has many frames left to read. */
+    /** The last frame that the engine has read. While the engine has many unread frames, no `frame` messages are sent. */
     read: z.int().optional(),
   }),
 ])
 export type MessageToMedia = z.infer<typeof messageToMedia>
 
+/** The state of a source: whether its frames arrive. */
 export const sourceState = z.enum(['connecting', 'running', 'reconnecting', 'ended', 'failed'])
 export type SourceState = z.infer<typeof sourceState>
 
-/** Status of a source. `reason` says what is wrong and what to do. */
+/** Status of a source. `reason` describes the problem and its remedy. */
 export const sourceStatus = z.strictObject({
   id,
   state: sourceState,
@@ -116,20 +129,23 @@ export const sourceStatus = z.strictObject({
   fps: z.number().optional(),
   codec: z.string().optional(),
   decoder: z.string().optional(),
-  /** Consecutive failed attempts to connect, while the source is lost. */
+  /** Consecutive failed attempts to connect. Absent while the source is connected. */
   attempts: z.int().optional(),
   /** Time of the next attempt to connect. */
   next_try_at: z.iso.datetime().optional(),
   /** The clock that provides the capture time, if the source is a camera. */
   clock: cameraClock.optional(),
-  /** Share of lost packets, 0 to 1. Absent if negligible. */
+  /** Share of lost packets, 0 to 1. Absent if the loss is negligible. */
   loss: z.number().optional(),
 })
 export type SourceStatus = z.infer<typeof sourceStatus>
 
+/** A message from the media service to the engine. */
 export const messageFromMedia = z.discriminatedUnion('type', [
+  /** First message of a connection. Live streams are served at `hostname` and `port`. */
   z.strictObject({
     type: z.literal('hello'),
+    /** Identifies the current run of the media service. Stream time starts anew in each run. */
     epoch: z.int(),
     gstreamer: z.string(),
     hostname: z.string(),
@@ -137,18 +153,19 @@ export const messageFromMedia = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('applied'), revision: z.int() }),
   z.strictObject({ type: z.literal('source'), status: sourceStatus }),
-  /** The ring of a view can be opened, or must be reopened because its layout has changed. */
+  /** The frame ring of a view can be opened, or must be reopened because its layout has changed. */
   z.strictObject({
     type: z.literal('view'),
     source: id,
     view: z.string(),
     path: z.string(),
+    /** Tells a ring from earlier rings at the same path. */
     generation: z.int(),
   }),
   z.strictObject({ type: z.literal('view-failed'), source: id, view: z.string(), reason: z.string() }),
   /**
-   * Measured cost of a decoded source over the last seconds. `fps`: decoded frames per second, before the source's rate
-   * limit. `decode_ms`: CPU time per decoded frame. `scale_ms`: CPU time per frame of one view, absent without views.
+   * Cost of a decoded source, measured over the last seconds: `fps` is the number of decoded frames per second, before the
+   * rate limit of the source; `decode_ms` is the CPU time per decoded frame; `scale_ms` is the CPU time per frame of one view.
    */
   z.strictObject({
     type: z.literal('cost'),
@@ -158,8 +175,8 @@ export const messageFromMedia = z.discriminatedUnion('type', [
     scale_ms: z.number().min(0).optional(),
   }),
   /**
-   * Results of another engine that were received with a ZeroMQ message. They are sent before the frame with the same
-   * `pts`, which may never follow. `time`: µs since 1970.
+   * Results of another engine, received in a ZeroMQ message. They are sent before the frame with the same `pts`, if that
+   * frame is sent at all. `time` is in microseconds since 1970.
    */
   z.strictObject({
     type: z.literal('findings'),
@@ -172,9 +189,9 @@ export const messageFromMedia = z.discriminatedUnion('type', [
   }),
   /** Whether an annotated stream has viewers. */
   z.strictObject({ type: z.literal('watched'), stream: hostedStreamName, watched: z.boolean() }),
-  /** Why an annotated stream is unavailable. Without a reason, it is available again. */
+  /** The annotated stream is unavailable for this reason, or available again if there is no reason. */
   z.strictObject({ type: z.literal('stream'), stream: hostedStreamName, reason: z.string().optional() }),
-  /** A wake-up; the header of the ring is authoritative. `time`: µs since 1970. */
+  /** Frame n of a view is in the ring. The header of the ring is authoritative. `time` is in microseconds since 1970. */
   z.strictObject({
     type: z.literal('frame'),
     source: id,

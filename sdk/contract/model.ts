@@ -1,19 +1,21 @@
 import { z } from 'zod'
 
-/** The output format of a model. Inference workers have one decoder for each head. */
+/** The head of a model: the format of its output. `modelCard` describes each head. */
 export const modelHead = z.enum(['yolox', 'decoded', 'nms'])
 
-/** One number for all colour channels, or one for each. */
+/** One number for all colour channels, or one number for each channel. */
 const perColour = z
   .array(z.number())
   .refine(({ length }) => length === 1 || length === 3, 'must have one or three numbers')
 
 /**
- * The model card, `model.json` in the model store.
+ * The card of a model: the properties that its ONNX graph does not contain. The model store has the card of each model in
+ * `model.json`.
  *
- * Heads, with float32 outputs in pixels of the model input:
- * - `yolox`: raw [1,N,5+C] at strides 8, 16 and 32: offsets, log sizes, objectness and class scores after the sigmoid
- * - `decoded`: [1,N,5+C]: cx, cy, w, h, objectness, class scores; before non-maximum suppression
+ * Outputs are float32, in pixels of the model input. Their shape and columns depend on the head; N is the number of rows, C
+ * the number of classes:
+ * - `yolox`: [1,N,5+C] at strides 8, 16 and 32: offsets, log sizes, objectness and class scores after the sigmoid
+ * - `decoded`: [1,N,5+C]: center x, center y, width, height, objectness, class scores; before non-maximum suppression
  * - `nms`: [N,6] or [1,N,6]: x0, y0, x1, y1, score, class; after non-maximum suppression in the graph
  */
 export const modelCard = z
@@ -34,13 +36,13 @@ export const modelCard = z
       std: perColour.optional(),
       width: z.int().positive(),
       height: z.int().positive(),
-      /** Whether the graph accepts any size that is a multiple of `multiple_of`. */
+      /** Whether the graph accepts every size that is a multiple of `multiple_of`. */
       dynamic: z.boolean().default(false),
       multiple_of: z.int().positive().default(32),
-      /** Pixel value of the padding around frames of another aspect ratio. */
+      /** Value of the padding pixels around frames that have another aspect ratio than the input. */
       fill: z.int().min(0).max(255).default(114),
     }),
-    /** Groups of classes among which overlapping boxes suppress each other, such as car, truck and bus. */
+    /** Groups of classes that are easily confused, such as car, truck and bus: overlapping boxes suppress each other. */
     suppress_together: z.array(z.array(z.string())).default([]),
     license: z.string().min(1),
     source: z.string().optional(),

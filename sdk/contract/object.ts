@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** A point in the frame: 0..1, x to the right, y down. */
+/** A point in the frame. x points right, y down; both are from 0 to 1. */
 export const point = z.strictObject({ x: z.number().min(0).max(1), y: z.number().min(0).max(1) })
 export type Point = z.infer<typeof point>
 
 /**
- * Top left corner and size, 0..1 of the frame. Between elements a box may extend beyond the edge of the frame; in the
- * output it is clipped to the frame.
+ * A bounding box: its top left corner and size as a share of the frame. Elements may pass on boxes that extend beyond the
+ * frame; in the output, boxes are clipped to the frame.
  */
 export const bbox = z.strictObject({
   x: z.number(),
@@ -16,6 +16,7 @@ export const bbox = z.strictObject({
 })
 export type BBox = z.infer<typeof bbox>
 
+/** An object in a frame. `track` is the id that a tracker assigns to the object across frames. */
 export const detectedObject = z.strictObject({
   class: z.string(),
   score: z.number().min(0).max(1),
@@ -26,15 +27,15 @@ export const detectedObject = z.strictObject({
 })
 export type DetectedObject = z.infer<typeof detectedObject>
 
-/** Values of one line or zone by key: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
+/** The counts of a line or zone, by statistic: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
 export const counter = z.record(z.string(), z.number())
 export type Counter = z.infer<typeof counter>
 
-/** Counters by name of the line or zone. */
+/** Counters, by name of the line or zone. */
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
 
-/** Something that an element has detected in a frame. Elements may add fields. */
+/** An event that an element has detected in a frame, such as a line crossing. Elements may add fields. */
 export const eventData = z.looseObject({
   type: z.string().min(1),
   name: z.string().optional(),

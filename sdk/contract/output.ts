@@ -3,21 +3,32 @@ import { id } from './ids.ts'
 import { counters, detectedObject, eventData } from './object.ts'
 import { idParameter, listParameter } from './parameters.ts'
 
-/** Kinds of messages on the output WebSocket. Durable messages are written to the log before they are sent. */
+/**
+ * The output of the engine: the results of all channels as messages on a WebSocket. Durable messages are written to the
+ * output log before they are sent, so that a client can request messages that it has missed.
+ */
+
+/**
+ * The kind of a message: the result for one frame, an event, changed counters, statistics of the last seconds, a changed state
+ * of a channel, or a picture of earlier events.
+ */
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state', 'picture'])
 export type MessageKind = z.infer<typeof messageKind>
-export const durableKinds: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state', 'picture'])
+/** The kinds of durable messages. */
+export const DURABLE_KINDS: ReadonlySet<MessageKind> = new Set(['event', 'count', 'state', 'picture'])
 
+/** Fields of every message. */
 const envelope = {
   seq: z.int().min(1).meta({ description: 'Sequence number, unique for this engine' }),
   channel: id.nullable(),
   source: id.nullable(),
   pipeline: id.nullable(),
   pts: z.int().nullable().meta({ description: 'Stream time in ticks of 90 kHz' }),
-  epoch: z.int().nullable().meta({ description: 'Changes when media restarts and pts starts anew' }),
+  epoch: z.int().nullable().meta({ description: 'Run of the media service; pts starts anew in each run' }),
   time: z.iso.datetime({ precision: undefined }),
 }
 
+/** The result for frame n of a channel. */
 export const frameData = z.strictObject({
   n: z.int().min(1),
   objects: z.array(detectedObject),
@@ -26,20 +37,23 @@ export const frameData = z.strictObject({
 })
 export type FrameData = z.infer<typeof frameData>
 
+/** The new state of a channel. */
 export const stateData = z.looseObject({
   state: z.string(),
   reason: z.string().optional(),
-  lost: z
-    .literal(true)
-    .optional()
-    .meta({ description: 'The channel receives no frames because its source or media is disconnected' }),
+  lost: z.literal(true).optional().meta({
+    description: 'The channel receives no frames because its source or the media service is disconnected',
+  }),
 })
 export type StateData = z.infer<typeof stateData>
 
+/** Statistics of a channel. */
 export const statsData = z.strictObject({
   fps: z.number().meta({ description: 'Analysed frames per second over the last 10 s' }),
-  latency: z.number().meta({ description: 'Median in ms from decoded frame to output over the last 10 s' }),
-  latency_p95: z.number().meta({ description: '95th percentile of the same latency' }),
+  latency: z
+    .number()
+    .meta({ description: 'Median time from decoded frame to output over the last 10 s, in ms' }),
+  latency_p95: z.number().meta({ description: '95th percentile of the latency over the last 10 s, in ms' }),
   dropped: z.int().meta({ description: 'Frames dropped since the channel started' }),
   dropped_for: z.strictObject({
     lacking: z.int().meta({ description: 'Frames dropped for lack of capacity' }),
@@ -47,7 +61,10 @@ export const statsData = z.strictObject({
   }),
 })
 
-/** The picture of earlier events with the same channel, epoch and `pts`, which were sent before it was ready. */
+/**
+ * The picture of events that were sent before the picture was ready. The events have the same channel, epoch and `pts` as
+ * this message.
+ */
 export const pictureData = z.strictObject({
   picture: z
     .string()
@@ -56,6 +73,7 @@ export const pictureData = z.strictObject({
 })
 export type PictureData = z.infer<typeof pictureData>
 
+/** A message with a result. Messages about the connection, `hello` and `gap`, are defined below. */
 export const outputMessage = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...envelope, kind: z.literal('frame'), data: frameData, dropped: z.int().optional() }),
@@ -68,7 +86,7 @@ export const outputMessage = z
   .meta({ id: 'OutputMessage' })
 export type OutputMessage = z.infer<typeof outputMessage>
 
-/** First message of a connection. The log contains the durable messages between `oldest` and `newest`. */
+/** First message of a connection. The output log contains the durable messages from `oldest` to `newest`. */
 export const hello = z.strictObject({
   kind: z.literal('hello'),
   log_id: z.string(),
@@ -77,15 +95,15 @@ export const hello = z.strictObject({
 })
 export type Hello = z.infer<typeof hello>
 
-/** The requested durable messages `from`..`to` are no longer in the log. */
+/** Requested durable messages, from number `from` to number `to`, are no longer in the output log. */
 export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
 export type Gap = z.infer<typeof gap>
 
-/** Sent by a consumer: it has processed all messages up to and including this sequence number. */
+/** A message from a consumer: all messages up to and including this sequence number have been processed. */
 export const acknowledgement = z.strictObject({ ack: z.int().min(0) })
 export type Acknowledgement = z.infer<typeof acknowledgement>
 
-/** Name of a consumer. It starts with a letter or digit, because it is part of paths. */
+/** Name of a consumer. The first character is not a dot, because the name is part of paths. */
 export const consumerName = z
   .string()
   .regex(
@@ -93,7 +111,7 @@ export const consumerName = z
     'must start with a letter or digit and have at most 64 letters, digits, ".", "_" and "-"',
   )
 
-/** A named follower of the output. The log retains messages that it has not acknowledged while there is space. */
+/** A named client of the output. While it has space, the output log retains messages until the consumer acknowledges them. */
 export const consumer = z
   .strictObject({
     name: consumerName,
@@ -110,8 +128,9 @@ export const consumer = z
 export type Consumer = z.infer<typeof consumer>
 
 /**
- * Query of the output WebSocket. `since`: replays durable messages from this sequence number before live messages.
- * `consumer`: follows as a named consumer; without `since`, its unacknowledged messages are replayed.
+ * Query of the output WebSocket. With `since`, durable messages from this sequence number on are sent before live messages.
+ * `consumer` identifies the client as a consumer; without `since`, the messages that the consumer has not acknowledged are
+ * sent first.
  */
 export const outputQuery = z.object({
   channels: listParameter(idParameter).optional(),

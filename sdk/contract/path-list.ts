@@ -1,6 +1,11 @@
-/** Parses a list of paths in the format of `PATH`: separated by colons. A backslash escapes a colon or backslash. */
-export const parsePathList = (list: string): string[] =>
-  (list.match(/(?:\\[\\:]|[^:])+/g) ?? []).map(path => path.replace(/\\([\\:])/g, '$1'))
+/** Parses paths separated by colons, as in `PATH`. A backslash escapes a colon or a backslash. */
+export function parsePathList(list: string): string[] {
+  const escapedPaths = list.match(/(?:\\[\\:]|[^:])+/g) ?? []
+  return escapedPaths.map(path => path.replace(/\\([\\:])/g, '$1'))
+}
 
-export const formatPathList = (paths: readonly string[]): string =>
-  paths.map(path => path.replace(/[\\:]/g, '\\$&')).join(':')
+/** Formats paths as a list from which `parsePathList` returns the same paths. */
+export function formatPathList(paths: readonly string[]): string {
+  const escapedPaths = paths.map(path => path.replace(/[\\:]/g, '\\$&'))
+  return escapedPaths.join(':')
+}

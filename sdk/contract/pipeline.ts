@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { id, idList } from './ids.ts'
 
+/**
+ * Pipelines in the engine API. A pipeline analyses the video of its sources with a chain of elements, such as a detector and
+ * a line counter, and sends the results to its sinks.
+ */
+
 const jsonObject = z.record(z.string(), z.unknown())
 
 /** A processing step of a pipeline. */
@@ -21,6 +26,7 @@ const priority = z.int().min(0).max(9).meta({
   description: 'Priority when the machine is overloaded: pipelines with the lowest number drop frames first',
 })
 
+/** Request body that creates or replaces a pipeline. */
 export const pipelineInput = z
   .strictObject({
     elements,
@@ -32,6 +38,7 @@ export const pipelineInput = z
   .meta({ id: 'PipelineInput' })
 export type PipelineInput = z.infer<typeof pipelineInput>
 
+/** Request body that modifies a pipeline: a merge patch (RFC 7386). */
 export const pipelinePatch = z
   .strictObject({
     elements,
@@ -43,6 +50,7 @@ export const pipelinePatch = z
   .partial()
   .meta({ id: 'PipelinePatch' })
 
+/** A pipeline, as the engine returns it. */
 export const pipeline = z
   .strictObject({ id, elements, usecase, priority, sources: idList, sinks: idList })
   .meta({ id: 'Pipeline' })
@@ -51,12 +59,13 @@ export type Pipeline = z.infer<typeof pipeline>
 export const pipelineStatus = z.enum(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
 export type PipelineStatus = z.infer<typeof pipelineStatus>
 
+/** The status and speed of a pipeline. */
 export const pipelineStatistics = z
   .strictObject({
     status: pipelineStatus,
     fps: z.number().meta({ description: 'Analysed frames per second over the last 10 s' }),
     latency: z.number().meta({
-      description: 'Median of the time from decoded frame to output over the last 10 s, in ms',
+      description: 'Median time from decoded frame to output over the last 10 s, in ms',
     }),
     reason: z.string().optional().meta({ description: 'Why the pipeline is degraded or failed' }),
   })

@@ -1,22 +1,33 @@
 import { z } from 'zod'
 
+/**
+ * Plugins and their manifests. A plugin is a package of elements, the processing steps of pipelines. Several versions of a
+ * plugin can be installed; pipelines run the active one.
+ */
+
+/** A JSON schema, or null if anything is valid. */
 const jsonSchema = z.record(z.string(), z.unknown()).nullable().default(null)
 
-/** An element that a plugin provides. */
+/** An element, as the manifest of its plugin describes it. */
 export const manifestElement = z.strictObject({
   name: z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/),
   title: z.string().min(1),
   description: z.string().min(1),
+  /** Whether the element forwards all objects of its input. */
   passthrough: z.boolean(),
-  /** `inline`: runs on the engine's main thread, without pixels; `worker`: runs in a worker thread. */
+  /** `inline`: on the main thread of the engine, without access to pixels; `worker`: in a worker thread. */
   runs: z.enum(['inline', 'worker']),
-  /** The element has no state between frames, so several frames may be processed in parallel. */
+  /** Whether frames are processed independently of each other, so that several can be processed in parallel. */
   stateless: z.boolean().default(false),
-  /** What the element needs in addition to the metadata of a frame. */
+  /** Inputs that the element requires in addition to the metadata of a frame. */
   needs: z.array(z.enum(['pixels', 'inference'])).default([]),
+  /** Schema of the arguments, which are fixed while a pipeline runs. */
   params_schema: jsonSchema,
+  /** Arguments that refer to the catalog: `{ models: { name: 'model' } }` if `model` is the name of a model. */
   params_mapping: z.record(z.string(), z.record(z.string(), z.string())).default({}),
+  /** Schema of the parameters that can be changed while a pipeline runs. */
   config_schema: jsonSchema,
+  /** Schemas of the frame metadata that the element reads and writes. */
   input_schema: jsonSchema,
   output_schema: jsonSchema,
 })
@@ -24,22 +35,22 @@ export type ManifestElement = z.infer<typeof manifestElement>
 
 export const pluginName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/)
 
-const number = '(?:0|[1-9]\\d*)'
-const word = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
+const NUMBER = '(?:0|[1-9]\\d*)'
+const PRERELEASE_IDENTIFIER = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
+const SEMANTIC_VERSION = new RegExp(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${PRERELEASE_IDENTIFIER}(?:\\.${PRERELEASE_IDENTIFIER})*)?$`,
+)
 
-/** A semantic version (semver.org 2.0) without build metadata. */
+/** A semantic version without build metadata (Semantic Versioning 2.0.0, semver.org). */
 export const pluginVersion = z
   .string()
   .max(64)
-  .regex(
-    new RegExp(`^${number}\\.${number}\\.${number}(?:-${word}(?:\\.${word})*)?$`),
-    'must be a semantic version such as 1.4.0 or 1.4.0-beta.1',
-  )
+  .regex(SEMANTIC_VERSION, 'must be a semantic version such as 1.4.0 or 1.4.0-beta.1')
 
 /** Major version of the element SDK. */
 export const SDK_VERSION = 1
 
-/** The plugin manifest, `plugin.json`: everything the engine needs to know before it runs code of the plugin. */
+/** The manifest of a plugin version, `plugin.json`. The engine reads it without running code of the plugin. */
 export const manifest = z
   .strictObject({
     name: pluginName,
@@ -52,7 +63,7 @@ export const manifest = z
   .meta({ id: 'PluginManifest' })
 export type Manifest = z.infer<typeof manifest>
 
-/** A version of a plugin that is installed on the engine. */
+/** A plugin version that is installed on the engine. */
 export const installedVersion = z
   .strictObject({
     version: pluginVersion,
@@ -61,16 +72,21 @@ export const installedVersion = z
         'built-in: part of Eyrie; folder: in a folder of EYRIE_PLUGINS; uploaded: uploaded through the API, can be deleted',
     }),
     license: z.string(),
-    elements: z.array(z.string()).meta({ description: 'Names of the elements that it provides' }),
+    elements: z.array(z.string()).meta({ description: 'Names of the elements of this version' }),
   })
   .meta({ id: 'PluginVersion' })
 export type InstalledVersion = z.infer<typeof installedVersion>
 
-/** A plugin with its installed versions. Pipelines run the active version. */
+/** A plugin with its installed versions. */
 export const plugin = z
-  .strictObject({ name: pluginName, active: pluginVersion, versions: z.array(installedVersion).min(1) })
+  .strictObject({
+    name: pluginName,
+    active: pluginVersion.meta({ description: 'The version that pipelines run' }),
+    versions: z.array(installedVersion).min(1),
+  })
   .meta({ id: 'Plugin' })
 export type Plugin = z.infer<typeof plugin>
 
+/** Request body that activates a version of a plugin. */
 export const pluginSwitch = z.strictObject({ version: pluginVersion }).meta({ id: 'PluginSwitch' })
 export type PluginSwitch = z.infer<typeof pluginSwitch>

@@ -2,11 +2,20 @@ import { z } from 'zod'
 import { shape } from './exports.ts'
 import { counters, detectedObject, eventData } from './object.ts'
 
+/**
+ * Recordings of sources: the settings with which the engine API configures them, and the responses of the media service that
+ * stores them. Pictures in a recording have two times: the capture time (`time`), and the stream time (`pts`), which starts
+ * anew in each run of the media service.
+ */
+
+/** When a source is recorded. */
 export const recordingMode = z
   .enum(['continuous', 'event'])
   .meta({ description: "continuous: always; event: around the events of the source's channels" })
 
-const fields = {
+const MIN_KEPT_BYTES = 1024 * 1024
+
+const recordingSettings = {
   mode: recordingMode,
   before_s: z
     .number()
@@ -22,29 +31,30 @@ const fields = {
     .meta({ description: 'Mode event: minimum number of seconds recorded after an event' }),
   keep_s: z.int().min(60).optional().meta({
     description:
-      'Retention in seconds: older recordings are deleted. By default they are retained while the disk has space',
+      'Retention in seconds: older recordings are deleted. Default: recordings are retained while the disk has space',
   }),
-  keep_bytes: z
-    .int()
-    .min(1 << 20)
-    .optional()
-    .meta({ description: 'Maximum size of all recordings of the source; the oldest are deleted first' }),
+  keep_bytes: z.int().min(MIN_KEPT_BYTES).optional().meta({
+    description:
+      'Maximum size of all recordings of the source in bytes; the oldest recordings are deleted first',
+  }),
   sound: z
     .boolean()
     .default(true)
     .meta({ description: 'Whether audio is recorded. Recording audio is not permitted everywhere' }),
 }
 
-/** How a source is recorded. The encoded stream is stored without decoding it. */
-export const recording = z.strictObject(fields).meta({ id: 'Recording' })
+/** How a source is recorded. The encoded stream is stored without transcoding. */
+export const recording = z.strictObject(recordingSettings).meta({ id: 'Recording' })
 export type Recording = z.infer<typeof recording>
 
-/** Recording settings in a merge patch; the merged settings are validated as a whole. */
+/** Recording settings in a merge patch (RFC 7386). The merged settings are validated as a whole. */
 export const recordingPatch = z.partialRecord(recording.keyof(), z.unknown()).nullable()
 
 const time = z.iso.datetime({ offset: true })
+const epoch = z.int().meta({ description: 'Run of the media service; stream time starts anew in each run' })
+const pts = z.int().meta({ description: 'Stream time in ticks of 90 kHz, within this epoch' })
 
-/** A time range without gaps of two seconds or more and with a constant picture size. */
+/** A recorded time range. It has no gap of two seconds or more, and the same picture size throughout. */
 export const recordedRange = z
   .strictObject({
     from: time,
@@ -57,20 +67,21 @@ export const recordedRange = z
   .meta({ id: 'RecordedRange' })
 export type RecordedRange = z.infer<typeof recordedRange>
 
+/** The state of the recording of one stream. */
 export const recordingState = z.enum(['recording', 'waiting', 'failed', 'off']).meta({
   description:
-    'recording: packets are being written; waiting: for an event or for the source; failed: packets cannot be written, see reason; off: recording has been disabled, existing recordings are retained',
+    'recording: packets are being written; waiting: for an event or for the source; failed: packets cannot be written, see reason; off: recording is disabled, existing recordings are retained',
 })
 export type RecordingState = z.infer<typeof recordingState>
 
-/** The recordings of one stream. Times between two ranges were not recorded. */
+/** The recordings of one stream. Nothing was recorded between two ranges. */
 export const recordedStream = z
   .strictObject({
     stream: z.int(),
     state: recordingState,
     reason: z.string().optional(),
     dropped: z.int().meta({
-      description: 'Packets lost since media started because the disk was too slow or full',
+      description: 'Packets lost because the disk was too slow or full, since the media service started',
     }),
     first: time
       .optional()
@@ -102,10 +113,10 @@ export type RecordingsDeleted = z.infer<typeof recordingsDeleted>
 export const recordedFrame = z
   .strictObject({
     channel: z.int(),
-    epoch: z.int(),
-    pts: z.int().meta({ description: 'Stream time in ticks of 90 kHz, within this epoch' }),
+    epoch,
+    pts,
     time,
-    at: z.number().meta({ description: 'Seconds from the start of the playback of the same range' }),
+    at: z.number().meta({ description: 'Seconds from the start of the playback of the requested range' }),
     objects: z.array(detectedObject),
     counters,
     shapes: z.array(shape).optional().meta({
@@ -120,21 +131,21 @@ export type RecordedFrame = z.infer<typeof recordedFrame>
 export const recordedEvent = z
   .strictObject({
     channel: z.int(),
-    epoch: z.int(),
-    pts: z.int().meta({ description: 'Stream time in ticks of 90 kHz, within this epoch' }),
+    epoch,
+    pts,
     time,
     data: eventData,
   })
   .meta({ id: 'RecordedEvent' })
 export type RecordedEvent = z.infer<typeof recordedEvent>
 
-/** Response of `GET /recordings/{stream}/events`, oldest first. `more`: the list has been truncated. */
+/** Response of `GET /recordings/{stream}/events`, oldest first. `more` is true if the list is truncated. */
 export const recordedEventList = z
   .strictObject({ events: z.array(recordedEvent), more: z.boolean() })
   .meta({ id: 'RecordedEventList' })
 export type RecordedEventList = z.infer<typeof recordedEventList>
 
-/** Response of `GET /recordings/{stream}/segments`: the files on disk. `open`: the file is still being written. */
+/** Response of `GET /recordings/{stream}/segments`: the files on disk. `open` is true for a file that is being written. */
 export const recordedSegmentList = z
   .strictObject({
     segments: z.array(
@@ -151,6 +162,7 @@ export const recordedSegmentList = z
   .meta({ id: 'RecordedSegmentList' })
 export type RecordedSegmentList = z.infer<typeof recordedSegmentList>
 
+/** Time range of a request. */
 export const recordingQuery = z.object({ from: time.optional(), to: time.optional() })
 
 /** The display name of a recorded source. */

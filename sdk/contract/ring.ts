@@ -1,16 +1,21 @@
 /**
- * Layout of a frame ring: a file on tmpfs with a header and a number of slots. Media writes it from native code, other
- * processes read it with pread. All numbers are little endian. Frame n (from 1) is stored in slot n % slots. The slot's
- * sequence is 2n-1 while frame n is being written and 2n once it is complete: a reader that finds 2n after copying the
- * payload has an intact copy of frame n.
+ * Layout of a frame ring, the file on tmpfs through which the media service passes the frames of a view to the engine. Native
+ * code of the media service writes the file; readers use pread(2). All numbers are little endian.
+ *
+ * The file has a header and a fixed number of slots. Frame n, counted from 1, is stored in slot n % slots. The sequence
+ * number of the slot is 2n − 1 while frame n is being written, and 2n once the frame is complete (a seqlock). If a reader
+ * copies the payload and then reads 2n, its copy of frame n is intact.
  */
+
+/** The first four bytes of the file, `ERYR` in ASCII. */
 export const RING_MAGIC = 0x52595245
 export const RING_VERSION = 2
+
 export const RING_HEADER_BYTES = 4096
 export const SLOT_HEADER_BYTES = 64
 
-/** Byte offsets in the file header. */
-export const ringHeader = {
+/** Byte offsets of the fields of the file header. */
+export const RING_HEADER = {
   magic: 0,
   version: 4,
   slots: 8,
@@ -30,8 +35,11 @@ export const ringHeader = {
   newest: 88,
 } as const
 
-/** Byte offsets in a slot. `time`: µs since 1970. `pts`: 90 kHz ticks. `payloadBytes`: varies between JPEG frames. */
-export const slotHeader = {
+/**
+ * Byte offsets of the fields of a slot. `time` is in microseconds since 1970, `pts` in ticks of 90 kHz. `payloadBytes`
+ * varies between JPEG frames.
+ */
+export const SLOT_HEADER = {
   sequence: 0,
   n: 8,
   pts: 16,
@@ -41,5 +49,5 @@ export const slotHeader = {
   payload: 64,
 } as const
 
-/** Slot flag: the stream was interrupted before this frame by a loop, reconnect or seek. */
+/** Flag of a slot: a loop, reconnect or seek interrupted the stream before this frame. */
 export const FLAG_DISCONTINUITY = 1

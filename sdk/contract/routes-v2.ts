@@ -20,6 +20,11 @@ import {
 } from './schemas-v2.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 
+/**
+ * The earlier revisions of the engine's API, v1 and v2, which existing clients still use. Routes without changes are those of
+ * v3.
+ */
+
 /** Routes that v1 and v2 have in common. */
 export const routesV1AndV2 = {
   getConfiguration: { ...routesV3.getConfiguration, response: configurationV2 },
@@ -64,19 +69,19 @@ export const routesV2 = {
 } as const satisfies Routes
 
 const ids = z.array(id)
-const pipelines = z.strictObject({ pipelines: ids })
-const connected = z.strictObject({ sources: ids, sinks: ids })
+const referencingPipelines = z.strictObject({ pipelines: ids })
+const connectedResources = z.strictObject({ sources: ids, sinks: ids })
 
 /** v1 of the engine's API, under `/api/v1`. */
 export const routesV1 = {
   ...routesV1AndV2,
   deploy: { ...routesV2.deploy, errors: ['syntax', 'capacity', 'precondition'] },
-  source: withBareBodies(routesV1AndV2.source, sourceV2.omit({ id: true }), pipelines),
-  sink: withBareBodies(routesV1AndV2.sink, sink.omit({ id: true }), pipelines),
-  pipeline: withBareBodies(routesV1AndV2.pipeline, pipelineV2.omit({ id: true }), connected),
+  source: withBareBodies(routesV1AndV2.source, sourceV2.omit({ id: true }), referencingPipelines),
+  sink: withBareBodies(routesV1AndV2.sink, sink.omit({ id: true }), referencingPipelines),
+  pipeline: withBareBodies(routesV1AndV2.pipeline, pipelineV2.omit({ id: true }), connectedResources),
 } as const satisfies Routes
 
-/** In v1, responses of get and update omit the id, and the body of a conflict is the bare `value`. */
+/** In v1, the responses of get and update omit the id, and the body of a conflict is only the `value` of the error. */
 function withBareBodies<
   const Resource extends Record<'get' | 'update' | 'remove', Route>,
   Response extends z.ZodType,

@@ -25,6 +25,7 @@ import { about, systemStatistics } from './statistics.ts'
 
 export type { Route }
 
+/** `devices`: models that can run on a device of this machine; `none`: all models. */
 const modelFilter = listParameter(z.enum(['devices', 'none'])).default(['devices'])
 
 const byName = z.object({ name: pluginName })
@@ -32,7 +33,10 @@ const byName = z.object({ name: pluginName })
 /** A binary request body. */
 const binary = z.instanceof(Uint8Array).meta({ type: 'string', format: 'binary' })
 
-/** v3 of the engine's API, under `/api/v3`. */
+/**
+ * v3 of the engine's API, under `/api/v3`. The server, its OpenAPI document and the client are derived from these routes. The
+ * routes of a kind of resource are grouped, as in `routesV3.plugin.upload`.
+ */
 export const routesV3 = {
   activate: {
     method: 'post',
@@ -44,6 +48,7 @@ export const routesV3 = {
     response: activation,
     errors: ['syntax', 'license', 'activation'],
   },
+
   getActivation: {
     method: 'get',
     path: '/activation',
@@ -52,6 +57,7 @@ export const routesV3 = {
     response: activation,
     errors: [],
   },
+
   getCatalog: {
     method: 'get',
     path: '/catalog',
@@ -64,6 +70,7 @@ export const routesV3 = {
     response: catalog,
     errors: ['syntax'],
   },
+
   getModels: {
     method: 'get',
     path: '/catalog/models',
@@ -73,6 +80,7 @@ export const routesV3 = {
     response: z.strictObject({ models: z.array(catalogModel) }),
     errors: ['syntax'],
   },
+
   getConfiguration: {
     method: 'get',
     path: '/configuration',
@@ -81,6 +89,7 @@ export const routesV3 = {
     response: configuration,
     errors: [],
   },
+
   deploy: {
     method: 'post',
     path: '/configuration',
@@ -91,9 +100,11 @@ export const routesV3 = {
     response: configuration,
     errors: ['syntax', 'activation', 'capacity', 'precondition'],
   },
+
   source: withCapacityChecks(crudRoutes('source', source, sourceInput, sourcePatch)),
   sink: crudRoutes('sink', sink, sinkInput, sinkPatch),
   pipeline: withCapacityChecks(crudRoutes('pipeline', pipeline, pipelineInput, pipelinePatch)),
+
   pipelineStatistics: {
     method: 'get',
     path: '/pipelines/{id}/statistics',
@@ -103,6 +114,7 @@ export const routesV3 = {
     response: pipelineStatistics,
     errors: ['id'],
   },
+
   pipelineElements: {
     method: 'get',
     path: '/pipelines/elements',
@@ -112,7 +124,9 @@ export const routesV3 = {
     response: z.strictObject({ elements: z.array(catalogElement), models: z.array(catalogModel) }).partial(),
     errors: ['syntax'],
   },
+
   ...connectionRoutes(pipeline),
+
   getExports: {
     method: 'get',
     path: '/exports',
@@ -122,6 +136,7 @@ export const routesV3 = {
     response: exportsBody,
     errors: ['syntax'],
   },
+
   streamTicket: {
     method: 'post',
     path: '/exports/streams/{id}/ticket',
@@ -131,6 +146,7 @@ export const routesV3 = {
     response: streamTicket,
     errors: ['id', 'unavailable'],
   },
+
   channelStatic: {
     method: 'get',
     path: '/exports/channels/{id}/static',
@@ -141,6 +157,7 @@ export const routesV3 = {
     response: z.unknown(),
     errors: ['id', 'syntax'],
   },
+
   channelProperties: {
     method: 'get',
     path: '/exports/channels/properties',
@@ -154,6 +171,7 @@ export const routesV3 = {
     response: z.record(z.string(), channelProperties),
     errors: ['id', 'syntax'],
   },
+
   plugin: {
     list: {
       method: 'get',
@@ -163,6 +181,7 @@ export const routesV3 = {
       response: z.array(plugin),
       errors: [],
     },
+
     get: {
       method: 'get',
       path: '/plugins/{name}',
@@ -172,6 +191,7 @@ export const routesV3 = {
       response: plugin,
       errors: ['id'],
     },
+
     upload: {
       method: 'post',
       path: '/plugins',
@@ -183,6 +203,7 @@ export const routesV3 = {
       response: plugin,
       errors: ['syntax', 'conflict', 'precondition'],
     },
+
     use: {
       method: 'put',
       path: '/plugins/{name}',
@@ -193,6 +214,7 @@ export const routesV3 = {
       response: plugin,
       errors: ['syntax', 'id', 'reference', 'conflict', 'precondition'],
     },
+
     remove: {
       method: 'delete',
       path: '/plugins/{name}/{version}',
@@ -203,6 +225,7 @@ export const routesV3 = {
       errors: ['id', 'reference', 'conflict', 'precondition'],
     },
   },
+
   camera: {
     test: {
       method: 'post',
@@ -213,6 +236,7 @@ export const routesV3 = {
       response: cameraReport,
       errors: ['syntax', 'camera', 'unavailable'],
     },
+
     discover: {
       method: 'get',
       path: '/cameras/discover',
@@ -223,6 +247,7 @@ export const routesV3 = {
       errors: ['syntax', 'unavailable'],
     },
   },
+
   consumer: {
     list: {
       method: 'get',
@@ -232,6 +257,7 @@ export const routesV3 = {
       response: z.array(consumer),
       errors: [],
     },
+
     remove: {
       method: 'delete',
       path: '/consumers/{name}',
@@ -242,6 +268,7 @@ export const routesV3 = {
       errors: ['id', 'reference'],
     },
   },
+
   systemStatistics: {
     method: 'get',
     path: '/statistics',
@@ -250,6 +277,7 @@ export const routesV3 = {
     response: systemStatistics,
     errors: [],
   },
+
   about: {
     method: 'get',
     path: '/about',

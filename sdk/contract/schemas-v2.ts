@@ -6,7 +6,10 @@ import { pipeline, pipelineElement, pipelineInput, pipelinePatch } from './pipel
 import { sink, sinkInput } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 
-/** Schemas of v1 and v2 that differ from v3. */
+/**
+ * Schemas of the engine API v1 and v2 that differ from v3. These revisions have no decoder and recording of sources and no
+ * priority of pipelines, and an element of a pipeline may be written in a short form.
+ */
 
 export const sourceV2 = source.omit({ decoder: true, recording: true }).meta({ id: 'EarlierSource' })
 export type SourceV2 = z.infer<typeof sourceV2>
@@ -20,13 +23,14 @@ export const sourcePatchV2 = sourcePatch
   .omit({ decoder: true, recording: true })
   .meta({ id: 'EarlierSourcePatch' })
 
-/** An element as `name:arg:arg`, with the arguments in the order of the element's schema. */
+/** An element as `name:argument:argument`. The arguments are in the order of the element's schema. */
 export const elementShorthand = z
   .string()
   .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'must have the form name:argument:argument')
   .max(4096)
   .meta({ id: 'ShortPipelineElement' })
 
+/** An element in the short form or as an object. */
 export const pipelineElementV2 = z.union([elementShorthand, pipelineElement])
 export type PipelineElementV2 = z.infer<typeof pipelineElementV2>
 
@@ -83,7 +87,7 @@ export type CatalogElementV2 = z.infer<typeof catalogElementV2>
 export const catalogModelV2 = z.strictObject({ name: z.string(), platform }).meta({ id: 'EarlierModel' })
 export type CatalogModelV2 = z.infer<typeof catalogModelV2>
 
-/** An entry in the flat list of elements and models. */
+/** An entry in the list of elements and models. */
 export const catalogEntryV2 = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('element'), name: z.string() }),

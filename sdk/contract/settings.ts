@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import { pacing } from './media.ts'
 
+/**
+ * The settings file `eyrie.json`, in which an administrator configures the services of an appliance. Services read it when
+ * they start. The JSON Schema for editors is generated from these zod schemas.
+ */
+
+const KIB = 1 << 10
+const MIB = 1 << 20
+const GIB = 1 << 30
+
 const port = z.int().min(1024).max(65535)
 
-/** A STUN or TURN server. STUN finds the public address of a viewer, TURN relays media through firewalls. */
+/** A STUN or TURN server. STUN finds the public address of a viewer, TURN relays streams through firewalls. */
 export const iceServer = z.strictObject({
   urls: z
     .array(
@@ -24,17 +33,18 @@ export const iceServer = z.strictObject({
 })
 export type IceServer = z.infer<typeof iceServer>
 
+/** Live streams to browsers over WebRTC. */
 const webrtc = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(true)
-    .meta({ description: 'Serve live views over WebRTC. If false, live views use fragmented MP4 only' }),
+  enabled: z.boolean().default(true).meta({
+    description: 'Serve live streams over WebRTC. If false, they are only served as fragmented MP4',
+  }),
   listen: z
     .array(z.union([z.ipv4(), z.ipv6()]))
     .min(1)
     .optional()
     .meta({
-      description: 'Addresses to listen on with UDP and TCP. Default: the address on which media listens',
+      description:
+        'Addresses to listen on with UDP and TCP. Default: the address on which the media service listens',
     }),
   ports: z
     .strictObject({ min: port, max: port })
@@ -42,7 +52,7 @@ const webrtc = z.strictObject({
     .default({ min: 40_000, max: 49_999 })
     .meta({
       description:
-        'Port range. One port of it is used for all viewers; set min and max to the same value to fix it',
+        'Port range. One port of the range is used for all viewers; set min and max to the same value to fix the port',
     }),
   announced: z.array(z.string().min(1)).default([]).meta({
     description: 'Addresses or host names announced to viewers. Default: the addresses in listen',
@@ -51,6 +61,7 @@ const webrtc = z.strictObject({
 })
 export type WebRtcSettings = z.infer<typeof webrtc>
 
+/** Where recordings are stored and how much disk space they leave free. */
 const recording = z.strictObject({
   folder: z
     .string()
@@ -60,10 +71,11 @@ const recording = z.strictObject({
   reserve_bytes: z
     .int()
     .min(0)
-    .default(1 << 30)
+    .default(GIB)
     .meta({ description: 'Free disk space to maintain, in bytes: the oldest recordings are deleted first' }),
   reserve_percent: z.number().min(0).max(90).default(5).meta({
-    description: 'Free disk space to maintain, in percent of the disk. The larger of both reserves applies',
+    description:
+      'Free disk space to maintain, in percent of the disk. The larger of reserve_bytes and reserve_percent applies',
   }),
   segment_s: z
     .int()
@@ -74,83 +86,84 @@ const recording = z.strictObject({
 })
 export type RecordingSettings = z.infer<typeof recording>
 
-/** `eyrie.json`: settings beyond the environment variables. All fields are optional. */
+/** Licenses of the engine that an issuer has signed, in addition to the community license. */
+const licensePool = z.strictObject({ file: z.string().min(1), public_key: z.string().min(1) })
+
+/** The engine analyses video. */
+const engine = z.strictObject({
+  pacing: pacing.default('realtime').meta({
+    description:
+      'realtime: frames are dropped under load; all: every frame of a file is analysed, as fast as the machine can',
+  }),
+  output_log_bytes: z
+    .int()
+    .min(64 * MIB)
+    .default(GIB)
+    .meta({ description: 'Maximum size of the durable output log; the oldest messages are deleted first' }),
+  picture_bytes: z
+    .int()
+    .min(0)
+    .default(256 * MIB)
+    .meta({ description: 'Maximum total size of event pictures; the oldest are deleted first' }),
+  picture_interval_ms: z
+    .int()
+    .min(0)
+    .default(1000)
+    .meta({ description: 'Minimum time between two event pictures of a channel, in milliseconds' }),
+  plugin_package_bytes: z
+    .int()
+    .min(KIB)
+    .default(16 * MIB)
+    .meta({ description: 'Maximum size of an uploaded plugin package' }),
+  plugin_unpacked_bytes: z
+    .int()
+    .min(KIB)
+    .default(64 * MIB)
+    .meta({ description: 'Maximum unpacked size of a plugin package' }),
+  inference_workers: z
+    .int()
+    .min(1)
+    .max(256)
+    .optional()
+    .meta({ description: 'Number of inference threads. Default: one for each CPU core' }),
+  capacity: z
+    .strictObject({
+      cores: z.number().positive().max(1024).optional().meta({
+        description: 'CPU cores available to all channels together. Default: all cores of the machine',
+      }),
+    })
+    .prefault({}),
+  license_pool: licensePool.optional().meta({
+    description: 'Signed license pool file and the public key of its issuer (PEM)',
+  }),
+})
+
+/** The media service decodes, streams and records video. */
+const media = z.strictObject({
+  webrtc: webrtc.prefault({}),
+  recording: recording.prefault({}),
+  snapshot_s: z.number().min(0).max(60).default(5).meta({
+    description: 'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
+  }),
+})
+
+/** The management service collects the events and statistics of all engines. */
+const management = z.strictObject({
+  retention_days: z
+    .int()
+    .min(1)
+    .max(3650)
+    .default(90)
+    .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
+})
+
+/** The settings file `eyrie.json`. All fields are optional. */
 export const settings = z
   .strictObject({
     $schema: z.string().optional().meta({ description: 'URL or path of the JSON Schema, for editors' }),
-    engine: z
-      .strictObject({
-        pacing: pacing.default('realtime').meta({
-          description:
-            'realtime: frames are dropped under load; all: every frame of a file is analysed, as fast as the machine can',
-        }),
-        output_log_bytes: z
-          .int()
-          .min(64 << 20)
-          .default(1 << 30)
-          .meta({
-            description: 'Maximum size of the durable output log; the oldest messages are deleted first',
-          }),
-        picture_bytes: z
-          .int()
-          .min(0)
-          .default(256 << 20)
-          .meta({ description: 'Maximum total size of event pictures; the oldest are deleted first' }),
-        picture_interval_ms: z
-          .int()
-          .min(0)
-          .default(1000)
-          .meta({ description: 'Minimum time between two event pictures of a channel, in milliseconds' }),
-        plugin_package_bytes: z
-          .int()
-          .min(1 << 10)
-          .default(16 << 20)
-          .meta({ description: 'Maximum size of an uploaded plugin package' }),
-        plugin_unpacked_bytes: z
-          .int()
-          .min(1 << 10)
-          .default(64 << 20)
-          .meta({ description: 'Maximum unpacked size of a plugin package' }),
-        inference_workers: z
-          .int()
-          .min(1)
-          .max(256)
-          .optional()
-          .meta({ description: 'Number of inference threads. Default: one for each CPU core' }),
-        capacity: z
-          .strictObject({
-            cores: z.number().positive().max(1024).optional().meta({
-              description: 'CPU cores available to all channels together. Default: all cores of the machine',
-            }),
-          })
-          .prefault({}),
-        license_pool: z
-          .strictObject({ file: z.string().min(1), public_key: z.string().min(1) })
-          .optional()
-          .meta({
-            description: 'Signed license pool file and the public key of its issuer (PEM)',
-          }),
-      })
-      .prefault({}),
-    media: z
-      .strictObject({
-        webrtc: webrtc.prefault({}),
-        recording: recording.prefault({}),
-        snapshot_s: z.number().min(0).max(60).default(5).meta({
-          description: 'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
-        }),
-      })
-      .prefault({}),
-    management: z
-      .strictObject({
-        retention_days: z
-          .int()
-          .min(1)
-          .max(3650)
-          .default(90)
-          .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
-      })
-      .prefault({}),
+    engine: engine.prefault({}),
+    media: media.prefault({}),
+    management: management.prefault({}),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof settings>

@@ -4,15 +4,22 @@ import { id } from './ids.ts'
 import { recording, recordingPatch } from './recording.ts'
 
 /**
- * `video`: a camera. `file`: a file, played once in real time. `hosted_video`: a stream of another instance's media
- * service. `zmq`, `zmqinternal`: frames published by another pipeline. `inf`: a file, played in an endless loop.
+ * A source provides the video that pipelines analyse. Its type determines where the video comes from:
+ * - `video`: a camera
+ * - `file`: a file, played once in real time
+ * - `inf`: a file, played in an endless loop
+ * - `hosted_video`: a stream of the media service of another appliance
+ * - `zmq`: frames that another engine or program publishes with ZeroMQ
+ * - `zmqinternal`: frames that another pipeline of the same engine publishes
  */
 export const sourceType = z.enum(['video', 'file', 'hosted_video', 'zmq', 'zmqinternal', 'inf'])
 export type SourceType = z.infer<typeof sourceType>
 
 /**
- * `gst_h264`: an explicit GStreamer chain for H.264 with the best decoder available. `gst`: the decoder that GStreamer
- * selects. `ffmpeg`: libavcodec.
+ * Decoder of a source:
+ * - `gst_h264`: a fixed GStreamer chain for H.264 with the best decoder available
+ * - `gst`: the decoder that GStreamer selects
+ * - `ffmpeg`: libavcodec
  */
 export const decoder = z.enum(['gst_h264', 'gst', 'ffmpeg'])
 export type Decoder = z.infer<typeof decoder>
@@ -27,13 +34,13 @@ const fields = {
     .meta({ description: 'Maximum frames per second passed to channels' }),
 }
 
-/** Request body of create and replace. */
+/** Request body that creates or replaces a source. */
 export const sourceInput = z
   .strictObject({ ...fields, decoder: decoder.default('gst_h264'), recording: recording.optional() })
   .meta({ id: 'SourceInput' })
 export type SourceInput = z.infer<typeof sourceInput>
 
-/** Request body of modify: a merge patch (RFC 7386), in which null removes a field. */
+/** Request body that modifies a source: a merge patch (RFC 7386), in which null removes a field. */
 export const sourcePatch = z
   .strictObject({
     type: sourceType,
@@ -45,6 +52,7 @@ export const sourcePatch = z
   .partial()
   .meta({ id: 'SourcePatch' })
 
+/** A source as the API returns it. */
 export const source = z
   .strictObject({ id, ...fields, decoder, recording: recording.optional() })
   .meta({ id: 'Source' })

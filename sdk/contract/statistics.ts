@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+/** Load of the machine and the engine. */
 export const systemStatistics = z
   .strictObject({
     cpu: z.number().meta({ description: 'Percent of the machine' }),
@@ -11,6 +12,7 @@ export const systemStatistics = z
   .meta({ id: 'SystemStatistics' })
 export type SystemStatistics = z.infer<typeof systemStatistics>
 
+/** Versions of the engine and its runtime. */
 export const about = z
   .strictObject({
     name: z.string(),

@@ -1,2 +1,2 @@
-/** Stream time (`pts`) is counted in ticks of 90 kHz. */
+/** Unit of stream time (`pts`): a clock of 90 kHz, as in MPEG-TS and RTP video. */
 export const TICKS_PER_SECOND = 90_000

@@ -6,17 +6,18 @@ import { detectedObject, eventData } from './object.ts'
  * JSON, the payload is a picture or empty. Sinks publish messages, sources subscribe to them.
  */
 
-/** How a sink sends the picture. */
+/** Encoding of the picture that a sink publishes. */
 export const messagePayload = z.enum(['jpeg', 'raw', 'none'])
 
-/** GStreamer format of the payload. Rows of raw pictures are packed. Null if the payload is empty. */
+/** GStreamer format of the payload; null if the payload is empty. Raw pictures have no padding between rows. */
 export const messageFormat = z.enum(['JPEG', 'RGB', 'BGR', 'GRAY8']).nullable()
 export type MessageFormat = z.infer<typeof messageFormat>
 
-/** Message header. Readers ignore unknown fields. */
+/** The header of a message. Receivers ignore unknown fields. */
 export const messageHeader = z.looseObject({
+  /** Version of the message format. */
   v: z.literal(1),
-  /** Counts the messages of a topic, so that readers can detect missed messages. */
+  /** Counts the messages of a topic, so that receivers can detect missed messages. */
   seq: z.int().min(0),
   /** Stream time of the sender in ticks of 90 kHz. */
   pts: z.int(),
@@ -33,18 +34,22 @@ export const messageHeader = z.looseObject({
 })
 export type MessageHeader = z.infer<typeof messageHeader>
 
-const flag = z.enum(['true', 'false']).transform(text => text === 'true')
-const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+// The query of an address contains the options of the connection.
+
+const booleanText = z.enum(['true', 'false']).transform(text => text === 'true')
+const integerText = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 const topic = z.string().max(200).default('')
 
 const sinkQuery = z.strictObject({
-  bind: flag.default(true),
+  bind: booleanText.default(true),
   topic,
   payload: messagePayload.default('jpeg'),
-  width: integer(16, 8192).optional(),
-  quality: integer(1, 95).optional(),
+  width: integerText(16, 8192).optional(),
+  quality: integerText(1, 95).optional(),
 })
-const sourceQuery = z.strictObject({ bind: flag.default(false), topic })
+const sourceQuery = z.strictObject({ bind: booleanText.default(false), topic })
+
+/** The options of each kind of address. Internal addresses have no `bind`, because they use no socket. */
 const queries = {
   sink: sinkQuery,
   source: sourceQuery,
@@ -52,7 +57,7 @@ const queries = {
   internalSource: sourceQuery.omit({ bind: true }),
 }
 
-/** Parsed address of a ZeroMQ sink or source. `endpoint` is a ZeroMQ endpoint, or the name of an internal one. */
+/** The parsed address of a source or sink. `endpoint` is a ZeroMQ endpoint, or a name within the engine for `inproc`. */
 export interface MessageAddress<Query extends keyof typeof queries> {
   endpoint: string
   /** Path of the socket of an `ipc` endpoint. */
@@ -60,38 +65,41 @@ export interface MessageAddress<Query extends keyof typeof queries> {
   query: z.infer<(typeof queries)[Query]>
 }
 
-/** Parses an address such as `tcp://host:5555?topic=3`. Throws an `Error` if it is not valid. */
-export const parseSinkAddress = (url: string) => parse(url, 'sink')
-export const parseSourceAddress = (url: string) => parse(url, 'source')
+/** Parses the address of a sink, such as `tcp://host:5555?topic=3`. Throws an `Error` if the address is invalid. */
+export const parseSinkAddress = (text: string) => parseAddress(text, 'sink')
 
-function parse<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
+/** Parses the address of a source in the same form. Throws an `Error` if the address is invalid. */
+export const parseSourceAddress = (text: string) => parseAddress(text, 'source')
+
+function parseAddress<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
   const url = URL.parse(text)
-  const query = url && parseQuery(url, kind)
-  const isReachable = query?.bind || url?.hostname !== '*'
-  if (
-    query &&
-    url.protocol === 'tcp:' &&
-    url.hostname &&
-    url.port &&
-    !url.pathname &&
-    !url.username &&
-    isReachable
-  )
-    return { endpoint: `tcp://${url.host}`, path: undefined, query }
-  if (query && url.protocol === 'ipc:' && url.pathname.length > 1 && !url.host) {
-    const path = decodeURIComponent(url.pathname)
-    return { endpoint: `ipc://${path}`, path, query }
+  if (url) {
+    const query = parseQuery(url, kind)
+    if (isTcpAddress(url) && (query.bind || url.hostname !== '*'))
+      return { endpoint: `tcp://${url.host}`, path: undefined, query }
+    if (isIpcAddress(url)) {
+      const path = decodeURIComponent(url.pathname)
+      return { endpoint: `ipc://${path}`, path, query }
+    }
   }
   throw new Error(
     'must be a URL such as tcp://host:5555 or ipc:///folder/socket; tcp://*:5555 requires bind=true',
   )
 }
 
-/** Parses an address such as `inproc://name`. Throws an `Error` if it is not valid. */
-export const parseInternalSinkAddress = (url: string) => parseInternal(url, 'internalSink')
-export const parseInternalSourceAddress = (url: string) => parseInternal(url, 'internalSource')
+const isTcpAddress = ({ protocol, hostname, port, pathname, username }: URL) =>
+  protocol === 'tcp:' && hostname !== '' && port !== '' && pathname === '' && username === ''
 
-function parseInternal<Query extends 'internalSink' | 'internalSource'>(
+const isIpcAddress = ({ protocol, host, pathname }: URL) =>
+  protocol === 'ipc:' && host === '' && pathname.length > 1
+
+/** Parses the address of an internal sink, such as `inproc://name`. Throws an `Error` if the address is invalid. */
+export const parseInternalSinkAddress = (text: string) => parseInternalAddress(text, 'internalSink')
+
+/** Parses the address of an internal source in the same form. Throws an `Error` if the address is invalid. */
+export const parseInternalSourceAddress = (text: string) => parseInternalAddress(text, 'internalSource')
+
+function parseInternalAddress<Query extends 'internalSink' | 'internalSource'>(
   text: string,
   kind: Query,
 ): MessageAddress<Query> {
@@ -107,8 +115,7 @@ function parseQuery<Query extends keyof typeof queries>(
 ): MessageAddress<Query>['query'] {
   const parsed = queries[kind].safeParse(Object.fromEntries(searchParams))
   if (parsed.success) return parsed.data as MessageAddress<Query>['query']
-  const [issue] = parsed.error.issues
-  throw new Error(
-    `invalid query parameter${issue?.path.map(key => ` ${String(key)}`).join('')}: ${issue?.message}`,
-  )
+  const { path, message } = parsed.error.issues[0]!
+  const name = ['query parameter', ...path].join(' ')
+  throw new Error(`invalid ${name}: ${message}`)
 }

@@ -5,19 +5,19 @@ import type { Inference, PictureSize } from './inference.ts'
 
 /** Everything an element receives when a channel opens it. */
 export interface ElementContext<Args, Config> {
-  /** Arguments from the pipeline, validated and with defaults applied by the `args` schema. */
+  /** Arguments from the pipeline. The `args` schema has validated them and added defaults. */
   readonly args: Args
-  /** Configuration from the pipeline, validated by the `config` schema; undefined if the pipeline has none. */
+  /** Configuration from the pipeline, validated by the `config` schema. Undefined if the pipeline has no configuration. */
   readonly config: Config | undefined
   readonly source: { readonly id: number }
-  /** Picture size requested by an `image-resize` earlier in the pipeline. */
+  /** Picture size that an earlier element of the pipeline, such as `image-resize`, requests. */
   readonly size: PictureSize | undefined
   /** Defined if the manifest declares `"needs": ["inference"]`. */
   readonly inference: Inference | undefined
   readonly log: Log
 }
 
-/** Structured log of the channel: variables go into `fields`, `message` is constant. */
+/** Structured log of the channel. Variables belong in `fields`; `message` is constant. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -32,7 +32,7 @@ export interface Log {
  * whose manifest declares `"stateless": true` may receive several frames concurrently.
  */
 export interface Element {
-  /** The picture that `process` needs, if the manifest declares `"needs": ["pixels"]`, or that its detector needs. */
+  /** The view of frames that `process` needs (if the manifest declares `"needs": ["pixels"]`) or that its detector needs. */
   readonly view?: ViewSpec
   /** Picture size requested for all following elements. */
   readonly size?: PictureSize
@@ -63,7 +63,7 @@ export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config ex
 /** Element definitions by the element names in the manifest. */
 export type PluginDefinition = Record<string, ElementDefinition>
 
-/** Returns the definition unchanged; infers the types of `args` and `config` in `open` from the schemas. */
+/** Returns the definition unchanged. The types of `args` and `config` in `open` are inferred from the schemas. */
 export function defineElement<Args extends z.ZodType, Config extends z.ZodType>(
   definition: ElementDefinition<Args, Config>,
 ): ElementDefinition<Args, Config> {

@@ -1,7 +1,7 @@
 import type { Counters, DetectedObject, EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 
-/** Metadata of one decoded video frame. Serialisable; the pixels are in `Picture`. */
+/** The metadata of one decoded video frame. It can be serialised as JSON; the pixels are in `Picture`. */
 export interface Frame {
   /** Frame number within the source; the same in all elements and views. */
   readonly n: number
@@ -9,9 +9,9 @@ export interface Frame {
   readonly pts: number
   /** Capture time in microseconds since 1970-01-01 UTC. */
   readonly time: number
-  /** The stream was interrupted before this frame. State from earlier frames must be discarded. */
+  /** Whether the stream was interrupted before this frame. Elements must discard their state from earlier frames. */
   readonly discontinuity: boolean
-  /** Size of the source picture in pixels: the aspect ratio behind the normalised coordinates. */
+  /** Size of the source picture in pixels. It determines the aspect ratio of normalised coordinates. */
   readonly width: number
   readonly height: number
   /** Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture. */
@@ -19,7 +19,7 @@ export interface Frame {
   readonly counters: Readonly<Counters>
 }
 
-/** The changes an element makes to a frame. Omitted properties leave the frame as it was. */
+/** The changes that an element makes to a frame. Omitted properties leave the frame unchanged. */
 export interface FrameResult {
   /** Replaces the frame's objects. */
   objects?: DetectedObject[]
@@ -29,7 +29,7 @@ export interface FrameResult {
   events?: EventData[]
 }
 
-/** Pixels of a frame in the view the element requested. Valid until `process` returns or its promise is resolved or rejected. */
+/** The pixels of a frame in the view that the element requested. Valid until `process` has finished. */
 export interface Picture {
   /** Size in pixels, including padding. */
   readonly width: number

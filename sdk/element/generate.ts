@@ -1,4 +1,7 @@
-/** Writes the JSON Schemas of elements into the manifests of plugins: node generate.ts PLUGIN_FOLDER... */
+/**
+ * Generates the JSON Schemas in the manifests of plugins from the zod schemas of their elements.
+ * Usage: node generate.ts PLUGIN_FOLDER...
+ */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { manifest } from '@eyrie/contract/plugin'
@@ -6,21 +9,23 @@ import { z } from 'zod'
 import type { ElementDefinition, PluginDefinition } from './define.ts'
 
 /**
- * Returns the manifest in `folder` with the schemas of its elements filled in from the entry module.
- * Throws if the manifest is invalid or lists an element that the entry module does not define.
+ * Returns the manifest in `folder` with the schemas of its elements, which the entry module defines. Throws if the manifest is
+ * invalid or lists an element that the entry module does not define.
  */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
-  const source = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
-  const { entry, elements } = manifest.parse(source)
-  const plugin: { default: PluginDefinition } = await import(resolve(folder, entry))
+  const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
+  const { entry, elements } = manifest.parse(original)
+  const entryModule: { default: PluginDefinition } = await import(resolve(folder, entry))
+  const definitions = entryModule.default
   for (const { name } of elements)
-    if (!plugin.default[name])
+    if (!definitions[name])
       throw new Error(`${folder}: plugin.json lists element "${name}", but ${entry} does not define it`)
+
   return {
-    ...source,
-    elements: source.elements.map((element: { name: string }) => ({
+    ...original,
+    elements: original.elements.map((element: { name: string }) => ({
       ...element,
-      ...toManifestSchemas(plugin.default[element.name]!),
+      ...toManifestSchemas(definitions[element.name]!),
     })),
   }
 }
@@ -34,7 +39,7 @@ function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
   }
 }
 
-/** Returns a JSON Schema (draft 2020-12) of the schema's input, in which properties with a default are optional. */
+/** Converts to a JSON Schema (draft 2020-12) for inputs, in which properties with a default are optional. */
 function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
   return z.toJSONSchema(schema, {
     target: 'draft-2020-12',

@@ -2,16 +2,17 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Frame } from './frame.ts'
 
-/** Picture size in pixels, or as a factor of the source's size. */
+/** Size of a picture in pixels, or as a factor of the size of the source. */
 export type PictureSize = { width: number; height: number } | { scale: number }
 
+/** A request to run a model. */
 export interface ModelRequest {
   /** Name of the model in the catalog. */
   model: string
   hw: 'auto' | 'cpu' | 'igpu' | 'gpu'
   /** `a` (throughput) uses all inference workers; `s` (latency) reserves one for the newest frame. */
   mode: 'a' | 's'
-  /** Input size for models with dynamic input; ignored by models of fixed size. */
+  /** Input size. Models with a fixed input size ignore it. */
   size?: PictureSize
 }
 
@@ -23,7 +24,7 @@ export interface Inference {
 
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
-  /** The picture format that the model reads. The element returns it as its own `view`. */
+  /** The view of a frame that the model reads. The element must request it as its own `view`. */
   readonly view: ViewSpec
   /**
    * Detects objects in one frame.
@@ -38,7 +39,7 @@ export interface Detector {
   close(): void
 }
 
-/** A frame was superseded by newer ones before it could be processed. The channel drops and counts it. */
+/** Newer frames superseded a frame before it could be processed. The channel drops the frame and counts it. */
 export class FrameDroppedError extends Error {
   override readonly name = 'FrameDroppedError'
   constructor(n: number) {

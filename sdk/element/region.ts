@@ -1,27 +1,28 @@
 import { type BBox, type Point, point } from '@eyrie/contract/object'
 import { z } from 'zod'
 
-/** Sine of the smallest angle between two sides that counts as a corner. */
+/** Sine of the smallest angle between two sides of a polygon that counts as a corner. */
 const MIN_CORNER_SINE = 1e-3
 
-/** The part of an object's bounding box that represents the object, e.g. `bottom` for the feet of a person. */
+/** A region: the part of a bounding box that represents the object, such as `bottom` for the feet of a person. */
 export const region = z.enum(['center', 'bottom', 'top', 'left', 'right', 'box'])
 export type Region = z.infer<typeof region>
 
 /**
- * Default share of the box covered by a region: of its height, for `left` and `right` of its width, for `center` of
- * both.
+ * Default share of the box that a region covers. The share refers to the height of the box, for `left` and `right` to its
+ * width, and for `center` to both.
  */
 export const DEFAULT_REGION_RATIO = 0.25
 
-/** Clips a box to the picture (0..1). Detectors and trackers return boxes that extend beyond it. */
+/** Clips a box to the picture. Detectors and trackers return boxes that extend beyond the picture. */
 export function clipToPicture({ x, y, w, h }: BBox): BBox {
   const clamp = (value: number) => Math.min(1, Math.max(0, value))
-  const [left, top] = [clamp(x), clamp(y)]
+  const left = clamp(x)
+  const top = clamp(y)
   return { x: left, y: top, w: clamp(x + w) - left, h: clamp(y + h) - top }
 }
 
-/** Returns the part of a box that `region` covers. The ratio does not apply to `box`, which is the whole box. */
+/** Returns the part of a box that a region covers. `ratio` is its share of the box, except for `box`, the whole box. */
 export function cropToRegion({ x, y, w, h }: BBox, region: Region, ratio: number): BBox {
   switch (region) {
     case 'box':
@@ -46,7 +47,7 @@ export function getCenter({ x, y, w, h }: BBox): Point {
 const hasUniqueNames = (shapes: { name: string }[]) =>
   new Set(shapes.map(shape => shape.name)).size === shapes.length
 
-/** `uniqueItemProperties` expresses the refinement in JSON Schema; the engine's validator implements it. */
+/** JSON Schema has no unique properties. The validator of the engine implements the keyword `uniqueItemProperties`. */
 const namedShapes = (minPoints: number, description: string) =>
   z
     .array(
@@ -79,13 +80,18 @@ export const quadrilateral = (corner: z.ZodType<Point>, description: string) =>
 
 /** Whether a polygon is strictly convex: every corner turns to the same side and none is straight. */
 export function isConvex(corners: readonly Point[]): boolean {
-  const turns = corners.map((corner, i) => {
-    const previous = corners.at(i - 1)!
-    const next = corners[(i + 1) % corners.length]!
-    const [inX, inY] = [corner.x - previous.x, corner.y - previous.y]
-    const [outX, outY] = [next.x - corner.x, next.y - corner.y]
-    const sine = (inX * outY - inY * outX) / (Math.hypot(inX, inY) * Math.hypot(outX, outY))
-    return Math.abs(sine) > MIN_CORNER_SINE ? Math.sign(sine) : 0
-  })
+  const turns = corners.map((corner, i) =>
+    findTurn(corners.at(i - 1)!, corner, corners[(i + 1) % corners.length]!),
+  )
   return turns[0] !== 0 && turns.every(turn => turn === turns[0])
+}
+
+/** Returns the direction of the turn at a corner: 1 clockwise, −1 counterclockwise, 0 if the corner is straight. */
+function findTurn(previous: Point, corner: Point, next: Point): number {
+  const inX = corner.x - previous.x
+  const inY = corner.y - previous.y
+  const outX = next.x - corner.x
+  const outY = next.y - corner.y
+  const sine = (inX * outY - inY * outX) / (Math.hypot(inX, inY) * Math.hypot(outX, outY))
+  return Math.abs(sine) > MIN_CORNER_SINE ? Math.sign(sine) : 0
 }

@@ -1,6 +1,11 @@
 import type { DetectedObject } from '@eyrie/contract/object'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Element, ElementContext, ElementDefinition } from './define.ts'
 import type { Frame } from './frame.ts'
+
+/** Helpers for the tests of elements: they open an element without an engine and create frames for it. */
+
+const MICROSECONDS_PER_SECOND = 1_000_000
 
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -29,8 +34,8 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
       const seconds = n / fps
       return {
         n,
-        pts: Math.round(seconds * 90_000),
-        time: Math.round(seconds * 1_000_000),
+        pts: Math.round(seconds * TICKS_PER_SECOND),
+        time: Math.round(seconds * MICROSECONDS_PER_SECOND),
         discontinuity,
         width,
         height,

@@ -3,19 +3,27 @@ import { license } from '@eyrie/contract/activation'
 import { parseAs } from '@eyrie/contract/parse'
 import { z } from 'zod'
 
-/** A pool file: a list of licenses as JSON text with an Ed25519 signature of its issuer (RFC 8032). */
+/**
+ * License pools: lists of licenses that an issuer signs and engines verify offline. A pool file contains the list as JSON text
+ * and its Ed25519 signature (RFC 8032).
+ */
 const signedPool = z.strictObject({
   payload: z.string().meta({ description: 'List of licenses as JSON text' }),
   signature: z.base64().meta({ description: 'Ed25519 signature of the UTF-8 bytes of payload' }),
 })
 
-const { version: _, ...ids } = license.shape
+const { customer, subscription, pool: poolName } = license.shape
 
-/** A license of a pool. Without `until` it does not expire. */
-const poolEntry = z.strictObject({ ...ids, until: z.iso.datetime().optional() })
+/** A license in a pool. A license without `until` does not expire. */
+const poolEntry = z.strictObject({
+  customer,
+  subscription,
+  pool: poolName,
+  until: z.iso.datetime().optional(),
+})
 export type PoolEntry = z.infer<typeof poolEntry>
 
-const pool = z.array(poolEntry)
+const poolEntries = z.array(poolEntry)
 
 /** Generates the keys of an issuer, in PEM. The private key signs pools, the public key verifies them. */
 export function generateIssuerKeys(): { privateKey: string; publicKey: string } {
@@ -27,7 +35,7 @@ export function generateIssuerKeys(): { privateKey: string; publicKey: string } 
 
 /** Creates the content of a pool file. Throws an `Error` if an entry is malformed or the key is not an Ed25519 key. */
 export function signPool(entries: unknown, privateKey: string): string {
-  const payload = JSON.stringify(parseAs(pool, entries))
+  const payload = JSON.stringify(parseAs(poolEntries, entries))
   const key = createPrivateKey(privateKey)
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is not an Ed25519 key')
   const signature = sign(null, Buffer.from(payload), key).toString('base64')
@@ -42,5 +50,5 @@ export function readPool(text: string, publicKey: string): PoolEntry[] {
     key.asymmetricKeyType === 'ed25519' &&
     verify(null, Buffer.from(payload), key, Buffer.from(signature, 'base64'))
   if (!isGenuine) throw new Error('its signature does not match the public key')
-  return parseAs(pool, JSON.parse(payload))
+  return parseAs(poolEntries, JSON.parse(payload))
 }

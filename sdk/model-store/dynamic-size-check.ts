@@ -4,10 +4,15 @@ import { createInputTensor, openSession, runTrial } from './session.ts'
 
 type Card = Pick<ModelCard, 'head' | 'labels' | 'input'>
 
+/** Rounding may differ between the two models. */
+const MAX_DIFFERENCE = 1e-3
+
 /**
- * Checks whether a model whose size was made dynamic computes the same as before at its own size, and works at two other
- * sizes with a number of rows in proportion to the area. Models with an NMS head fail the check: their number
- * of rows is not fixed.
+ * Checks by running it whether a model works at other sizes than the one that it was exported for.
+ *
+ * `dynamic` is a copy of the model `fixed` with a dynamic size. At the original size, the outputs of both models must be
+ * equal. At two other sizes, the number of output rows must be proportional to the area of the image. Models with an NMS
+ * head fail the check, because their number of rows depends on the image.
  */
 export async function supportsDynamicSize(
   fixed: Uint8Array,
@@ -16,16 +21,21 @@ export async function supportsDynamicSize(
 ): Promise<boolean> {
   const { width, height, multiple_of: step } = card.input
   if (card.head === 'nms' || width % step || height % step) return false
+
   const otherSizes = [
     { width: width + step, height },
     { width, height: height + 2 * step },
   ]
+
   try {
-    const own = await runAtSize(dynamic, card, card.input)
-    if (!isEqual(own, await runAtSize(fixed, card, card.input))) return false
+    const original = await runOnNoise(fixed, card, card.input)
+    const output = await runOnNoise(dynamic, card, card.input)
+    if (!areEqual(original, output)) return false
+
     for (const size of otherSizes) {
-      const output = await runAtSize(dynamic, card, size)
-      if (!hasProportionalRows(output, own, getArea(size) / getArea(card.input))) return false
+      const resized = await runOnNoise(dynamic, card, size)
+      const expectedRows = Math.round((countRows(original) * getArea(size)) / getArea(card.input))
+      if (countRows(resized) !== expectedRows || !resized.values.every(Number.isFinite)) return false
     }
     return true
   } catch {
@@ -34,25 +44,31 @@ export async function supportsDynamicSize(
   }
 }
 
-async function runAtSize(model: Uint8Array, card: Card, size: Size): Promise<HeadTensor> {
+async function runOnNoise(model: Uint8Array, card: Card, size: Size): Promise<HeadTensor> {
   const session = await openSession(model)
   try {
     const { name } = await runTrial(session, card, size)
     const tensor = createInputTensor(card.input, size)
-    const pixels = tensor.data as Uint8Array
-    // Any image with detail suffices. A multiplicative sequence looks like noise.
-    for (let i = 0; i < pixels.length; i++) pixels[i] = (i * 7919) % 251
-    const output = (await session.run({ [card.input.name]: tensor }, [name]))[name]!
+    fillWithNoise(tensor.data as Uint8Array)
+    const outputs = await session.run({ [card.input.name]: tensor }, [name])
+    const output = outputs[name]!
     return { name, dims: output.dims, values: output.data as Float32Array }
   } finally {
     await session.release()
   }
 }
 
+/** Fills an image with the multiples of a prime: a reproducible pattern without uniform areas. */
+function fillWithNoise(pixels: Uint8Array): void {
+  for (let i = 0; i < pixels.length; i++) pixels[i] = (i * 7919) % 251
+}
+
 const getArea = ({ width, height }: Size) => width * height
 
-const isEqual = (a: HeadTensor, b: HeadTensor) =>
-  a.values.length === b.values.length && a.values.every((value, i) => Math.abs(value - b.values[i]!) < 1e-3)
+/** The shape of the output is [1, rows, columns]. */
+const countRows = ({ dims }: HeadTensor) => dims[1]!
 
-const hasProportionalRows = (output: HeadTensor, own: HeadTensor, ratio: number) =>
-  output.dims[1] === Math.round(own.dims[1]! * ratio) && output.values.every(Number.isFinite)
+function areEqual(a: HeadTensor, b: HeadTensor): boolean {
+  if (a.values.length !== b.values.length) return false
+  return a.values.every((value, i) => Math.abs(value - b.values[i]!) < MAX_DIFFERENCE)
+}

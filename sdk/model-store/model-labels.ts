@@ -1,7 +1,7 @@
 import type { ModelCard } from '@eyrie/contract/model'
 
-/** The 80 classes of COCO, in the order that detectors trained on it use. Source: cocodataset.org, "2017 categories". */
-export const cocoLabels: readonly string[] = `
+/** The labels of the 80 COCO classes (cocodataset.org, "2017 categories"), in the order of their class numbers. */
+export const COCO_LABELS: readonly string[] = `
 person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
 parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella, handbag,
 tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard, surfboard,
@@ -12,15 +12,16 @@ hair drier, toothbrush`
   .split(',')
   .map(label => label.trim())
 
-/** COCO detectors often report one vehicle under two of these labels. */
-export const cocoSuppressTogether: ModelCard['suppress_together'] = [['car', 'bus', 'truck']]
+/** Groups of labels under which a COCO detector may report the same object twice. */
+export const COCO_SUPPRESS_TOGETHER: ModelCard['suppress_together'] = [['car', 'bus', 'truck']]
 
-/** Parses a text file with one label per line, in the order of the model's classes. Throws an `Error` for empty lines. */
+/** Parses a labels file: one label per line, in the order of the model's classes. Throws an `Error` if a line is empty. */
 export function parseLabels(text: string): string[] {
   const labels = text.split(/\r?\n/).map(line => line.trim())
   while (labels.at(-1) === '') labels.pop()
-  const empty = labels.indexOf('')
+  const emptyIndex = labels.indexOf('')
   if (labels.length === 0) throw new Error('the labels file is empty: write one class per line')
-  if (empty >= 0) throw new Error(`line ${empty + 1} of the labels file is empty: every class needs a label`)
+  if (emptyIndex >= 0)
+    throw new Error(`line ${emptyIndex + 1} of the labels file is empty: every class needs a label`)
   return labels
 }

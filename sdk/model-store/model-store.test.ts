@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const open = async (...roots: string[]) => {
   const log = { info: () => {}, warn: (fields: object) => void warnings.push(fields) }
-  const store = await openModelStore({ roots, log, intervalMs: 20 })
+  const store = await openModelStore({ roots, log, scanIntervalMs: 20 })
   stores.push(store)
   return store
 }

@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ModelScan, type StoredModel, scanModels } from './read-models.ts'
+import { type BrokenModel, type ModelScan, type StoredModel, scanModels } from './read-models.ts'
 
+/** The structured log to which the store reports models that are added, removed or broken. */
 export interface StoreLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
 }
 
-/** The current models on disk. */
+/** The models on disk. A model is an ONNX file with a card, `model.json`, that describes it. */
 export interface ModelStore {
   list(): StoredModel[]
   get(name: string): StoredModel | undefined
-  /** Calls the listener after models were added, changed or removed. Returns a function that unsubscribes it. */
+  /** Calls the listener after models were added, changed or removed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void
   close(): void
 }
@@ -19,15 +20,16 @@ export interface ModelStoreOptions {
   /** Folders of models. If several roots contain the same name, the first root wins. */
   roots: readonly string[]
   log: StoreLog
-  intervalMs?: number
+  /** Interval between scans of the folders. */
+  scanIntervalMs?: number
 }
 
 /**
- * Opens the store and rescans its folders every second. A scan costs a few system calls. Unlike file notifications, it
- * works on every file system and for folders that do not exist yet.
+ * Opens the store and scans its folders every second. A scan costs only a few system calls. Unlike file system events,
+ * scanning works on every file system and for folders that do not exist yet.
  */
 export async function openModelStore(options: ModelStoreOptions): Promise<ModelStore> {
-  const { roots, log, intervalMs = 1000 } = options
+  const { roots, log, scanIntervalMs = 1000 } = options
   const listeners = new Set<() => void>()
   let current: ModelScan = { models: new Map(), broken: [] }
 
@@ -43,7 +45,7 @@ export async function openModelStore(options: ModelStoreOptions): Promise<ModelS
   let isClosed = false
   const poll = async () => {
     await rescan().catch(err => log.warn({ err }, 'failed to read the model store; retrying'))
-    if (!isClosed) timer = setTimeout(poll, intervalMs).unref()
+    if (!isClosed) timer = setTimeout(poll, scanIntervalMs).unref()
   }
   await poll()
 
@@ -62,11 +64,13 @@ export async function openModelStore(options: ModelStoreOptions): Promise<ModelS
 }
 
 function logChanges(before: ModelScan, after: ModelScan, log: StoreLog): void {
-  const alreadyLogged = new Set(before.broken.map(({ folder, reason }) => `${folder}\n${reason}`))
+  const alreadyLogged = new Set(before.broken.map(toKey))
   for (const { folder, reason } of after.broken)
-    if (!alreadyLogged.has(`${folder}\n${reason}`)) log.warn({ folder, reason }, 'skipped broken model')
+    if (!alreadyLogged.has(toKey({ folder, reason }))) log.warn({ folder, reason }, 'skipped broken model')
   for (const [name, { folder }] of after.models)
     if (!before.models.has(name)) log.info({ model: name, folder }, 'model added')
   for (const name of before.models.keys())
     if (!after.models.has(name)) log.info({ model: name }, 'model removed')
 }
+
+const toKey = ({ folder, reason }: BrokenModel) => `${folder}\n${reason}`

@@ -2,38 +2,40 @@ import { createHash } from 'node:crypto'
 import type { ModelCard } from '@eyrie/contract/model'
 import { supportsDynamicSize } from './dynamic-size-check.ts'
 import { assertScoresInRange, type Size } from './head-output.ts'
-import { acceptBytes, type Normalization, noNormalization } from './onnx/byte-input.ts'
+import { acceptBytes, NO_NORMALIZATION, type Normalization } from './onnx/byte-input.ts'
 import { makeSizeDynamic } from './onnx/dynamic-size.ts'
 import { findImageInput, type ImageInput } from './onnx/image-input.ts'
-import { modelType, type OnnxModel } from './onnx/schema.ts'
+import { DATA_LOCATIONS, type GraphProto, type ModelProto, modelProto } from './onnx/schema.ts'
 import { openSession, runTrial } from './session.ts'
 
-/** Properties of a detector that its ONNX file does not contain. */
+/** Properties of a detector that its ONNX file does not contain. Whoever adds a model to the store provides them. */
 export interface ModelFacts {
   head: ModelCard['head']
   labels: string[]
   license: string
   source?: string
-  /** The channel order that the model was trained with; `rgb` by default. */
+  /** Order of the colour channels in the training of the model; `rgb` by default. */
   color?: ModelCard['input']['color']
   normalization?: Partial<Normalization>
   suppress_together?: ModelCard['suppress_together']
-  /** The input size for models with a dynamic size. */
+  /** Size to run the model at; required if the input of the file has a dynamic size. */
   size?: Size
 }
 
+/** A card, which describes a model, and the ONNX file of the model, ready to be written to the store. */
 export interface PreparedModel {
   card: ModelCard
   bytes: Uint8Array
 }
 
-/** Grey value that pads images of another aspect ratio, as in the training of YOLO detectors. */
+/** Grey value of the padding around images of another aspect ratio, as in the training of YOLO detectors. */
 const FILL = 114
+/** Width and height of dynamic models must be multiples of the largest stride of common detectors. */
 const MULTIPLE_OF = 32
 
 /**
- * Converts an exported ONNX file for the store: it accepts 8-bit pixels, and any size if the graph allows it. The result
- * has been loaded and run once. Throws an `Error` with the reason if the file is invalid or contradicts the facts.
+ * Converts an exported ONNX file for the store: the model accepts 8-bit pixels, and images of any size if the graph
+ * allows it. Runs the result once. Throws an `Error` with the reason if the file is invalid or contradicts the facts.
  */
 export async function prepareModel(
   name: string,
@@ -45,21 +47,46 @@ export async function prepareModel(
   const size = chooseSize(input, facts.size)
   assertSuppressedLabelsExist(facts)
 
-  const normalization = { ...noNormalization, ...facts.normalization }
+  const normalization = { ...NO_NORMALIZATION, ...facts.normalization }
   const graph = acceptBytes(model.graph, input, normalization)
   const sizedInput = { ...findImageInput(graph), ...size }
-  const card: Omit<ModelCard, 'sha256'> = {
+  const card = createCard(name, facts, sizedInput, normalization)
+
+  // Load the original file first, so that its errors are not attributed to the edited graph.
+  const original = await openSession(file)
+  await original.release()
+  const fixed = modelProto.encode({ ...model, graph })
+  await assertUsable(fixed, card)
+
+  const dynamic = modelProto.encode({ ...model, graph: makeSizeDynamic(graph, sizedInput) })
+  const isDynamic = await supportsDynamicSize(fixed, dynamic, card)
+  const bytes = isDynamic ? dynamic : fixed
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const finalCard = { ...card, input: { ...card.input, dynamic: isDynamic }, sha256 }
+  return { card: finalCard, bytes }
+}
+
+type CardWithoutHash = Omit<ModelCard, 'sha256'>
+
+function createCard(
+  name: string,
+  facts: ModelFacts,
+  input: ImageInput & Size,
+  normalization: Normalization,
+): CardWithoutHash {
+  return {
     name,
     task: 'detect',
     head: facts.head,
     labels: facts.labels,
     input: {
-      name: sizedInput.name,
-      layout: sizedInput.layout,
+      name: input.name,
+      layout: input.layout,
       color: facts.color ?? 'rgb',
       dtype: 'uint8',
       ...normalization,
-      ...size,
+      width: input.width,
+      height: input.height,
       dynamic: false,
       multiple_of: MULTIPLE_OF,
       fill: FILL,
@@ -68,38 +95,34 @@ export async function prepareModel(
     license: facts.license,
     source: facts.source,
   }
+}
 
-  // Load the original file first, so that its errors are not attributed to the edited graph.
-  await openSession(file).then(session => session.release())
-  const fixed = modelType.encode({ ...model, graph })
-  const session = await openSession(fixed)
+/** Runs the model once. Throws an `Error` if the model does not match its card. */
+async function assertUsable(model: Uint8Array, card: CardWithoutHash): Promise<void> {
+  const session = await openSession(model)
   try {
     assertScoresInRange(card, await runTrial(session, card))
   } finally {
     await session.release()
   }
-
-  const dynamic = modelType.encode({ ...model, graph: makeSizeDynamic(graph, sizedInput) })
-  const isDynamic = await supportsDynamicSize(fixed, dynamic, card)
-  const bytes = isDynamic ? dynamic : fixed
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { card: { ...card, input: { ...card.input, dynamic: isDynamic }, sha256 }, bytes }
 }
 
-function decodeModel(file: Uint8Array): OnnxModel & { graph: NonNullable<OnnxModel['graph']> } {
-  let model: OnnxModel
+/** Decodes an ONNX file. Throws an `Error` if the file is no complete model. */
+function decodeModel(file: Uint8Array): ModelProto & { graph: GraphProto } {
+  let model: ModelProto
   try {
-    model = modelType.decode(file)
+    model = modelProto.decode(file)
   } catch {
     throw new Error('it is not an ONNX model, or it is truncated')
   }
   const { graph } = model
   if (!graph?.nodes.length) throw new Error('it is not an ONNX model: it contains no graph')
-  if (graph.initializers.some(({ dataLocation }) => dataLocation === 1))
+  if (graph.initializers.some(({ dataLocation }) => dataLocation === DATA_LOCATIONS.external))
     throw new Error('its weights are in another file: save it as a single file first')
   return { ...model, graph }
 }
 
+/** Returns the size that the model was exported for, or the requested size if the model accepts any size. */
 function chooseSize({ width, height }: ImageInput, requested: Size | undefined): Size {
   if (width && height) {
     if (requested && (requested.width !== width || requested.height !== height))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { download, publishedModels } from './published-models.ts'
+import { download, PUBLISHED_MODELS } from './published-models.ts'
 
 const file = Buffer.alloc(1 << 20, 'model')
 const sha256 = createHash('sha256').update(file).digest('hex')
@@ -48,9 +48,9 @@ describe('download', () => {
   })
 })
 
-describe('publishedModels', () => {
+describe('published models', () => {
   it('are release files with a hash and a permissive license', () => {
-    for (const { url, sha256, options } of Object.values(publishedModels)) {
+    for (const { url, sha256, options } of Object.values(PUBLISHED_MODELS)) {
       expect(url).toMatch(/^https:\/\/github\.com\/.*\/releases\/download\//)
       expect(sha256).toMatch(/^[0-9a-f]{64}$/)
       expect(options.license).toMatch(/^(Apache-2\.0|MIT|BSD-3-Clause)$/)

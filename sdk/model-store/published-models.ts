@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cocoLabels, cocoSuppressTogether } from './model-labels.ts'
+import { COCO_LABELS, COCO_SUPPRESS_TOGETHER } from './model-labels.ts'
 import type { NewModel } from './write-models.ts'
 
 /** A model that can be downloaded from its authors. */
@@ -11,8 +11,8 @@ export interface PublishedModel {
   options: Omit<NewModel, 'name' | 'model'>
 }
 
-/** YOLOX expects BGR pixels from 0 to 255. Releases since 0.1.1 need no normalisation. */
-const createYolox = (file: string, sha256: string, about: string): PublishedModel => {
+/** YOLOX models are trained on BGR pixels from 0 to 255. Since release 0.1.1 they need no normalisation. */
+function describeYolox(file: string, sha256: string, about: string): PublishedModel {
   const url = `https://github.com/Megvii-BaseDetection/YOLOX/releases/download/0.1.1rc0/${file}`
   return {
     url,
@@ -20,33 +20,33 @@ const createYolox = (file: string, sha256: string, about: string): PublishedMode
     about,
     options: {
       head: 'yolox',
-      labels: [...cocoLabels],
+      labels: [...COCO_LABELS],
       color: 'bgr',
-      suppress_together: cocoSuppressTogether,
+      suppress_together: COCO_SUPPRESS_TOGETHER,
       license: 'Apache-2.0',
       source: url,
     },
   }
 }
 
-/** Models with a permissive license, by the name under which they are added. */
-export const publishedModels: Readonly<Record<string, PublishedModel>> = {
-  'yolox-nano': createYolox(
+/** Models with a permissive license that `eyrie model add` can download, by name. */
+export const PUBLISHED_MODELS: Readonly<Record<string, PublishedModel>> = {
+  'yolox-nano': describeYolox(
     'yolox_nano.onnx',
     'c789161ed43c8269fcd4e67c67eeeb4e80c622da2eb296a20bc6007bd18a0b7d',
     '80 everyday classes, 3.7 MB, fastest',
   ),
-  'yolox-tiny': createYolox(
+  'yolox-tiny': describeYolox(
     'yolox_tiny.onnx',
     '427cc366d34e27ff7a03e2899b5e3671425c262ea2291f88bb942bc1cc70b0f7',
     '80 everyday classes, 20 MB, more accurate',
   ),
 }
 
-/** Called with the number of bytes received; `total` is undefined if the server does not send the length. */
-export type OnProgress = (received: number, total: number | undefined) => void
+/** Receives the progress of a download in bytes. `totalBytes` is undefined if the server does not send the length. */
+export type OnProgress = (receivedBytes: number, totalBytes: number | undefined) => void
 
-/** Downloads a published model. Throws an `Error` if the server is unreachable or the hash of the file differs. */
+/** Downloads a published model. Throws an `Error` if the server is unreachable or the file has another SHA-256. */
 export async function download(
   { url, sha256 }: Pick<PublishedModel, 'url' | 'sha256'>,
   onProgress: OnProgress = () => {},
@@ -56,21 +56,21 @@ export async function download(
   if (!response.ok || !response.body)
     throw new Error(`${url} answered ${response.status} ${response.statusText}`)
 
-  const length = Number(response.headers.get('content-length'))
+  const totalBytes = Number(response.headers.get('content-length')) || undefined
   const chunks: Uint8Array[] = []
-  let received = 0
+  let receivedBytes = 0
   for await (const chunk of response.body) {
     chunks.push(chunk)
-    received += chunk.length
-    onProgress(received, length || undefined)
+    receivedBytes += chunk.length
+    onProgress(receivedBytes, totalBytes)
   }
-  const bytes = Buffer.concat(chunks)
-  const actual = createHash('sha256').update(bytes).digest('hex')
-  if (actual !== sha256)
+  const file = Buffer.concat(chunks)
+  const actualSha256 = createHash('sha256').update(file).digest('hex')
+  if (actualSha256 !== sha256)
     throw new Error(
-      `${url} is not the expected file: its sha256 is ${actual}, expected ${sha256}. Nothing was added`,
+      `${url} is not the expected file: its sha256 is ${actualSha256}, expected ${sha256}. Nothing was added`,
     )
-  return bytes
+  return file
 }
 
 function throwUnreachable(url: string, error: Error): never {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** A model is not loaded any more after this many native crashes. */
+/** After this many native crashes, a model is in quarantine: the engine no longer loads it. */
 const MAX_CRASHES = 2
 
 const crashRecord = z.object({
@@ -16,17 +16,18 @@ export type CrashRecord = z.infer<typeof crashRecord>
 export const isQuarantined = ({ crashes }: CrashRecord): boolean => crashes >= MAX_CRASHES
 
 /**
- * Records the native crashes of models by the SHA-256 of their files, so that another file under the same name starts
- * without a record. The records are stored with the models and survive restarts of the engine.
+ * Counts the native crashes of each model. Records belong to the SHA-256 of the ONNX file, so a new file under the same
+ * name starts without a record. They are stored in the folder of the models and survive restarts of the engine.
  */
 export interface Quarantine {
   findCrashes(sha256: string): CrashRecord | undefined
-  addCrash(model: { name: string; sha256: string }, how: string): CrashRecord
+  /** Counts another crash and returns the new record. `cause` describes the crash, such as `SIGSEGV while loading`. */
+  addCrash(model: { name: string; sha256: string }, cause: string): CrashRecord
   /** Deletes the crash record of a file. */
   clear(sha256: string): void
 }
 
-/** Opens the quarantine of the store that writes models to `root`. */
+/** Opens the quarantine in `root`, the folder to which models are added. */
 export function openQuarantine(root: string): Quarantine {
   const folder = join(root, '.quarantine')
   const getPath = (sha256: string) => join(folder, `${sha256}.json`)
@@ -41,11 +42,16 @@ export function openQuarantine(root: string): Quarantine {
 
   return {
     findCrashes,
-    addCrash: ({ name, sha256 }, how) => {
-      const record = { model: name, crashes: (findCrashes(sha256)?.crashes ?? 0) + 1, last: how }
+    addCrash: ({ name, sha256 }, cause) => {
+      const crashes = (findCrashes(sha256)?.crashes ?? 0) + 1
+      const record: CrashRecord = { model: name, crashes, last: cause }
+
+      // The record is written to a draft first, so that a crash never leaves half a record.
+      const path = getPath(sha256)
+      const draft = `${path}.new`
       mkdirSync(folder, { recursive: true })
-      writeFileSync(`${getPath(sha256)}.new`, JSON.stringify(record))
-      renameSync(`${getPath(sha256)}.new`, getPath(sha256))
+      writeFileSync(draft, JSON.stringify(record))
+      renameSync(draft, path)
       return record
     },
     clear: sha256 => rmSync(getPath(sha256), { force: true }),

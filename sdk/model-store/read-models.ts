@@ -4,7 +4,7 @@ import { type ModelCard, modelCard } from '@eyrie/contract/model'
 import { parseAs } from '@eyrie/contract/parse'
 
 /** The folder of the models that ship with Eyrie, a second root of the store. */
-export const shippedModels = resolve(import.meta.dirname, '../../models')
+export const SHIPPED_MODELS = resolve(import.meta.dirname, '../../models')
 
 /** A model on disk: `<root>/<name>/{model.json, model.onnx}`. */
 export interface StoredModel {
@@ -14,7 +14,7 @@ export interface StoredModel {
   file: string
 }
 
-/** A folder without a valid model, and the reason. */
+/** A folder that should contain a model, but is not valid. */
 export interface BrokenModel {
   folder: string
   reason: string
@@ -42,7 +42,7 @@ export async function scanModels(roots: readonly string[]): Promise<ModelScan> {
   return scan
 }
 
-/** Reads the card of a model, not its ONNX file. Throws an `Error` with the reason if the folder is not a valid model. */
+/** Reads the card of a model, but not the ONNX file. Throws an `Error` with the reason if the folder is not a valid model. */
 export async function readModel(folder: string): Promise<StoredModel> {
   const text = await readFile(join(folder, 'model.json'), 'utf8').catch(throwUnreadable('model.json'))
   const card = parseCard(text)
@@ -52,7 +52,7 @@ export async function readModel(folder: string): Promise<StoredModel> {
   return { card, folder, file }
 }
 
-/** Lists the folders in a root. Names that begin with a dot are not models. */
+/** Lists the model folders of a root. Folders that begin with a dot, such as `.quarantine`, have other purposes. */
 async function listModelFolders(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   return entries

@@ -2,17 +2,20 @@ import type { ModelCard } from '@eyrie/contract/model'
 import { env, InferenceSession, Tensor } from 'onnxruntime-node'
 import { findOutput, type HeadTensor, type Size } from './head-output.ts'
 
+/** Opens and runs models with ONNX Runtime. */
+
 /** Execution providers of ONNX Runtime that Eyrie can use. */
 export type Provider = 'cpu' | 'cuda'
 
-// Errors are thrown as exceptions: the library's own lines on stderr would only repeat them.
+// ONNX Runtime throws errors as exceptions and would also print them to stderr.
 env.logLevel = 'fatal'
-// Its telemetry is on by default: it stores an identifier of this machine and reports every model to its vendor.
+// By default, ONNX Runtime stores an identifier of the machine and reports every loaded model to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
 
 /**
- * Opens a model with a single thread. Inference scales by running several sessions in parallel, and spinning threads of
- * ONNX Runtime would compete for the cores.
+ * Loads a model. The session uses a single thread: inference scales by running several sessions in parallel, and
+ * spinning threads of ONNX Runtime would compete for the cores. Throws an `Error` with the reason if the model cannot be
+ * loaded.
  */
 export async function openSession(model: Uint8Array, provider: Provider = 'cpu'): Promise<InferenceSession> {
   try {
@@ -31,18 +34,18 @@ export async function openSession(model: Uint8Array, provider: Provider = 'cpu')
   }
 }
 
-/** Allocates an input tensor for one image. Write its pixels to `data`. */
+/** Creates an empty input tensor for one image. Write the pixels to its `data`. */
 export function createInputTensor(input: ModelCard['input'], { width, height }: Size): Tensor {
   const dims = input.layout === 'nchw' ? [1, 3, height, width] : [1, height, width, 3]
-  const values = 3 * width * height
+  const valueCount = 3 * width * height
   return input.dtype === 'uint8'
-    ? new Tensor('uint8', new Uint8Array(values), dims)
-    : new Tensor('float32', new Float32Array(values), dims)
+    ? new Tensor('uint8', new Uint8Array(valueCount), dims)
+    : new Tensor('float32', new Float32Array(valueCount), dims)
 }
 
 /**
- * Runs the model once on a uniform grey image and returns the output that its head decodes. Throws an `Error` if the
- * model and its card do not match.
+ * Runs a model once on a uniform grey image and returns the output with the detections. Throws an `Error` if the model
+ * does not match its card.
  */
 export async function runTrial(
   session: InferenceSession,
@@ -54,9 +57,8 @@ export async function runTrial(
     throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${card.input.name}`)
   const tensor = createInputTensor(card.input, size)
   ;(tensor.data as Uint8Array | Float32Array).fill(card.input.fill)
-  return findOutput(card, await session.run({ [card.input.name]: tensor }).catch(cannotRun), size)
-}
-
-function cannotRun(error: Error): never {
-  throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
+  const outputs = await session.run({ [card.input.name]: tensor }).catch((error: Error) => {
+    throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
+  })
+  return findOutput(card, outputs, size)
 }

@@ -13,12 +13,12 @@ export interface NewModel extends ModelFacts {
 }
 
 /**
- * Validates and prepares a model, and writes it to `root` atomically, replacing a model with the same name. Throws an
- * `Error` with the reason if the model is not valid.
+ * Adds a model to the folder `root` and replaces a model with the same name. Readers see either the old or the new model,
+ * or for a moment none. Throws an `Error` with the reason if the model is not valid.
  */
 export async function addModel(root: string, { name, model, ...facts }: NewModel): Promise<StoredModel> {
   assertModelName(name)
-  // Loaded on demand: this pulls in ONNX Runtime, and most users of the store only read it.
+  // Imported on demand, because it loads ONNX Runtime, which readers of the store do not need.
   const { prepareModel } = await import('./prepare-model.ts')
   const prepared = await prepareModel(name, model, facts)
 
@@ -27,7 +27,7 @@ export async function addModel(root: string, { name, model, ...facts }: NewModel
   return { card: prepared.card, folder, file: join(folder, 'model.onnx') }
 }
 
-/** Removes a model from `root`, even a broken one. Throws an `Error` if it does not exist. */
+/** Removes a model from `root`, even if the model is broken. Throws an `Error` if it does not exist. */
 export async function removeModel(root: string, name: string): Promise<void> {
   assertModelName(name)
   const folder = join(root, name)

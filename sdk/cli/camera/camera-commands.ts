@@ -1,30 +1,47 @@
 import type { AddressObject, CameraReport } from '@eyrie/contract'
-import { type Command, parseArguments, UsageError } from '../command/command.ts'
+import { type Command, JSON_OPTION, parseArguments, parseChoice, UsageError } from '../command/command.ts'
 import { writeLocalFile } from '../command/local-files.ts'
-import { formatTable, type Output, styled, type Terminal, writeJson } from '../command/terminal.ts'
-import { connectEngine, engineOptions } from '../engine/engine-access.ts'
+import { type Output, styled, type Terminal, writeJson, writeTable } from '../command/terminal.ts'
+import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 
+/** `eyrie camera discover`: lists the cameras that the engine finds on its networks. */
 export const discoverCamerasCommand: Command = {
   usage: '[--host HOST[:PORT]] [--json] [--url URL] [--token TOKEN]',
   about:
     "Finds ONVIF cameras on the engine's networks, or queries a single host. Pass an address it prints to eyrie camera test.",
 
   async run(args, terminal) {
-    const options = { host: { type: 'string' }, json: { type: 'boolean' }, ...engineOptions } as const
-    const { values } = parseArguments(args, options, [])
+    const options = { host: { type: 'string' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const { values } = parseArguments(args, options)
     const cameras = await connectEngine(values, terminal).camera.discover({ host: values.host })
-    if (values.json) return writeJson(terminal.out, cameras)
-    if (cameras.length === 0)
-      return void terminal.out.write(
-        'No camera answered. Enable ONVIF in the camera, or name its address with --host.\n',
-      )
+
+    const { out } = terminal
+    if (values.json) return writeJson(out, cameras)
+    if (cameras.length === 0) {
+      out.write('No camera answered. Enable ONVIF in the camera, or name its address with --host.\n')
+      return
+    }
     const rows = cameras.map(({ name, hardware, location, profiles, url }) => [
-      ...[name ?? '-', hardware ?? '-', location ?? '-', profiles.join(',') || '-', url],
+      name ?? '-',
+      hardware ?? '-',
+      location ?? '-',
+      profiles.join(',') || '-',
+      url,
     ])
-    terminal.out.write(formatTable([['NAME', 'HARDWARE', 'LOCATION', 'PROFILES', 'ADDRESS'], ...rows]))
+    writeTable(out, [['NAME', 'HARDWARE', 'LOCATION', 'PROFILES', 'ADDRESS'], ...rows])
   },
 }
 
+const TEST_OPTIONS = {
+  username: { type: 'string' },
+  transport: { type: 'string' },
+  'tls-insecure': { type: 'boolean' },
+  picture: { type: 'string' },
+  ...JSON_OPTION,
+  ...ENGINE_OPTIONS,
+} as const
+
+/** `eyrie camera test`: connects the engine to a camera and prints what the camera delivers. */
 export const testCameraCommand: Command = {
   usage:
     '<address> [--username NAME] [--transport auto|tcp|udp] [--tls-insecure] [--picture FILE.jpg] [--json] [--url URL] [--token TOKEN]',
@@ -33,25 +50,19 @@ export const testCameraCommand: Command = {
     'The password is read from EYRIE_CAMERA_PASSWORD, because every user of the machine can read a command line.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(
-      args,
-      {
-        username: { type: 'string' },
-        transport: { type: 'string' },
-        'tls-insecure': { type: 'boolean' },
-        picture: { type: 'string' },
-        json: { type: 'boolean' },
-        ...engineOptions,
-      },
-      ['address'],
-    )
-    const address = toCameraAddress(positionals[0]!, values, terminal)
+    const { values, positionals } = parseArguments(args, TEST_OPTIONS, ['address'])
+    const [url] = positionals
+    const address = toCameraAddress(url, values, terminal)
     const report = await connectEngine(values, terminal).camera.test(address)
+
     if (values.json) writeJson(terminal.out, report)
     else printReport(report, terminal.out)
     if (values.picture) await writeLocalFile(values.picture, Buffer.from(report.picture, 'base64'))
   },
 }
+
+/** `scheme://user:password@` */
+const PASSWORD_IN_URL = /^[a-z+]+:\/\/[^/@]*:[^/]*@/i
 
 interface AddressOptions {
   username?: string
@@ -59,48 +70,63 @@ interface AddressOptions {
   'tls-insecure'?: boolean
 }
 
+/** Converts the arguments of the command to an address. Throws `UsageError` if the URL contains a password. */
 function toCameraAddress(
   url: string,
-  options: AddressOptions,
+  { username, transport, 'tls-insecure': isTlsInsecure }: AddressOptions,
   { environment = {} }: Terminal,
 ): AddressObject {
-  if (/^[a-z+]+:\/\/[^/@]*:[^/]*@/i.test(url))
+  if (PASSWORD_IN_URL.test(url))
     throw new UsageError(
       'every user of the machine can read a password in the command line: use --username, and set EYRIE_CAMERA_PASSWORD in the environment',
     )
-  const { username, transport } = options
-  if (transport !== undefined && transport !== 'auto' && transport !== 'tcp' && transport !== 'udp')
-    throw new UsageError(`--transport ${transport} should be one of auto, tcp, udp`)
-  return {
-    url,
-    ...(username && { username, password: environment.EYRIE_CAMERA_PASSWORD ?? '' }),
-    ...(transport && { transport }),
-    ...(options['tls-insecure'] && { tls_insecure: true }),
+
+  const address: AddressObject = { url }
+  if (username) {
+    address.username = username
+    address.password = environment.EYRIE_CAMERA_PASSWORD ?? ''
   }
+  if (transport !== undefined) address.transport = parseChoice('transport', transport, ['auto', 'tcp', 'udp'])
+  if (isTlsInsecure) address.tls_insecure = true
+  return address
 }
 
 function printReport(report: CameraReport, out: Output): void {
-  const { device, clock, audio, streams = [] } = report
   out.write(`${styled(out, 'green', 'works')}  ${report.url}\n`)
-  const properties: [name: string, value: string | number | undefined][] = [
-    ['device', [device?.manufacturer, device?.model, device?.firmware].filter(Boolean).join(' ')],
-    ['codec', [report.codec, report.profile].filter(Boolean).join(', ')],
+  const knownProperties = describeStream(report).filter(([, text]) => text !== '')
+  const propertyRows = knownProperties.map(([name, text]) => [`  ${name}`, text])
+  writeTable(out, propertyRows)
+
+  const { streams = [] } = report
+  if (streams.length === 0) return
+  out.write('\n')
+  const streamRows = streams.map(({ name, profile, codec, width, height, url }) => [
+    name,
+    profile.toUpperCase(),
+    codec ?? '-',
+    width && height ? `${width}×${height}` : '-',
+    url,
+  ])
+  writeTable(out, [['STREAM', 'PROFILE', 'CODEC', 'SIZE', 'ADDRESS'], ...streamRows])
+}
+
+/** Describes the tested stream as pairs of name and text. The text is empty for properties that are unknown. */
+function describeStream(report: CameraReport): [name: string, text: string][] {
+  const { device, audio, clock } = report
+  const sampleRate = audio?.sample_rate && `${audio.sample_rate} Hz`
+  return [
+    ['device', joinKnown(' ', device?.manufacturer, device?.model, device?.firmware)],
+    ['codec', joinKnown(', ', report.codec, report.profile)],
     ['size', `${report.width}×${report.height}`],
-    ['rate', report.fps && `${report.fps} frames/s, ${report.bitrate_kbps} kbit/s`],
+    ['rate', report.fps ? `${report.fps} frames/s, ${report.bitrate_kbps} kbit/s` : ''],
     ['keyframes', report.keyframe_distance_s ? `every ${report.keyframe_distance_s} s` : 'rare'],
-    [
-      'sound',
-      audio && [audio.codec, audio.sample_rate && `${audio.sample_rate} Hz`].filter(Boolean).join(', '),
-    ],
-    ['lost', report.packets_lost ? `${Math.round(report.packets_lost * 100)} % of packets` : undefined],
+    ['sound', joinKnown(', ', audio?.codec, sampleRate)],
+    ['lost', report.packets_lost ? `${Math.round(report.packets_lost * 100)} % of packets` : ''],
     ['clock', clock.skew_s === undefined ? 'unknown' : `${clock.skew_s} s ahead (${clock.source})`],
     ['picture', `after ${report.first_picture_s.toFixed(1)} s`],
   ]
-  out.write(formatTable(properties.flatMap(([name, value]) => (value ? [[`  ${name}`, String(value)]] : []))))
-  if (streams.length === 0) return
-  out.write('\n')
-  const rows = streams.map(({ name, profile, codec, width, height, url }) => [
-    ...[name, profile.toUpperCase(), codec ?? '-', width && height ? `${width}×${height}` : '-', url],
-  ])
-  out.write(formatTable([['STREAM', 'PROFILE', 'CODEC', 'SIZE', 'ADDRESS'], ...rows]))
 }
+
+/** Joins the texts that are present. */
+const joinKnown = (separator: string, ...texts: (string | number | undefined)[]) =>
+  texts.filter(Boolean).join(separator)

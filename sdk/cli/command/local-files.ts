@@ -1,21 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
-/** Reads a file that the user named. Throws an `Error` that names the file and the reason. */
+/** Reads a file named on the command line. Rejects with an `Error` that names the file and the reason. */
 export function readLocalFile(path: string): Promise<Buffer> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      error.code === 'ENOENT' ? `${path} does not exist` : `${path} cannot be read: ${error.message}`,
-    )
+  return readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') throw new Error(`${path} does not exist`, { cause })
+    throw new Error(`${path} cannot be read: ${cause.message}`, { cause })
   })
 }
 
-/** Writes a file that the user named. Throws an `Error` that names the file and the reason. */
+/** Writes a file named on the command line. Rejects with an `Error` that names the file and the reason. */
 export function writeLocalFile(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
-  return writeFile(path, content, { mode }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      error.code === 'ENOENT'
-        ? `${path} cannot be written: its folder does not exist`
-        : `${path} cannot be written: ${error.message}`,
-    )
+  return writeFile(path, content, { mode }).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'its folder does not exist' : cause.message
+    throw new Error(`${path} cannot be written: ${reason}`, { cause })
   })
 }

@@ -14,31 +14,44 @@ export interface Terminal {
   environment?: Readonly<Record<string, string | undefined>>
   out: Output
   err: Output
-  /** Returns a signal that fires on Ctrl-C. From then on Ctrl-C no longer ends the program. */
+  /** Returns a signal that fires on Ctrl-C. After this call, Ctrl-C no longer ends the program. */
   captureInterrupt?(): AbortSignal
 }
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** The text in a style on a terminal, and plain text in a file or pipe. */
+/** Returns the text with the style's escape sequences if the output is a terminal, otherwise the plain text. */
 export const styled = (output: Output, style: Style, text: string) =>
   output.isTTY ? styleText(style, text, { validateStream: false }) : text
 
-/** Formats rows as columns that are as wide as their longest cell. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
-  const widths =
-    rows[0]?.map((_, column) => Math.max(...rows.map(row => printedWidth(row[column] ?? '')))) ?? []
-  const formatRow = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - printedWidth(cell)))
-      .join('  ')
-      .trimEnd()
-  return rows.map(row => `${formatRow(row)}\n`).join('')
+/** Writes what a command has done: a verb in green and its object, such as `wrote bundle.tar.gz`. */
+export function writeSuccess(output: Output, verb: string, object: string): void {
+  output.write(`${styled(output, 'green', verb)} ${object}\n`)
 }
 
-/** The number of columns that a cell occupies. Escape sequences for colours occupy none. */
-const printedWidth = (cell: string) => stripVTControlCharacters(cell).length
-
-export const writeJson = (output: Output, value: unknown) => {
+/** Writes a value as indented JSON, the output of commands with `--json`. */
+export function writeJson(output: Output, value: unknown): void {
   output.write(`${JSON.stringify(value, null, 2)}\n`)
 }
+
+/** Writes rows as columns that are as wide as their longest cell. Cells may be styled. */
+export function writeTable(output: Output, rows: readonly (readonly string[])[]): void {
+  const columnWidths: number[] = []
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      const previousWidth = columnWidths[column] ?? 0
+      columnWidths[column] = Math.max(previousWidth, getPrintedWidth(cell))
+    }
+  }
+
+  for (const row of rows) {
+    const cells = row.map((cell, column) => {
+      const padding = columnWidths[column]! - getPrintedWidth(cell)
+      return cell + ' '.repeat(padding)
+    })
+    output.write(`${cells.join('  ').trimEnd()}\n`)
+  }
+}
+
+/** Returns the number of character cells that a text occupies. Escape sequences of styles occupy none. */
+const getPrintedWidth = (text: string) => stripVTControlCharacters(text).length

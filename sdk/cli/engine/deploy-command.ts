@@ -1,12 +1,13 @@
 import { basename } from 'node:path'
-import { deployment } from '@eyrie/contract'
+import { type Deployment, deployment } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { parse as parseYaml } from 'yaml'
-import { type Command, parseArguments, UsageError } from '../command/command.ts'
+import { type Command, JSON_OPTION, parseArguments, UsageError } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
-import { styled, writeJson } from '../command/terminal.ts'
-import { connectEngine, engineOptions } from './engine-access.ts'
+import { writeJson, writeSuccess } from '../command/terminal.ts'
+import { connectEngine, ENGINE_OPTIONS } from './engine-access.ts'
 
+/** `eyrie deploy`: replaces the configuration of the engine with the one in a file. */
 export const deployCommand: Command = {
   usage: '<file.yaml> [--override capacity] [--json] [--url URL] [--token TOKEN]',
   about:
@@ -14,27 +15,29 @@ export const deployCommand: Command = {
     'The file name - reads from standard input.',
 
   async run(args, terminal) {
-    const options = { override: { type: 'string' }, json: { type: 'boolean' }, ...engineOptions } as const
+    const options = { override: { type: 'string' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
     const { values, positionals } = parseArguments(args, options, ['file'])
+    const [file] = positionals
     const { override } = values
     if (override !== undefined && override !== 'capacity')
       throw new UsageError(`--override ${override} should be capacity`)
-    const file = positionals[0]!
-    const body = await readDeployment(file)
-    const deployed = await connectEngine(values, terminal).deploy(body, { override })
-    const { out } = terminal
-    if (values.json) return writeJson(out, deployed)
-    const { sources, sinks, pipelines } = deployed
-    out.write(
-      `${styled(out, 'green', 'deployed')} ${basename(file)}: pipelines ${pipelines.length}, sources ${sources.length}, sinks ${sinks.length}\n`,
-    )
+
+    const newDeployment = await readDeployment(file)
+    const configuration = await connectEngine(values, terminal).deploy(newDeployment, { override })
+
+    if (values.json) return writeJson(terminal.out, configuration)
+    const { sources, sinks, pipelines } = configuration
+    const counts = `pipelines ${pipelines.length}, sources ${sources.length}, sinks ${sinks.length}`
+    writeSuccess(terminal.out, 'deployed', `${basename(file)}: ${counts}`)
   },
 }
 
-/** Throws an `Error` that names the file and the invalid field. */
-async function readDeployment(file: string) {
-  const text = await readLocalFile(file === '-' ? '/dev/stdin' : file)
+/** Reads and validates a YAML or JSON file. Throws an `Error` that names the file and the invalid field. */
+async function readDeployment(file: string): Promise<Deployment> {
+  const path = file === '-' ? '/dev/stdin' : file
+  const text = await readLocalFile(path)
   try {
+    // Every JSON text is also valid YAML.
     return parseAs(deployment, parseYaml(text.toString()))
   } catch (cause) {
     throw new Error(`${file} cannot be deployed: ${(cause as Error).message}`, { cause })

@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -134,6 +137,27 @@ describe('a deployed configuration', () => {
     })
   })
 
+  it('is not needed to see the alarms of the other services while the engine is unreachable', async () => {
+    const alarm = 'engine Yard has been offline since 2026-01-31 12:00:00 UTC'
+    const management = createServer((_, response) =>
+      response.end(JSON.stringify({ ok: true, alarms: [alarm] })),
+    ).listen(0, '127.0.0.1')
+    await once(management, 'listening')
+    onTestFinished(() => void management.close())
+    const environment = {
+      EYRIE_ENGINE_URL: unreachable,
+      EYRIE_MEDIA_URL: unreachable,
+      EYRIE_MANAGEMENT_URL: `http://127.0.0.1:${(management.address() as AddressInfo).port}`,
+    }
+    const { code, out, err } = await runEyrieCommand(['status'], { data, environment })
+    expect(code).toBe(1)
+    expect(out).toContain(`alarm  management: ${alarm}\n`)
+    expect(out).toContain('unhealthy  engine: ')
+    expect(err).toContain('cannot be reached')
+    const json = await runEyrieCommand(['status', '--json'], { data, environment })
+    expect(JSON.parse(json.out)).toMatchObject({ services: { management: { alarms: [alarm] } } })
+  })
+
   it('is coloured on a terminal only, with aligned columns', async () => {
     const coloured = (await run('channels', true)).out
     expect(coloured).toContain('\u001b[33mstarting\u001b[39m')
@@ -142,7 +166,7 @@ describe('a deployed configuration', () => {
 
   it('is reported by eyrie watch', async () => {
     expect((await run('watch --since 1 --count 1')).out).toMatch(
-      /^\d\d:\d\d:\d\d {2}channel \d+ +state {2}starting .*\n$/,
+      /^\d\d:\d\d:\d\d {2}channel \d+ +state {4}starting .*\n$/,
     )
     const lines = (await run('watch --since 1 --count 2 --kinds state --json')).out.trim().split('\n')
     expect(lines.map(line => outputMessage.parse(JSON.parse(line)).kind)).toEqual(['state', 'state'])
@@ -176,7 +200,7 @@ describe('eyrie status', () => {
     await call('POST', '/pipelines', { elements: [{ name: 'motion' }], sources: [1] })
     const args = ['status', '--url', `http://127.0.0.1:${server.port}`]
     const readStatus = async () => (await runEyrieCommand(args, { data: ownData, isTTY: true })).out
-    const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: the disk takes no messages'
+    const alarm = '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: failed to write the output log'
     await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
     mkdirSync(log)
     await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'), 20_000)
@@ -193,7 +217,7 @@ describe('connecting to the engine', () => {
     expect(await runEyrieCommand(args, terminal)).toMatchObject({ code: 0 })
     expect(await runEyrieCommand(args.slice(0, 3), terminal)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/token is missing or invalid/),
+      err: expect.stringMatching(/does not accept this token; .*secrets\/engine-token/),
     })
   })
 

@@ -1,24 +1,28 @@
 import type { Client } from '@eyrie/client'
-import { EyrieError, type PipelineStatistics, type PipelineStatus } from '@eyrie/contract'
+import { EyrieError, type Pipeline, type PipelineStatistics, type PipelineStatus } from '@eyrie/contract'
 import { type Output, styled } from '../command/terminal.ts'
 
-/** Reads the statistics of pipelines by id. Pipelines deleted in the meantime are omitted. */
+/** Reads the statistics of pipelines, by id. Pipelines that have been deleted in the meantime are omitted. */
 export async function readPipelineHealth(
   client: Client,
-  ids: readonly number[],
+  pipelines: readonly Pick<Pipeline, 'id'>[],
 ): Promise<Map<number, PipelineStatistics>> {
-  const entries = ids.map(async id => {
-    try {
-      return [[id, await client.pipelineStatistics(id)] as const]
-    } catch (error) {
-      if (error instanceof EyrieError && error.code === 'id') return []
-      throw error
-    }
-  })
-  return new Map((await Promise.all(entries)).flat())
+  const health = new Map<number, PipelineStatistics>()
+  await Promise.all(
+    pipelines.map(async ({ id }) => {
+      try {
+        health.set(id, await client.pipelineStatistics(id))
+      } catch (error) {
+        // The code `id` means that there is no pipeline with this id.
+        const isDeleted = error instanceof EyrieError && error.code === 'id'
+        if (!isDeleted) throw error
+      }
+    }),
+  )
+  return health
 }
 
-const statusColours = {
+const STATUS_COLOURS = {
   running: 'green',
   starting: 'yellow',
   degraded: 'yellow',
@@ -27,10 +31,11 @@ const statusColours = {
   idle: 'dim',
 } as const satisfies Record<PipelineStatus, string>
 
-/** Formats status, frames per second, latency and reason as cells of a table. */
+/** Formats the health of a pipeline as the cells of a table row, which several commands print. */
 export function formatHealthCells(
   out: Output,
   { status, fps, latency, reason = '' }: PipelineStatistics,
 ): [status: string, fps: string, latency: string, reason: string] {
-  return [styled(out, statusColours[status], status), fps.toFixed(1), `${Math.round(latency)} ms`, reason]
+  const colouredStatus = styled(out, STATUS_COLOURS[status], status)
+  return [colouredStatus, fps.toFixed(1), `${Math.round(latency)} ms`, reason]
 }

@@ -1,101 +1,122 @@
 import { type Client, createClient, readHealth } from '@eyrie/client'
 import type { Health } from '@eyrie/contract'
-import { type Command, parseArguments } from '../command/command.ts'
-import { formatTable, type Output, styled, type Terminal, writeJson } from '../command/terminal.ts'
-import { engineOptions, getEngineAccess, getServiceAccess } from './engine-access.ts'
+import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
+import { type Output, styled, type Terminal, writeJson, writeTable } from '../command/terminal.ts'
+import { ENGINE_OPTIONS, getEngineAccess, getServiceAccess } from './engine-access.ts'
 import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 
+/** `eyrie status`: prints a summary of the appliance, its problems and its pipelines. */
 export const statusCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about:
     'Shows the state of the appliance: alarms, services and pipelines. With --url, shows only the engine at that address.',
 
   async run(args, terminal) {
-    const { values } = parseArguments(args, { json: { type: 'boolean' }, ...engineOptions }, [])
+    const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const engine = getEngineAccess(values, terminal)
-    const serviceUrls = { engine: engine.url, ...(values.url === undefined && getOtherServiceUrls(terminal)) }
-    const status = await readStatus(createClient(engine), serviceUrls)
-    if (values.json) writeJson(terminal.out, status)
-    else printStatus(status, terminal.out)
+    const otherServices = values.url === undefined ? getOtherServiceUrls(terminal) : {}
+    const services = await readServiceHealth({ engine: engine.url, ...otherServices })
+
+    try {
+      const status = { services, ...(await readEngineStatus(createClient(engine))) }
+      if (values.json) writeJson(terminal.out, status)
+      else printStatus(status, terminal.out)
+    } catch (error) {
+      // The alarms of the other services may show why the engine does not respond.
+      if (values.json) writeJson(terminal.out, { services })
+      else printProblems(services, terminal.out)
+      throw error
+    }
   },
 }
 
-type Status = Awaited<ReturnType<typeof readStatus>>
+function getOtherServiceUrls(terminal: Terminal) {
+  const { media, management } = getServiceAccess(terminal)
+  return { media: media.url, management: management.url }
+}
 
-const getOtherServiceUrls = (terminal: Terminal) =>
-  Object.fromEntries(Object.entries(getServiceAccess(terminal)).map(([name, { url }]) => [name, url]))
+/** Everything that the command prints. With `--json`, it is printed as it is. */
+interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
+  /** Health by the name of the service. */
+  services: Record<string, Health>
+}
 
-async function readStatus(client: Client, serviceUrls: Record<string, string>) {
-  const [about, services, activation, system, pipelines] = await Promise.all([
+/** Reads the state of the engine and its pipelines. Throws `EyrieError` (`unavailable`) if the engine is unreachable. */
+async function readEngineStatus(client: Client) {
+  const [about, activation, system, pipelines] = await Promise.all([
     client.about(),
-    readServiceHealth(serviceUrls),
     client.getActivation(),
     client.systemStatistics(),
     client.pipeline.list(),
   ])
-  const health = await readPipelineHealth(
-    client,
-    pipelines.map(({ id }) => id),
-  )
-  return {
-    about,
-    services,
-    activation,
-    system,
-    pipelines: pipelines.flatMap(pipeline => {
-      const statistics = health.get(pipeline.id)
-      return statistics ? [{ ...pipeline, statistics }] : []
-    }),
-  }
+
+  const pipelineHealth = await readPipelineHealth(client, pipelines)
+  const pipelinesWithStatistics = pipelines.flatMap(pipeline => {
+    const statistics = pipelineHealth.get(pipeline.id)
+    return statistics ? { ...pipeline, statistics } : []
+  })
+  return { about, activation, system, pipelines: pipelinesWithStatistics }
 }
 
+/** Reads the health of services by name. */
 async function readServiceHealth(urls: Record<string, string>): Promise<Record<string, Health>> {
   const entries = Object.entries(urls).map(async ([name, url]) => [name, await readHealth(url)] as const)
   return Object.fromEntries(await Promise.all(entries))
 }
 
-const MIB = 1 << 20
+function printStatus(status: Status, out: Output): void {
+  out.write(`${formatSummary(status, out)}\n`)
+  printProblems(status.services, out)
+  out.write('\n')
+  if (status.pipelines.length === 0) out.write('There are no pipelines.\n')
+  else printPipelines(status.pipelines, out)
+}
 
-function printStatus({ about, services, activation, system, pipelines }: Status, out: Output): void {
-  const summary = [
+const BYTES_PER_MIB = 1024 * 1024
+
+/** Formats the engine's version, license and load in one line. */
+function formatSummary({ about, activation, system }: Status, out: Output): string {
+  const parts = [
     `${about.name} ${about.version} on ${about.hostname}`,
     activation.activated
       ? `activated for ${activation.license?.customer}`
       : styled(out, 'yellow', 'not activated'),
     `up ${formatDuration(system.uptime)}`,
     `CPU ${Math.round(system.cpu)} %`,
-    `memory ${Math.round(system.mem_physical / MIB)} MiB`,
+    `memory ${Math.round(system.mem_physical / BYTES_PER_MIB)} MiB`,
   ]
-  out.write(`${summary.join(', ')}\n`)
+  return parts.join(', ')
+}
+
+function printProblems(services: Status['services'], out: Output): void {
   for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
     if (!ok) out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
     for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
   }
-  out.write('\n')
-  if (pipelines.length === 0) return void out.write('There are no pipelines.\n')
+}
+
+function printPipelines(pipelines: Status['pipelines'], out: Output): void {
   const header = ['PIPELINE', 'STATUS', 'FPS', 'LATENCY', 'SOURCES', 'SINKS', 'ELEMENTS', 'REASON']
   const rows = pipelines.map(({ id, sources, sinks, elements, statistics }) => {
     const [status, fps, latency, reason] = formatHealthCells(out, statistics)
-    const names = elements.map(({ name }) => name).join(' > ')
-    return [String(id), status, fps, latency, formatIds(sources), formatIds(sinks), names, reason]
+    const elementNames = elements.map(({ name }) => name).join(' > ')
+    return [String(id), status, fps, latency, formatIds(sources), formatIds(sinks), elementNames, reason]
   })
-  out.write(formatTable([header, ...rows]))
+  writeTable(out, [header, ...rows])
 }
 
 const formatIds = (ids: number[]) => ids.join(',') || '-'
 
-/** Formats seconds in their two largest units: `3 d 4 h`, `12 min 5 s`. */
+/** Formats a duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
 function formatDuration(seconds: number): string {
-  const units = [
-    ['d', Math.floor(seconds / 86_400)],
-    ['h', Math.floor(seconds / 3600) % 24],
-    ['min', Math.floor(seconds / 60) % 60],
-    ['s', Math.floor(seconds) % 60],
-  ] as const
-  const largest = units.findIndex(([, amount]) => amount > 0)
-  return units
-    .slice(largest)
-    .slice(0, 2)
-    .map(([unit, amount]) => `${amount} ${unit}`)
-    .join(' ')
+  const amounts = [
+    { amount: Math.floor(seconds / 86_400), unit: 'd' },
+    { amount: Math.floor(seconds / 3600) % 24, unit: 'h' },
+    { amount: Math.floor(seconds / 60) % 60, unit: 'min' },
+    { amount: Math.floor(seconds) % 60, unit: 's' },
+  ]
+  const largest = amounts.findIndex(({ amount }) => amount > 0)
+  const isLessThanSecond = largest === -1
+  const significant = isLessThanSecond ? amounts.slice(-1) : amounts.slice(largest, largest + 2)
+  return significant.map(({ amount, unit }) => `${amount} ${unit}`).join(' ')
 }

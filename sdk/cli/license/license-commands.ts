@@ -1,9 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { generateIssuerKeys, type PoolEntry, readPool, signPool } from '@eyrie/license'
-import { type Command, parseArguments, UsageError } from '../command/command.ts'
+import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
-import { formatTable, styled, writeJson } from '../command/terminal.ts'
+import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 
+/**
+ * Commands for licenses. An issuer signs a list of licenses as a pool file. An engine that has the public key of the issuer
+ * accepts every license in the pool file.
+ */
+
+/** `eyrie license keygen`: generates the key pair of an issuer. */
 export const licenseKeygenCommand: Command = {
   usage: '<name>',
   about:
@@ -13,19 +19,25 @@ export const licenseKeygenCommand: Command = {
     const { positionals } = parseArguments(args, {}, ['name'])
     const [name] = positionals
     const { privateKey, publicKey } = generateIssuerKeys()
-    await writeNewFile(`${name}.key`, privateKey, 0o600)
-    await writeNewFile(`${name}.pub`, publicKey, 0o644)
-    out.write(`${styled(out, 'green', 'made')} ${name}.key and ${name}.pub\n`)
+    await writeNewFile(`${name}.key`, privateKey, SECRET_FILE_MODE)
+    await writeNewFile(`${name}.pub`, publicKey, PUBLIC_FILE_MODE)
+    writeSuccess(out, 'made', `${name}.key and ${name}.pub`)
   },
 }
 
-/** Never overwrites a key: licenses signed with it could no longer be renewed. */
+/** Only the owner may read a private key. */
+const SECRET_FILE_MODE = 0o600
+const PUBLIC_FILE_MODE = 0o644
+
+/** Writes a key. Never overwrites a key, because licenses that were signed with it could no longer be renewed. */
 async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  await writeFile(path, text, { mode, flag: 'wx' }).catch(cause => {
+  const failIfExists = 'wx'
+  await writeFile(path, text, { mode, flag: failIfExists }).catch(cause => {
     throw new Error(`${path} cannot be created (${cause.code}): use another name`, { cause })
   })
 }
 
+/** `eyrie license sign`: signs a list of licenses. */
 export const licenseSignCommand: Command = {
   usage: '<list.json> --key <issuer.key> --out <pool.json>',
   about:
@@ -35,51 +47,58 @@ export const licenseSignCommand: Command = {
   async run(args, { out }) {
     const options = { key: { type: 'string' }, out: { type: 'string' } } as const
     const { values, positionals } = parseArguments(args, options, ['list'])
-    if (!values.key) throw new UsageError('--key is missing')
-    if (!values.out) throw new UsageError('--out is missing')
-    const list = positionals[0]!
-    const text = await readLocalFile(list)
-    const key = await readLocalFile(values.key)
-    await writeLocalFile(values.out, sign(list, text.toString(), key.toString()))
-    out.write(`${styled(out, 'green', 'signed')} ${values.out}\n`)
+    const keyFile = requireOption('key', values.key)
+    const poolFile = requireOption('out', values.out)
+    const [listFile] = positionals
+    await writeLocalFile(poolFile, await signList(listFile, keyFile))
+    writeSuccess(out, 'signed', poolFile)
   },
 }
 
-function sign(list: string, text: string, key: string): string {
+async function signList(listFile: string, keyFile: string): Promise<string> {
+  const list = await readLocalFile(listFile)
+  const privateKey = await readLocalFile(keyFile)
   try {
-    return signPool(JSON.parse(text), key)
+    return signPool(JSON.parse(list.toString()), privateKey.toString())
   } catch (cause) {
-    throw new Error(`${list} cannot be signed: ${(cause as Error).message}`, { cause })
+    throw new Error(`${listFile} cannot be signed: ${(cause as Error).message}`, { cause })
   }
 }
 
+/** `eyrie license show`: verifies and prints a pool file. */
 export const licenseShowCommand: Command = {
   usage: '<pool.json> --key <issuer.pub> [--json]',
   about: 'Verifies the signature of a pool file and lists its licenses.',
 
   async run(args, { out }) {
-    const options = { key: { type: 'string' }, json: { type: 'boolean' } } as const
+    const options = { key: { type: 'string' }, ...JSON_OPTION } as const
     const { values, positionals } = parseArguments(args, options, ['pool file'])
-    if (!values.key) throw new UsageError('--key is missing')
-    const entries = await readPoolFile(positionals[0]!, values.key)
+    const [poolFile] = positionals
+    const entries = await readPoolFile(poolFile, requireOption('key', values.key))
     if (values.json) return writeJson(out, entries)
+
     const now = new Date()
-    const rows = entries.map(entry => toRow(entry, now))
-    out.write(formatTable([['CUSTOMER', 'SUBSCRIPTION', 'POOL', 'UNTIL'], ...rows]))
+    const rows = entries.map(({ customer, subscription, pool, until }) => [
+      customer,
+      subscription,
+      pool,
+      formatExpiry(until, now),
+    ])
+    writeTable(out, [['CUSTOMER', 'SUBSCRIPTION', 'POOL', 'UNTIL'], ...rows])
   },
 }
 
-async function readPoolFile(file: string, keyFile: string): Promise<PoolEntry[]> {
-  const text = await readLocalFile(file)
-  const key = await readLocalFile(keyFile)
+async function readPoolFile(poolFile: string, keyFile: string): Promise<PoolEntry[]> {
+  const pool = await readLocalFile(poolFile)
+  const publicKey = await readLocalFile(keyFile)
   try {
-    return readPool(text.toString(), key.toString())
+    return readPool(pool.toString(), publicKey.toString())
   } catch (cause) {
-    throw new Error(`${file} is not valid: ${(cause as Error).message}`, { cause })
+    throw new Error(`${poolFile} is not valid: ${(cause as Error).message}`, { cause })
   }
 }
 
-function toRow({ customer, subscription, pool, until }: PoolEntry, now: Date): string[] {
-  const isExpired = until !== undefined && new Date(until) <= now
-  return [customer, subscription, pool, `${until ?? 'for ever'}${isExpired ? ' (ended)' : ''}`]
+function formatExpiry(until: string | undefined, now: Date): string {
+  if (until === undefined) return 'for ever'
+  return new Date(until) <= now ? `${until} (ended)` : until
 }

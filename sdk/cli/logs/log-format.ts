@@ -2,15 +2,18 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Style } from '../command/terminal.ts'
 
-const ROTATED_FILES = 4
+/** The log of the appliance: where its files are, what a line contains, and how a line is printed on a terminal. */
 
-/** The log files of a data folder: the current one, followed by the rotated ones from newest to oldest. */
+const MAX_ROTATED_FILES = 4
+
+/** Returns the log files of a data folder: the current one, followed by the rotated ones from newest to oldest. */
 export function getLogFiles(data: string): [current: string, ...rotated: string[]] {
   const current = join(data, 'log/eyrie.log')
-  return [current, ...Array.from({ length: ROTATED_FILES }, (_, i) => `${current}.${i + 1}`)]
+  const rotated = Array.from({ length: MAX_ROTATED_FILES }, (_, index) => `${current}.${index + 1}`)
+  return [current, ...rotated]
 }
 
-/** A line of the log, as pino writes it: levels 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
+/** A line of the log, as pino writes it. Levels: 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
 export const logRecord = z.looseObject({
   level: z.number(),
   time: z.iso.datetime(),
@@ -20,37 +23,64 @@ export const logRecord = z.looseObject({
 })
 export type LogRecord = z.infer<typeof logRecord>
 
-/** Severities in ascending order, with the lowest level of each. */
-export const severities = { debug: 0, info: 30, warn: 40, error: 50 }
-export type Severity = keyof typeof severities
+/** The lowest level of each severity. */
+export const SEVERITIES = { debug: 0, info: 30, warn: 40, error: 50 }
+export type Severity = keyof typeof SEVERITIES
 
 function toSeverity(level: number): Severity {
-  const names = Object.keys(severities) as Severity[]
-  return names.findLast(name => level >= severities[name]) ?? 'debug'
+  if (level >= SEVERITIES.error) return 'error'
+  if (level >= SEVERITIES.warn) return 'warn'
+  if (level >= SEVERITIES.info) return 'info'
+  return 'debug'
 }
 
-/** Applies a style to a text, or returns the text unchanged where colours are off. */
+/** Returns the text in a style, or unchanged if the output has no colours. */
 export type Paint = (style: Style, text: string) => string
 
-const marks: Readonly<Record<Severity, (paint: Paint) => string>> = {
-  debug: paint => paint('dim', '·'),
-  info: () => ' ',
-  warn: paint => paint('yellow', '!'),
-  error: paint => paint('red', '✗'),
+function formatSeverity(severity: Severity, paint: Paint): string {
+  switch (severity) {
+    case 'debug':
+      return paint('dim', '·')
+    case 'info':
+      return ' '
+    case 'warn':
+      return paint('yellow', '!')
+    case 'error':
+      return paint('red', '✗')
+  }
 }
-/** Fields that are not printed as `key=value`. */
-const omittedFields = new Set(['level', 'time', 'msg', 'service', 'err', 'pid', 'hostname'])
 
-/** Formats a record as one line: local time, service, severity, message with its cause, other fields as `key=value`. */
+/** The width of the longest name of a service. */
+const SERVICE_WIDTH = 'management'.length
+
+/** Formats a record as one line: local time, service, severity, message and error, other fields as `key=value`. */
 export function formatLogRecord(record: LogRecord, paint: Paint): string {
-  const { time, level, msg, err } = record
-  const clock = new Date(time).toTimeString().slice(0, 8)
-  const fields = Object.entries(record)
-    .filter(([key]) => !omittedFields.has(key))
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ')
-  const service = paint('cyan', record.service.padEnd(10))
-  const mark = marks[toSeverity(level)](paint)
-  const message = err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
-  return `${paint('dim', clock)} ${service} ${mark} ${message}${fields && ` ${paint('dim', fields)}`}`
+  const clock = new Date(record.time).toTimeString().slice(0, 8)
+  const columns = [
+    paint('dim', clock),
+    paint('cyan', record.service.padEnd(SERVICE_WIDTH)),
+    formatSeverity(toSeverity(record.level), paint),
+    formatMessage(record),
+  ]
+  const fields = formatFields(record)
+  if (fields !== '') columns.push(paint('dim', fields))
+  return columns.join(' ')
+}
+
+/** Returns the message of a record, followed by the message of its error unless that would be a repetition. */
+function formatMessage({ msg, err }: LogRecord): string {
+  const isErrorNew = err !== undefined && !msg.includes(err.message)
+  return isErrorNew ? `${msg}: ${err.message}` : msg
+}
+
+/** Fields that are not printed as `key=value`. */
+const OMITTED_FIELDS = new Set(['level', 'time', 'msg', 'service', 'err', 'pid', 'hostname'])
+
+function formatFields(record: LogRecord): string {
+  const printed = Object.entries(record).filter(([key]) => !OMITTED_FIELDS.has(key))
+  const texts = printed.map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return `${key}=${text}`
+  })
+  return texts.join(' ')
 }

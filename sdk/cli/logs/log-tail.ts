@@ -1,80 +1,96 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 
-/** Reads a log while it is written, and follows it from one file to the next when the files are rotated. */
+/** Reads a log while it is being written, across rotations of its files. */
 export interface LogTail {
-  /** The complete lines written since the last call; the first call returns those of the current file. */
+  /** Returns the complete lines written since the last call. The first call returns the lines of the current file. */
   read(): Promise<string[]>
   close(): Promise<void>
 }
-
-const CHUNK_BYTES = 1 << 16
 
 /**
  * Opens the log for reading. `files` are ordered from the current file to the oldest; rotation renames each file to the
  * next name in the list. Rejects if the current file does not exist.
  */
 export async function openLogTail(files: readonly [current: string, ...rotated: string[]]): Promise<LogTail> {
-  const buffer = Buffer.alloc(CHUNK_BYTES)
-  let file = await open(files[0])
-  let decoder = new StringDecoder()
-  let incompleteLine = ''
-
-  async function readToEnd(): Promise<string[]> {
-    const lines: string[] = []
-    for (;;) {
-      const { bytesRead } = await file.read(buffer)
-      if (bytesRead === 0) return lines
-      const [first = '', ...more] = decoder.write(buffer.subarray(0, bytesRead)).split('\n')
-      const parts = [incompleteLine + first, ...more]
-      incompleteLine = parts.pop()!
-      for (const line of parts) lines.push(line)
-    }
-  }
-
-  async function switchTo(next: FileHandle) {
-    await file.close()
-    file = next
-    decoder = new StringDecoder()
-    incompleteLine = ''
-  }
-
+  let reader = new LineReader(await open(files[0]))
   return {
     async read() {
-      let lines = await readToEnd()
-      for (let next = await openNext(file, files); next; next = await openNext(file, files)) {
+      const lines = await reader.readLines()
+      for (;;) {
+        const nextFile = await openNext(reader.file, files)
+        if (!nextFile) return lines
+
         // Lines may have been appended between the last read and the rotation.
-        lines = [...lines, ...(await readToEnd())]
-        await switchTo(next)
-        lines = [...lines, ...(await readToEnd())]
+        lines.push(...(await reader.readLines()))
+        await reader.file.close()
+
+        reader = new LineReader(nextFile)
+        lines.push(...(await reader.readLines()))
       }
-      return lines
     },
-    close: () => file.close(),
+    close: () => reader.file.close(),
   }
 }
 
-/** Opens the file that was started after this one; undefined while this is the current file. */
+const CHUNK_BYTES = 64 * 1024
+
+/** Reads the lines of one file. */
+class LineReader {
+  readonly file: FileHandle
+  readonly #buffer = Buffer.alloc(CHUNK_BYTES)
+  readonly #decoder = new StringDecoder()
+  /** The last line, if it does not end with a line break yet. */
+  #incompleteLine = ''
+
+  constructor(file: FileHandle) {
+    this.file = file
+  }
+
+  /** Returns the complete lines up to the end of the file, without those of earlier calls. */
+  async readLines(): Promise<string[]> {
+    const lines: string[] = []
+    for (;;) {
+      const { bytesRead } = await this.file.read(this.#buffer)
+      if (bytesRead === 0) return lines
+      const text = this.#incompleteLine + this.#decoder.write(this.#buffer.subarray(0, bytesRead))
+      const parts = text.split('\n')
+      this.#incompleteLine = parts.pop()!
+      for (const line of parts) lines.push(line)
+    }
+  }
+}
+
+/**
+ * Opens the file that was started after this one. Returns undefined if this file is the current one. A rotation renames
+ * files, so a file is recognised by its inode.
+ */
 async function openNext(file: FileHandle, files: readonly string[]): Promise<FileHandle | undefined> {
-  const { ino } = await file.stat()
-  const position = await findPosition(ino, files)
+  const inode = (await file.stat()).ino
+  const position = await findPosition(inode, files)
   if (position === 0) return undefined
-  // This file was already deleted: continue with the oldest that exists.
-  if (position === -1) return openOldest(files)
+  if (position === undefined) {
+    // This file has already been deleted: continue with the oldest file.
+    return openOldest(files)
+  }
+
   const next = await openIfExists(files[position - 1]!)
-  // The files may have been rotated again in between. Then the name does not belong to the next file: try again later.
-  if (!next || (await getInode(files[position]!)) === ino) return next
-  await next.close()
+  // If the files have been rotated again in the meantime, another file has the name: try again in the next call.
+  const isRotatedAgain = (await getInode(files[position]!)) !== inode
+  if (!isRotatedAgain) return next
+  await next?.close()
   return undefined
 }
 
 /**
- * Finds a file by its inode; -1 if it was deleted. Searches from the current file on, which is the direction in which
- * rotation moves files, so that a rotation during the search cannot hide it.
+ * Finds a file by its inode. Returns its position in `files`, or undefined if the file was deleted. The search starts at
+ * the current file, so a rotation during the search moves the file ahead of the search and cannot hide it.
  */
-async function findPosition(inode: number, files: readonly string[]): Promise<number> {
-  for (const [position, path] of files.entries()) if ((await getInode(path)) === inode) return position
-  return -1
+async function findPosition(inode: number, files: readonly string[]): Promise<number | undefined> {
+  for (const [position, path] of files.entries()) {
+    if ((await getInode(path)) === inode) return position
+  }
+  return undefined
 }
 
 async function openOldest(files: readonly string[]): Promise<FileHandle | undefined> {
@@ -87,8 +103,8 @@ async function openOldest(files: readonly string[]): Promise<FileHandle | undefi
 
 const openIfExists = (path: string) => open(path).catch(() => undefined)
 
-const getInode = (path: string) =>
-  stat(path).then(
-    ({ ino }) => ino,
-    () => undefined,
-  )
+/** Returns undefined if the file does not exist. */
+async function getInode(path: string): Promise<number | undefined> {
+  const stats = await stat(path).catch(() => undefined)
+  return stats?.ino
+}

@@ -23,71 +23,73 @@ function writeLog(...files: string[][]): string {
 
 const logs = (data: string, ...args: string[]) => runEyrieCommand(['logs', ...args], { data })
 
-it('prints the records of all services in chronological order', async () => {
-  const data = writeLog(
-    [record('media', 40, 'camera lost', { source: 3 }), record('engine', 50, 'model failed')],
-    [record('engine', 30, 'listening')],
-  )
-  expect((await logs(data)).out).toBe(
-    '03:04:05 engine       listening\n' +
-      '03:04:05 media      ! camera lost source=3\n' +
-      '03:04:05 engine     ✗ model failed\n',
-  )
-})
+describe('eyrie logs', () => {
+  it('prints the records of all services in chronological order', async () => {
+    const data = writeLog(
+      [record('media', 40, 'camera lost', { source: 3 }), record('engine', 50, 'model failed')],
+      [record('engine', 30, 'listening')],
+    )
+    expect((await logs(data)).out).toBe(
+      '03:04:05 engine       listening\n' +
+        '03:04:05 media      ! camera lost source=3\n' +
+        '03:04:05 engine     ✗ model failed\n',
+    )
+  })
 
-it('prints the requested number of lines across files', async () => {
-  const data = writeLog(
-    [record('engine', 30, 'd')],
-    [record('engine', 30, 'b'), record('engine', 30, 'c')],
-    [record('engine', 30, 'a')],
-  )
-  expect((await logs(data, '--lines', '2')).out.match(/\w$/gm)).toEqual(['c', 'd'])
-  expect((await logs(data, '--lines', '9')).out.match(/\w$/gm)).toEqual(['a', 'b', 'c', 'd'])
-})
+  it('prints the requested number of lines across files', async () => {
+    const data = writeLog(
+      [record('engine', 30, 'd')],
+      [record('engine', 30, 'b'), record('engine', 30, 'c')],
+      [record('engine', 30, 'a')],
+    )
+    expect((await logs(data, '--lines', '2')).out.match(/\w$/gm)).toEqual(['c', 'd'])
+    expect((await logs(data, '--lines', '9')).out.match(/\w$/gm)).toEqual(['a', 'b', 'c', 'd'])
+  })
 
-it('filters by service and minimum level', async () => {
-  const data = writeLog([
-    record('media', 30, 'a'),
-    record('engine', 30, 'b'),
-    record('engine', 40, 'c'),
-    record('media', 60, 'd'),
-  ])
-  expect((await logs(data, '--service', 'engine')).out.match(/\w$/gm)).toEqual(['b', 'c'])
-  expect((await logs(data, '--level', 'warn')).out.match(/\w$/gm)).toEqual(['c', 'd'])
-})
+  it('filters by service and minimum level', async () => {
+    const data = writeLog([
+      record('media', 30, 'a'),
+      record('engine', 30, 'b'),
+      record('engine', 40, 'c'),
+      record('media', 60, 'd'),
+    ])
+    expect((await logs(data, '--service', 'engine')).out.match(/\w$/gm)).toEqual(['b', 'c'])
+    expect((await logs(data, '--level', 'warn')).out.match(/\w$/gm)).toEqual(['c', 'd'])
+  })
 
-it('prints JSON lines and skips incomplete ones', async () => {
-  const whole = record('engine', 30, 'a', { source: 3 })
-  const { out } = await logs(writeLog([whole, whole.slice(0, 20)]), '--json')
-  expect(JSON.parse(out)).toEqual(JSON.parse(whole))
-})
+  it('prints JSON lines and skips incomplete ones', async () => {
+    const whole = record('engine', 30, 'a', { source: 3 })
+    const { out } = await logs(writeLog([whole, whole.slice(0, 20)]), '--json')
+    expect(JSON.parse(out)).toEqual(JSON.parse(whole))
+  })
 
-it('names the path of a missing log', async () => {
-  const data = createTemporaryFolder()
-  expect(await logs(data)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining(`there is no log at ${data}/log/eyrie.log: set EYRIE_DATA`),
+  it('names the path of a missing log', async () => {
+    const data = createTemporaryFolder()
+    expect(await logs(data)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`there is no log at ${data}/log/eyrie.log: set EYRIE_DATA`),
+    })
+  })
+
+  it('prints the cause of an error, and a notice if no entry matches', async () => {
+    const err = { type: 'Error', message: 'no space left on device', stack: 'Error: no space…' }
+    const data = writeLog([
+      record('engine', 50, 'the log cannot be written', { err, waiting: 3 }),
+      record('media', 60, err.message, { err }),
+    ])
+    expect((await logs(data)).out).toBe(
+      '03:04:05 engine     ✗ the log cannot be written: no space left on device waiting=3\n' +
+        '03:04:05 media      ✗ no space left on device\n',
+    )
+    expect(await logs(data, '--service', 'egnine')).toEqual({
+      code: 0,
+      out: '',
+      err: 'no log entries match this service and level\n',
+    })
   })
 })
 
-it('prints the cause of an error, and a notice if no entry matches', async () => {
-  const err = { type: 'Error', message: 'no space left on device', stack: 'Error: no space…' }
-  const data = writeLog([
-    record('engine', 50, 'the log cannot be written', { err, waiting: 3 }),
-    record('media', 60, err.message, { err }),
-  ])
-  expect((await logs(data)).out).toBe(
-    '03:04:05 engine     ✗ the log cannot be written: no space left on device waiting=3\n' +
-      '03:04:05 media      ✗ no space left on device\n',
-  )
-  expect(await logs(data, '--service', 'egnine')).toEqual({
-    code: 0,
-    out: '',
-    err: 'no log entries match this service and level\n',
-  })
-})
-
-describe('logs --follow', { timeout: 60_000 }, () => {
+describe('eyrie logs --follow', { timeout: 60_000 }, () => {
   const WAIT = { timeout: 20_000, interval: 50 }
   /** The size of three records. */
   const FILE_BYTES = 3 * (record('media', 30, 'n10').length + 1)

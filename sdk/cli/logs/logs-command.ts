@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { setInterval } from 'node:timers/promises'
-import { type Command, parseArguments, parsePositiveInteger, UsageError } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  parseChoice,
+  parsePositiveInteger,
+} from '../command/command.ts'
 import { styled } from '../command/terminal.ts'
 import {
   formatLogRecord,
@@ -8,15 +14,27 @@ import {
   type LogRecord,
   logRecord,
   type Paint,
+  SEVERITIES,
   type Severity,
-  severities,
 } from './log-format.ts'
 import { type LogTail, openLogTail } from './log-tail.ts'
 
 const POLL_INTERVAL_MS = 200
 
+const SEVERITY_NAMES = Object.keys(SEVERITIES) as Severity[]
+
+const LOGS_OPTIONS = {
+  lines: { type: 'string', default: '100' },
+  service: { type: 'string' },
+  level: { type: 'string', default: 'debug' },
+  follow: { type: 'boolean', default: false },
+  ...JSON_OPTION,
+} as const
+
+/** Whether a record is to be printed. */
 type Filter = (record: LogRecord) => boolean
 
+/** `eyrie logs`: prints the latest lines of the log of all services, and new lines with `--follow`. */
 export const logsCommand: Command = {
   usage: '[--lines 100] [--service engine] [--level debug|info|warn|error] [--follow] [--json]',
   about:
@@ -24,28 +42,20 @@ export const logsCommand: Command = {
     '--follow continues with new lines until Ctrl-C.',
 
   async run(args, { data, out, err, captureInterrupt }) {
-    const { values } = parseArguments(
-      args,
-      {
-        lines: { type: 'string', default: '100' },
-        service: { type: 'string' },
-        level: { type: 'string', default: 'debug' },
-        follow: { type: 'boolean', default: false },
-        json: { type: 'boolean' },
-      },
-      [],
-    )
-    const minLevel = severities[parseSeverity(values.level)]
-    const count = parsePositiveInteger('lines', values.lines)
+    const { values } = parseArguments(args, LOGS_OPTIONS)
+    const minLevel = SEVERITIES[parseChoice('level', values.level, SEVERITY_NAMES)]
+    const maxRecords = parsePositiveInteger('lines', values.lines)
     const matches: Filter = ({ service, level }) =>
       level >= minLevel && (values.service === undefined || service === values.service)
     const paint: Paint = (style, text) => styled(out, style, text)
-    const print = (record: LogRecord) =>
-      out.write(`${values.json ? JSON.stringify(record) : formatLogRecord(record, paint)}\n`)
+    const print = (record: LogRecord) => {
+      const line = values.json ? JSON.stringify(record) : formatLogRecord(record, paint)
+      out.write(`${line}\n`)
+    }
 
     const tail = await openTail(data)
     try {
-      const records = await readLatest(tail, data, count, matches)
+      const records = await readLatest(tail, data, maxRecords, matches)
       for (const record of records) print(record)
       if (values.follow) await follow(tail, matches, print, captureInterrupt?.())
       else if (records.length === 0) err.write('no log entries match this service and level\n')
@@ -55,11 +65,7 @@ export const logsCommand: Command = {
   },
 }
 
-function parseSeverity(text: string): Severity {
-  if (Object.hasOwn(severities, text)) return text as Severity
-  throw new UsageError(`--level ${text} should be one of ${Object.keys(severities).join(', ')}`)
-}
-
+/** Opens the log. Throws an `Error` that names the file if it does not exist or cannot be read. */
 async function openTail(data: string): Promise<LogTail> {
   const files = getLogFiles(data)
   return openLogTail(files).catch(cause => {
@@ -70,16 +76,22 @@ async function openTail(data: string): Promise<LogTail> {
   })
 }
 
-/** The latest `count` matching records in chronological order. */
-async function readLatest(tail: LogTail, data: string, count: number, matches: Filter): Promise<LogRecord[]> {
-  const [, ...rotated] = getLogFiles(data)
+/** Returns the latest `maxRecords` matching records in chronological order. Reads as few rotated files as possible. */
+async function readLatest(
+  tail: LogTail,
+  data: string,
+  maxRecords: number,
+  matches: Filter,
+): Promise<LogRecord[]> {
+  const [, ...rotatedFiles] = getLogFiles(data)
   let records = parseRecords(await tail.read()).filter(matches)
-  for (const file of rotated) {
-    if (records.length >= count) break
-    const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-    records = [...parseRecords(lines).filter(matches), ...records]
+  for (const file of rotatedFiles) {
+    if (records.length >= maxRecords) break
+    const text = await readFile(file, 'utf8').catch(() => '')
+    const olderRecords = parseRecords(text.split('\n')).filter(matches)
+    records = [...olderRecords, ...records]
   }
-  return records.slice(-count)
+  return records.slice(-maxRecords)
 }
 
 /** Prints new records until the signal fires. */
@@ -90,20 +102,22 @@ async function follow(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
-    for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal }))
-      for (const record of parseRecords(await tail.read()).filter(matches)) print(record)
+    for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal })) {
+      const records = parseRecords(await tail.read())
+      for (const record of records.filter(matches)) print(record)
+    }
   } catch (error) {
+    // The timer rejects when the signal fires. That is the normal end.
     if (!signal?.aborted) throw error
   }
 }
 
-/** Skips invalid lines: a crash can leave an incomplete one. */
+/** Parses lines of the log. Skips invalid lines: a crash can leave an incomplete one. */
 function parseRecords(lines: readonly string[]): LogRecord[] {
-  return lines.flatMap(line => {
+  const records: LogRecord[] = []
+  for (const line of lines)
     try {
-      return [logRecord.parse(JSON.parse(line))]
-    } catch {
-      return []
-    }
-  })
+      records.push(logRecord.parse(JSON.parse(line)))
+    } catch {}
+  return records
 }

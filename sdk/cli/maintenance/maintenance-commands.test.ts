@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { startService } from '../../../test/fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
@@ -28,40 +28,46 @@ const signIn = (url: string) =>
 const waitUntilSignInWorks = (url: string) =>
   vi.waitUntil(async () => (await signIn(url)).ok, { timeout: 100_000, interval: 100 })
 
-test('a backup of a running appliance is restored into an empty data folder only', async () => {
-  const [data, emptyData] = [createTemporaryFolder(), createTemporaryFolder()]
-  const file = join(createTemporaryFolder(), 'eyrie.tar.gz')
-  const management = await startManagement(data)
-  await waitUntilSignInWorks(management.url)
+describe('eyrie backup and restore', () => {
+  it('backs up a running appliance, and restores into an empty data folder only', async () => {
+    const data = createTemporaryFolder()
+    const emptyData = createTemporaryFolder()
+    const file = join(createTemporaryFolder(), 'eyrie.tar.gz')
+    const management = await startManagement(data)
+    await waitUntilSignInWorks(management.url)
 
-  const backup = await runEyrieCommand(['backup', file], { data, environment })
-  expect(backup.err).toBe('')
-  expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
-  expect(await runEyrieCommand(['check'], { data, environment })).toEqual({
-    code: 0,
-    out: 'no problems found\n',
-    err: '',
-  })
+    const backup = await runEyrieCommand(['backup', file], { data, environment })
+    expect(backup.err).toBe('')
+    expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
+    expect(await runEyrieCommand(['check'], { data, environment })).toEqual({
+      code: 0,
+      out: 'no problems found\n',
+      err: '',
+    })
 
-  const running = await runEyrieCommand(['restore', file, '--force'], { data, environment })
-  expect(running).toMatchObject({ code: 1, err: expect.stringContaining('is in use by another process') })
-  await management.stop()
-  const filled = await runEyrieCommand(['restore', file], { data, environment })
-  expect(filled).toMatchObject({ code: 1, err: expect.stringContaining('--force replaces what it has') })
+    const running = await runEyrieCommand(['restore', file, '--force'], { data, environment })
+    expect(running).toMatchObject({ code: 1, err: expect.stringContaining('is in use by another process') })
+    await management.stop()
+    const filled = await runEyrieCommand(['restore', file], { data, environment })
+    expect(filled).toMatchObject({ code: 1, err: expect.stringContaining('--force replaces its contents') })
 
-  const restored = await runEyrieCommand(['restore', file], { data: emptyData, environment })
-  expect(restored).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^restored \d+ records/) })
-  const key = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
-  expect(key(emptyData)).toBe(key(data))
-  const restoredManagement = await startManagement(emptyData)
-  await waitUntilSignInWorks(restoredManagement.url)
-}, 300_000)
+    const restored = await runEyrieCommand(['restore', file], { data: emptyData, environment })
+    expect(restored).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^restored \d+ records/) })
+    const key = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
+    expect(key(emptyData)).toBe(key(data))
+    const restoredManagement = await startManagement(emptyData)
+    await waitUntilSignInWorks(restoredManagement.url)
+  }, 300_000)
 
-test('a failure is reported in one line', async () => {
-  const data = createTemporaryFolder()
-  const none = await runEyrieCommand(['backup', join(data, 'eyrie.tar.gz')], { data, environment })
-  expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/^eyrie: there is no database in .*\n$/) })
-  expect(existsSync(join(data, 'eyrie.tar.gz'))).toBe(false)
-  writeFileSync(join(data, 'text'), 'hello')
-  expect(await runEyrieCommand(['backup'], { data, environment })).toMatchObject({ code: 2 })
-}, 60_000)
+  it('reports a failure in one line', async () => {
+    const data = createTemporaryFolder()
+    const none = await runEyrieCommand(['backup', join(data, 'eyrie.tar.gz')], { data, environment })
+    expect(none).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^eyrie: there is no database in .*\n$/),
+    })
+    expect(existsSync(join(data, 'eyrie.tar.gz'))).toBe(false)
+    writeFileSync(join(data, 'text'), 'hello')
+    expect(await runEyrieCommand(['backup'], { data, environment })).toMatchObject({ code: 2 })
+  }, 60_000)
+})

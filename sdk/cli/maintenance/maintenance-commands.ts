@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type Command, parseArguments } from '../command/command.ts'
-import { styled, type Terminal, writeJson } from '../command/terminal.ts'
+import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
+import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
+
+/** Commands for the data of the appliance: `eyrie backup`, `eyrie restore` and `eyrie check`. */
 
 export const backupCommand: Command = {
   usage: '<file.tar.gz> [--json]',
@@ -13,12 +15,13 @@ export const backupCommand: Command = {
     'Eyrie may be running. Store the file safely: it contains secrets.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, { json: { type: 'boolean' } }, ['file'])
-    const path = resolve(positionals[0]!)
+    const { values, positionals } = parseArguments(args, JSON_OPTION, ['file'])
+    const path = resolve(positionals[0])
     const contents = await runMaintenance<BackupContents>(['backup', path], terminal)
     const { size } = await stat(path)
+
     if (values.json) return writeJson(terminal.out, { backup: path, bytes: size, ...contents })
-    terminal.out.write(`${styled(terminal.out, 'green', 'wrote')} ${path}: ${summarize(contents)}\n`)
+    writeSuccess(terminal.out, 'wrote', `${path}: ${summarize(contents)}`)
   },
 }
 
@@ -29,14 +32,15 @@ export const restoreCommand: Command = {
     '--force replaces existing data.',
 
   async run(args, terminal) {
-    const options = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const
+    const options = { force: { type: 'boolean' }, ...JSON_OPTION } as const
     const { values, positionals } = parseArguments(args, options, ['file'])
-    const path = resolve(positionals[0]!)
-    const force = values.force ? ['--force'] : []
-    const contents = await runMaintenance<BackupContents>(['restore', path, ...force], terminal)
+    const path = resolve(positionals[0])
+    const restoreArgs = values.force ? ['restore', path, '--force'] : ['restore', path]
+    const contents = await runMaintenance<BackupContents>(restoreArgs, terminal)
+
     if (values.json) return writeJson(terminal.out, { restored: path, ...contents })
     const origin = `made ${contents.made_at} by release ${contents.version}`
-    terminal.out.write(`${styled(terminal.out, 'green', 'restored')} ${summarize(contents)}, ${origin}\n`)
+    writeSuccess(terminal.out, 'restored', `${summarize(contents)}, ${origin}`)
   },
 }
 
@@ -47,53 +51,63 @@ export const checkCommand: Command = {
     'Changes nothing. Eyrie may be running.',
 
   async run(args, terminal) {
-    const { values } = parseArguments(args, { json: { type: 'boolean' } }, [])
+    const { values } = parseArguments(args, JSON_OPTION)
     const findings = await runMaintenance<Finding[]>(['check'], terminal)
-    const { out } = terminal
-    if (values.json) writeJson(out, findings)
-    else
-      for (const { says, what, remedy } of findings)
-        out.write(`${styled(out, 'red', 'problem:')} ${says}\n  ${what}\n  ${remedy}\n`)
+
+    if (values.json) writeJson(terminal.out, findings)
+    else printFindings(findings, terminal)
+
+    // Scripts recognise problems by the exit code.
     if (findings.length > 0) throw new Error(`${findings.length} problems found`)
-    if (!values.json) out.write(`${styled(out, 'green', 'no problems found')}\n`)
   },
 }
 
-/** The contents of a backup, as management reports them. */
+function printFindings(findings: Finding[], { out }: Terminal): void {
+  for (const { says: rule, what: records, remedy } of findings)
+    out.write(`${styled(out, 'red', 'problem:')} ${rule}\n  ${records}\n  ${remedy}\n`)
+  if (findings.length === 0) out.write(`${styled(out, 'green', 'no problems found')}\n`)
+}
+
+/** The contents of a backup, as the management service reports them. */
 interface BackupContents {
   made_at: string
   version: string
   tables: { name: string; rows: number }[]
+  /** The files of the backup: SHA-256 by name. */
   entries: Record<string, string>
 }
 
 function summarize({ tables, entries }: BackupContents): string {
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const files = Object.keys(entries).filter(name => name.startsWith('files/')).length
-  return `${rows} records and ${files} files`
+  const rowCount = tables.reduce((sum, table) => sum + table.rows, 0)
+  const fileCount = Object.keys(entries).filter(name => name.startsWith('files/')).length
+  return `${rowCount} records and ${fileCount} files`
 }
 
-/** An inconsistency, as management reports it. */
+/** An inconsistency in the database, as the management service reports it. */
 interface Finding {
   /** The rule that is violated. */
   says: string
-  /** The records that violate it. */
+  /** The records that violate the rule. */
   what: string
   remedy: string
 }
 
-const maintenanceProgram = resolve(import.meta.dirname, '../../../services/management/upkeep/main.ts')
+const MAINTENANCE_PROGRAM = resolve(import.meta.dirname, '../../../services/management/upkeep/main.ts')
 
 /**
- * Runs the maintenance program of management, the only code with access to its database, and returns its JSON output.
- * Throws an `Error` with its message on failure.
+ * Runs the maintenance program of the management service and returns its JSON output. Only that service has access to the
+ * database. Throws an `Error` with the program's error output if it fails.
  */
-async function runMaintenance<T>(args: string[], { data, environment = {} }: Terminal): Promise<T> {
-  const child = spawn(process.execPath, [maintenanceProgram, ...args], {
+async function runMaintenance<Result>(args: string[], { data, environment = {} }: Terminal): Promise<Result> {
+  const child = spawn(process.execPath, [MAINTENANCE_PROGRAM, ...args], {
     env: { ...environment, EYRIE_DATA: data },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  if (code !== 0) throw new Error(err.trim() || `the maintenance program ended with code ${code}`)
-  return JSON.parse(out) as T
+  const [output, errors, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  if (exitCode !== 0) throw new Error(errors.trim() || `the maintenance program ended with code ${exitCode}`)
+  return JSON.parse(output) as Result
 }

@@ -1,88 +1,99 @@
 import { join, resolve } from 'node:path'
-import { addModel, download, type NewModel, type OnProgress, publishedModels } from '@eyrie/model-store'
+import { addModel, download, type NewModel, type OnProgress, PUBLISHED_MODELS } from '@eyrie/model-store'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
-import { type Output, styled, type Terminal } from '../command/terminal.ts'
-import { type ModelOptions, modelOptions, parseModelOptions } from './model-options.ts'
+import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
+import { MODEL_OPTIONS, type ModelOptions, parseModelOptions } from './model-options.ts'
 
-const publishedNames = Object.keys(publishedModels).join(', ')
+const PUBLISHED_NAMES = Object.keys(PUBLISHED_MODELS).join(', ')
 
+/** `eyrie model add`: adds a detection model to the data folder, by download or from a local file. */
 export const addModelCommand: Command = {
   usage:
     '<name> [--file model.onnx --head yolox|decoded|nms --labels labels.txt|coco --license Apache-2.0\n' +
     '      [--color rgb|bgr] [--scale 1/255] [--mean 0,0,0] [--std 1,1,1] [--size 640x640]\n' +
     '      [--suppress-together car,truck,bus]… [--source URL]]',
   about:
-    `Adds a published model (${publishedNames}) or an ONNX file.\n` +
+    `Adds a published model (${PUBLISHED_NAMES}) or an ONNX file.\n` +
     'To add a published model from a local file, its name and --file are sufficient.\n' +
     'Pixels are normalised as (value · scale − mean) / std.',
 
   async run(args, terminal) {
-    const options = { file: { type: 'string' }, ...modelOptions } as const
+    const options = { file: { type: 'string' }, ...MODEL_OPTIONS } as const
     const { values, positionals } = parseArguments(args, options, ['name'])
-    const name = positionals[0]!
-    const { file, ...cardOptions } = values
-    const request =
+    const [name] = positionals
+    const { file, ...properties } = values
+    const model =
       file === undefined
-        ? await downloadPublished(name, cardOptions, terminal)
-        : await readModelFile(name, file, cardOptions)
-    const { card, folder } = await addModel(join(terminal.data, 'models'), request).catch(error => {
-      throw new Error(`${file ?? name} cannot be added: ${error.message}`)
+        ? await downloadPublished(name, properties, terminal)
+        : await readModelFile(name, file, properties)
+
+    const { card, folder } = await addModel(join(terminal.data, 'models'), model).catch(cause => {
+      throw new Error(`${file ?? name} cannot be added: ${cause.message}`, { cause })
     })
+
     const { width, height, dynamic, multiple_of } = card.input
-    const size = `${width}x${height}${dynamic ? `, or any multiple of ${multiple_of}` : ''}`
-    terminal.out.write(
-      `${styled(terminal.out, 'green', 'added')} ${name}: ${card.labels.length} classes at ${size}, in ${folder}\n`,
-    )
+    const alternative = dynamic ? `, or any multiple of ${multiple_of}` : ''
+    const size = `${width}x${height}${alternative}`
+    writeSuccess(terminal.out, 'added', `${name}: ${card.labels.length} classes at ${size}, in ${folder}`)
   },
 }
 
+/** Downloads a published model. Its properties are known, so that no other option is allowed. */
 async function downloadPublished(name: string, options: ModelOptions, { err }: Terminal): Promise<NewModel> {
-  const model = publishedModels[name]
-  if (!model)
+  const published = PUBLISHED_MODELS[name]
+  if (!published)
     throw new UsageError(
-      `${name} is not a published model (${publishedNames}): use --file to add an ONNX file of your own`,
+      `${name} is not a published model (${PUBLISHED_NAMES}): use --file to add an ONNX file of your own`,
     )
-  const extra = Object.keys(options)[0]
-  if (extra) throw new UsageError(`--${extra} requires --file: the properties of ${name} are already known`)
-  const progress = showProgress(err, `fetching ${model.url}`)
+  const [unexpected] = Object.keys(options)
+  if (unexpected)
+    throw new UsageError(`--${unexpected} requires --file: the properties of ${name} are already known`)
+
+  const progress = showProgress(err, `fetching ${published.url}`)
   try {
-    return { name, model: await download(model, progress.report), ...model.options }
+    return { ...published.options, name, model: await download(published, progress.report) }
   } finally {
     progress.end()
   }
 }
 
-/** Reads a local file. For a published model, options that are absent default to the published properties. */
+/** Reads a local ONNX file. If the name is that of a published model, its properties are the defaults of the options. */
 async function readModelFile(name: string, file: string, options: ModelOptions): Promise<NewModel> {
-  const facts = { ...publishedModels[name]?.options, ...(await parseModelOptions(options)) }
-  const { head, labels, license } = facts
-  const missing = Object.entries({ head, labels, license }).find(([, value]) => value === undefined)
-  if (missing) throw new UsageError(`--${missing[0]} is missing`)
-  return {
-    ...facts,
-    name,
-    model: await readLocalFile(file),
-    source: facts.source ?? resolve(file),
-    head: head!,
-    labels: labels!,
-    license: license!,
-  }
+  const defaults = PUBLISHED_MODELS[name]?.options
+  const properties = { ...defaults, ...(await parseModelOptions(options)) }
+  const { head, labels, license, source = resolve(file) } = properties
+  if (head === undefined) throw new UsageError('--head is missing')
+  if (labels === undefined) throw new UsageError('--labels is missing')
+  if (license === undefined) throw new UsageError('--license is missing')
+  return { ...properties, name, model: await readLocalFile(file), source, head, labels, license }
 }
 
-const MIB = 1 << 20
-
-/** Shows the progress of a download: one line, updated in place on a terminal and printed once elsewhere. */
+/** Shows the progress of a download in one line: updated in place on a terminal, printed once elsewhere. */
 function showProgress(output: Output, title: string): { report: OnProgress; end(): void } {
+  if (!output.isTTY) {
+    output.write(`${title}\n`)
+    return { report() {}, end() {} }
+  }
+
   output.write(title)
-  if (!output.isTTY) output.write('\n')
   return {
-    report: (received, total) => {
-      const suffix = total
-        ? ` of ${(total / MIB).toFixed(1)} MiB, ${Math.floor((received / total) * 100)} %`
-        : ' MiB'
-      if (output.isTTY) output.write(`\r\x1b[K${title}: ${(received / MIB).toFixed(1)}${suffix}`)
+    report(receivedBytes, totalBytes) {
+      output.write(`${CLEAR_LINE}${title}: ${formatProgress(receivedBytes, totalBytes)}`)
     },
-    end: () => output.isTTY && output.write('\n'),
+    end: () => output.write('\n'),
   }
 }
+
+/** Escape sequence that erases the current line of a terminal. */
+const CLEAR_LINE = '\r\x1b[K'
+
+function formatProgress(receivedBytes: number, totalBytes: number | undefined): string {
+  if (!totalBytes) return `${toMib(receivedBytes)} MiB`
+  const percent = Math.floor((receivedBytes / totalBytes) * 100)
+  return `${toMib(receivedBytes)} of ${toMib(totalBytes)} MiB, ${percent} %`
+}
+
+const BYTES_PER_MIB = 1024 * 1024
+
+const toMib = (bytes: number) => (bytes / BYTES_PER_MIB).toFixed(1)

@@ -1,10 +1,11 @@
+import type { parseArgs } from 'node:util'
 import { modelHead } from '@eyrie/contract/model'
-import { cocoLabels, type NewModel, parseLabels } from '@eyrie/model-store'
-import { type parseArguments, UsageError } from '../command/command.ts'
+import { COCO_LABELS, type NewModel, parseLabels } from '@eyrie/model-store'
+import { parseChoice, UsageError } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
 
-/** Options for the properties of a model that an ONNX file does not contain. */
-export const modelOptions = {
+/** Command-line options for the properties of a model that its ONNX file does not contain. */
+export const MODEL_OPTIONS = {
   head: { type: 'string' },
   labels: { type: 'string' },
   license: { type: 'string' },
@@ -17,60 +18,81 @@ export const modelOptions = {
   'suppress-together': { type: 'string', multiple: true },
 } as const
 
-export type ModelOptions = ReturnType<typeof parseArguments<typeof modelOptions>>['values']
+export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_OPTIONS }>>['values']
 
-/** Parses the options that are present. Throws a `UsageError` for an invalid value. */
+/** Parses the options that are present. Throws `UsageError` for an invalid value. */
 export async function parseModelOptions(options: ModelOptions): Promise<Partial<NewModel>> {
-  const { head, labels, license, source, color, scale, mean, std, size } = options
-  const suppressTogether = options['suppress-together']
-  return {
-    ...(head !== undefined && { head: parseChoice('head', head, modelHead.options) }),
-    ...(labels !== undefined && { labels: await readLabels(labels) }),
-    ...(license !== undefined && { license }),
-    ...(source !== undefined && { source }),
-    ...(color !== undefined && { color: parseChoice('color', color, ['rgb', 'bgr']) }),
-    ...(size !== undefined && { size: parseSize(size) }),
-    ...(suppressTogether && {
-      suppress_together: suppressTogether.map(group => group.split(',').map(label => label.trim())),
-    }),
-    normalization: {
-      ...(scale !== undefined && { scale: parseNumbers('scale', scale)[0] }),
-      ...(mean !== undefined && { mean: parseNumbers('mean', mean) }),
-      ...(std !== undefined && { std: parseNumbers('std', std) }),
-    },
-  }
+  const { head, labels, license, source, color, size } = options
+  const labelGroups = options['suppress-together']
+
+  const properties: Partial<NewModel> = { normalization: parseNormalization(options) }
+  if (head !== undefined) properties.head = parseChoice('head', head, modelHead.options)
+  if (labels !== undefined) properties.labels = await readLabels(labels)
+  if (license !== undefined) properties.license = license
+  if (source !== undefined) properties.source = source
+  if (color !== undefined) properties.color = parseChoice('color', color, ['rgb', 'bgr'])
+  if (size !== undefined) properties.size = parseSize(size)
+  if (labelGroups) properties.suppress_together = labelGroups.map(splitLabels)
+  return properties
 }
 
-const readLabels = async (labels: string) =>
-  labels === 'coco' ? [...cocoLabels] : parseLabels((await readLocalFile(labels)).toString())
-
-function parseChoice<const T extends string>(option: string, value: string, choices: readonly T[]): T {
-  const choice = choices.find(candidate => candidate === value)
-  if (!choice) throw new UsageError(`--${option} ${value} should be one of ${choices.join(', ')}`)
-  return choice
+/** Splits a group of labels such as `car, truck, bus`. */
+function splitLabels(group: string): string[] {
+  return group.split(',').map(label => label.trim())
 }
 
-const numberFormats = {
+/** Reads the labels from a file, or returns those of the COCO data set for the word `coco`. */
+async function readLabels(labels: string): Promise<string[]> {
+  if (labels === 'coco') return [...COCO_LABELS]
+  return parseLabels((await readLocalFile(labels)).toString())
+}
+
+type Normalization = NonNullable<NewModel['normalization']>
+
+/** Parses the options of the normalisation: the model reads a pixel value as (value · scale − mean) / std. */
+function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {
+  const normalization: Normalization = {}
+  if (scale !== undefined) normalization.scale = parseNumbers('scale', scale)[0]
+  if (mean !== undefined) normalization.mean = parseNumbers('mean', mean)
+  if (std !== undefined) normalization.std = parseNumbers('std', std)
+  return normalization
+}
+
+const NUMBER_FORMATS = {
   scale: 'a number other than 0',
   mean: 'one number or three',
   std: 'one number or three, none 0',
 }
 
-/** Parses one number, or one for each of the three channels in the order of the model. Fractions such as 1/255 are allowed. */
-function parseNumbers(option: keyof typeof numberFormats, text: string): number[] {
-  const values = text.split(',').map(part => {
-    const [numerator, denominator = '1', ...rest] = part.trim().split('/')
-    return numerator && rest.length === 0 ? Number(numerator) / Number(denominator) : Number.NaN
-  })
-  const isValidCount = values.length === 1 || (values.length === 3 && option !== 'scale')
+/** Parses one number for all colour channels, or three numbers in the channel order of the model. */
+function parseNumbers(option: keyof typeof NUMBER_FORMATS, text: string): number[] {
+  const numbers = text.split(',').map(parseFraction)
+  const isValidCount = numbers.length === 1 || (numbers.length === 3 && option !== 'scale')
   const isZeroAllowed = option === 'mean'
-  const isValid = isValidCount && values.every(Number.isFinite) && (isZeroAllowed || !values.includes(0))
-  if (!isValid) throw new UsageError(`--${option} ${text} should be ${numberFormats[option]}`)
-  return values
+  const hasInvalidZero = !isZeroAllowed && numbers.includes(0)
+  const isValid = isValidCount && numbers.every(Number.isFinite) && !hasInvalidZero
+  if (!isValid) throw new UsageError(`--${option} ${text} should be ${NUMBER_FORMATS[option]}`)
+  return numbers
+}
+
+/** A numerator, optionally followed by a slash and a denominator. */
+const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
+
+/**
+ * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of the fraction is empty, or
+ * if the result is not finite.
+ */
+export function parseFraction(text: string): number {
+  const match = FRACTION.exec(text.trim())
+  if (!match) return Number.NaN
+  const [, numerator, denominator = '1'] = match
+  const quotient = Number(numerator) / Number(denominator)
+  return Number.isFinite(quotient) ? quotient : Number.NaN
 }
 
 function parseSize(text: string): { width: number; height: number } {
   const match = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(text)
   if (!match) throw new UsageError(`--size ${text} should be width x height, such as 640x640`)
-  return { width: Number(match[1]), height: Number(match[2]) }
+  const [, width, height] = match
+  return { width: Number(width), height: Number(height) }
 }

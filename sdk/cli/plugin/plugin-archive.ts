@@ -8,7 +8,7 @@ import { type Manifest, manifest } from '@eyrie/contract/plugin'
 import { pack } from 'tar-stream'
 import { readLocalFile } from '../command/local-files.ts'
 
-/** A plugin version as it is uploaded to the engine. */
+/** A plugin version, packed for upload to the engine. */
 export interface PluginPackage {
   manifest: Manifest
   /** A gzipped tar archive. */
@@ -16,18 +16,22 @@ export interface PluginPackage {
 }
 
 /**
- * Packs the folder of a plugin as npm does: every file under `package/`, except dot files and `node_modules`. The result
- * is reproducible. Throws an `Error` that names the invalid field of `plugin.json`.
+ * Packs the folder of a plugin as npm does: every file is under `package/`; dot files and `node_modules` are omitted. Equal
+ * folders result in equal archives. Throws an `Error` that names the invalid field of `plugin.json`.
  */
 export async function packPlugin(folder: string): Promise<PluginPackage> {
-  const validManifest = await readManifest(folder)
-  const archive = pack()
+  const manifest = await readManifest(folder)
+
+  const tar = pack()
   for (const path of await listFiles(folder)) {
+    // A fixed mode and time, so that the archive depends on the content only.
     const header = { name: join('package', path), mode: 0o644, mtime: new Date(0) }
-    archive.entry(header, await readLocalFile(join(folder, path)))
+    tar.entry(header, await readLocalFile(join(folder, path)))
   }
-  archive.finalize()
-  return { manifest: validManifest, archive: new Uint8Array(await promisify(gzip)(await buffer(archive))) }
+  tar.finalize()
+
+  const archive = await promisify(gzip)(await buffer(tar))
+  return { manifest, archive: new Uint8Array(archive) }
 }
 
 async function readManifest(folder: string): Promise<Manifest> {
@@ -40,11 +44,14 @@ async function readManifest(folder: string): Promise<Manifest> {
   }
 }
 
+/** Returns the paths of the files to pack, relative to the folder, in a fixed order. */
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter(entry => entry.isFile())
     .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .filter(path => path.split('/').every(part => !part.startsWith('.') && part !== 'node_modules'))
+    .filter(path => !path.split('/').some(isOmitted))
     .sort()
 }
+
+const isOmitted = (name: string) => name.startsWith('.') || name === 'node_modules'

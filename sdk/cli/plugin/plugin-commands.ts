@@ -1,9 +1,15 @@
 import { stat } from 'node:fs/promises'
-import { type Command, parseArguments } from '../command/command.ts'
+import type { Plugin } from '@eyrie/contract'
+import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
-import { formatTable, styled, writeJson } from '../command/terminal.ts'
-import { connectEngine, engineOptions } from '../engine/engine-access.ts'
+import { type Output, styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
+
+/**
+ * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the
+ * engine; one of them is active.
+ */
 
 export const packPluginCommand: Command = {
   usage: '<folder> [--out file.tgz]',
@@ -11,10 +17,11 @@ export const packPluginCommand: Command = {
 
   async run(args, { out }) {
     const { values, positionals } = parseArguments(args, { out: { type: 'string' } }, ['folder'])
-    const { manifest, archive } = await packPlugin(positionals[0]!)
+    const [folder] = positionals
+    const { manifest, archive } = await packPlugin(folder)
     const file = values.out ?? `${manifest.name}-${manifest.version}.tgz`
     await writeLocalFile(file, archive)
-    out.write(`${styled(out, 'green', 'packed')} ${manifest.name} ${manifest.version}: ${file}\n`)
+    writeSuccess(out, 'packed', `${manifest.name} ${manifest.version}: ${file}`)
   },
 }
 
@@ -25,28 +32,34 @@ export const addPluginCommand: Command = {
     'another version, run eyrie plugin use.',
 
   async run(args, terminal) {
-    const options = { json: { type: 'boolean' }, ...engineOptions } as const
+    const options = { ...JSON_OPTION, ...ENGINE_OPTIONS }
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
-    const path = positionals[0]!
+    const [path] = positionals
     const engine = connectEngine(values, terminal)
-    const installed = await engine.plugin.list()
+    const installedBefore = await engine.plugin.list()
     const plugin = await engine.plugin.upload(await readPluginArchive(path))
-    if (values.json) return writeJson(terminal.out, plugin)
-    const before = installed.find(({ name }) => name === plugin.name)?.versions ?? []
-    const added = plugin.versions.find(({ version }) => !before.some(other => other.version === version))
-    const result = added
-      ? `${styled(terminal.out, 'green', 'added')} ${plugin.name} ${added.version}`
-      : 'unchanged'
-    terminal.out.write(`${result}; ${plugin.active} is active\n`)
+
+    if (values.json) writeJson(terminal.out, plugin)
+    else printUpload(plugin, installedBefore, terminal.out)
   },
 }
 
+/** Packs a folder, or reads an archive that has been packed before. */
 async function readPluginArchive(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  const isFolder = await stat(path).then(
-    stats => stats.isDirectory(),
-    () => false,
-  )
-  return isFolder ? (await packPlugin(path)).archive : new Uint8Array(await readLocalFile(path))
+  const stats = await stat(path).catch(() => undefined)
+  if (!stats?.isDirectory()) return new Uint8Array(await readLocalFile(path))
+
+  const { archive } = await packPlugin(path)
+  return archive
+}
+
+/** Prints which version the upload has added. The engine accepts the upload of an installed version without any effect. */
+function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Output): void {
+  const before = installedBefore.find(({ name }) => name === plugin.name)
+  const oldVersions = new Set(before?.versions.map(({ version }) => version))
+  const added = plugin.versions.find(({ version }) => !oldVersions.has(version))
+  const outcome = added ? `${styled(out, 'green', 'added')} ${plugin.name} ${added.version}` : 'unchanged'
+  out.write(`${outcome}; ${plugin.active} is active\n`)
 }
 
 export const listPluginsCommand: Command = {
@@ -54,21 +67,18 @@ export const listPluginsCommand: Command = {
   about: 'Lists plugins with all their versions. Pipelines run the active version.',
 
   async run(args, terminal) {
-    const { values } = parseArguments(args, { json: { type: 'boolean' }, ...engineOptions }, [])
+    const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const plugins = await connectEngine(values, terminal).plugin.list()
     if (values.json) return writeJson(terminal.out, plugins)
-    const rows = plugins.flatMap(({ name, active, versions }) =>
-      versions.map(({ version, origin, license, elements }) => [
-        name,
-        version,
-        version === active ? 'active' : '',
-        origin,
-        license,
-        elements.join(', '),
-      ]),
-    )
+
     const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'LICENSE', 'ELEMENTS']
-    terminal.out.write(formatTable([header, ...rows]))
+    const rows = plugins.flatMap(({ name, active, versions }) =>
+      versions.map(({ version, origin, license, elements }) => {
+        const state = version === active ? 'active' : ''
+        return [name, version, state, origin, license, elements.join(', ')]
+      }),
+    )
+    writeTable(terminal.out, [header, ...rows])
   },
 }
 
@@ -79,10 +89,10 @@ export const usePluginCommand: Command = {
     'the version is incompatible with a pipeline.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, engineOptions, ['name', 'version'])
-    const [name, version] = positionals as [string, string]
+    const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])
+    const [name, version] = positionals
     const { active } = await connectEngine(values, terminal).plugin.use(name, { version })
-    terminal.out.write(`${styled(terminal.out, 'green', 'active')} ${name} ${active}\n`)
+    writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },
 }
 
@@ -91,9 +101,9 @@ export const removePluginCommand: Command = {
   about: 'Removes an uploaded version of a plugin. A version that pipelines use is not removed.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, engineOptions, ['name', 'version'])
-    const [name, version] = positionals as [string, string]
+    const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])
+    const [name, version] = positionals
     await connectEngine(values, terminal).plugin.remove({ name, version })
-    terminal.out.write(`${styled(terminal.out, 'green', 'removed')} ${name} ${version}\n`)
+    writeSuccess(terminal.out, 'removed', `${name} ${version}`)
   },
 }

@@ -2,99 +2,125 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, statfs } from 'node:fs/promises'
 import { arch, cpus, freemem, loadavg, release, totalmem, uptime } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Client, createClient } from '@eyrie/client'
+import { createClient } from '@eyrie/client'
 import { parsePathList } from '@eyrie/contract/path-list'
-import { scanModels, shippedModels } from '@eyrie/model-store'
+import { SHIPPED_MODELS, scanModels } from '@eyrie/model-store'
 import type { Terminal } from '../command/terminal.ts'
 import { getServiceAccess, type ServiceAccess } from '../engine/engine-access.ts'
 import { readPipelineHealth } from '../engine/pipeline-health.ts'
 import { getLogFiles } from '../logs/log-format.ts'
 
+/**
+ * The contents of a support bundle, the archive that a user attaches to a bug report: responses of the services, logs,
+ * plugin manifests and a description of the machine.
+ */
+
 const REQUEST_TIMEOUT_MS = 5_000
 
-/** A file of the bundle. `read` rejects if its content is unavailable. */
+const SHIPPED_PLUGINS = resolve(import.meta.dirname, '../../../plugins')
+
+/** A file of a support bundle, before redaction. `read` rejects if the content is unavailable. */
 export interface BundlePart {
   name: string
   read(): Promise<string>
 }
 
-/** Lists everything that a bug report needs. The content is not redacted yet. */
+/** Lists the parts of a bundle. Nothing but folders is read until `read` of a part is called. */
 export async function listBundleParts(engine: ServiceAccess, terminal: Terminal): Promise<BundlePart[]> {
-  const { data, environment = {} } = terminal
-  const plugins = environment.EYRIE_PLUGINS
   const { media, management } = getServiceAccess(terminal)
-  const [log, rotatedLog = log] = getLogFiles(data)
-  const files = {
-    'log/eyrie.log': log,
-    'log/eyrie.log.1': rotatedLog,
-    'eyrie.json': join(data, 'eyrie.json'),
-    ...(await findPluginManifests(plugins ? parsePathList(plugins) : [shippedPlugins])),
-  }
   return [
-    ...listEngineParts(createClient(engine)),
-    ...Object.entries({ engine, media, management }).map(([name, service]) =>
-      textPart(`health/${name}.json`, () => fetchText(service, '/health', 'any status')),
-    ),
-    textPart('metrics/engine.txt', () => fetchText(engine, '/metrics')),
-    textPart('metrics/media.txt', () => fetchText(media, '/metrics')),
-    jsonPart('machine.json', () => describeMachine(data)),
-    jsonPart('models.json', () => readModelCards(data)),
-    ...Object.entries(files)
-      .filter(([, file]) => existsSync(file))
-      .map(([name, file]) => textPart(name, () => readFile(file, 'utf8'))),
+    ...listEngineParts(engine),
+    createTextPart('health/engine.json', () => fetchHealth(engine)),
+    createTextPart('health/media.json', () => fetchHealth(media)),
+    createTextPart('health/management.json', () => fetchHealth(management)),
+    createTextPart('metrics/engine.txt', () => fetchMetrics(engine)),
+    createTextPart('metrics/media.txt', () => fetchMetrics(media)),
+    createJsonPart('machine.json', () => describeMachine(terminal.data)),
+    createJsonPart('models.json', () => readModelCards(terminal.data)),
+    ...(await listFileParts(terminal)),
   ]
 }
 
-const textPart = (name: string, read: BundlePart['read']): BundlePart => ({ name, read })
-const jsonPart = (name: string, read: () => Promise<unknown>): BundlePart => ({
+const createTextPart = (name: string, read: BundlePart['read']): BundlePart => ({ name, read })
+
+const createJsonPart = (name: string, read: () => Promise<unknown>): BundlePart => ({
   name,
   read: async () => JSON.stringify(await read(), null, 2),
 })
 
-const listEngineParts = (client: Client): BundlePart[] => [
-  jsonPart('engine/about.json', () => client.about()),
-  jsonPart('engine/activation.json', () => client.getActivation()),
-  jsonPart('engine/configuration.json', () => client.getConfiguration()),
-  jsonPart('engine/catalog.json', () => client.getCatalog()),
-  jsonPart('engine/exports.json', () => client.getExports()),
-  jsonPart('engine/consumers.json', () => client.consumer.list()),
-  jsonPart('engine/plugins.json', () => client.plugin.list()),
-  jsonPart('engine/statistics.json', () => client.systemStatistics()),
-  jsonPart('engine/pipelines.json', async () => {
-    const pipelines = await client.pipeline.list()
-    const health = await readPipelineHealth(
-      client,
-      pipelines.map(({ id }) => id),
-    )
-    return Object.fromEntries(health)
-  }),
-]
+function listEngineParts(engine: ServiceAccess): BundlePart[] {
+  const client = createClient(engine)
+  return [
+    createJsonPart('engine/about.json', () => client.about()),
+    createJsonPart('engine/activation.json', () => client.getActivation()),
+    createJsonPart('engine/configuration.json', () => client.getConfiguration()),
+    createJsonPart('engine/catalog.json', () => client.getCatalog()),
+    createJsonPart('engine/exports.json', () => client.getExports()),
+    createJsonPart('engine/consumers.json', () => client.consumer.list()),
+    createJsonPart('engine/plugins.json', () => client.plugin.list()),
+    createJsonPart('engine/statistics.json', () => client.systemStatistics()),
+    createJsonPart('engine/pipelines.json', async () => {
+      const health = await readPipelineHealth(client, await client.pipeline.list())
+      return Object.fromEntries(health)
+    }),
+  ]
+}
 
-/** `any status`: an unhealthy service answers `/health` with 503 and the reason in the body. */
-async function fetchText(
-  { url, token }: ServiceAccess,
-  path: string,
-  accept?: 'any status',
-): Promise<string> {
-  const response = await fetch(url + path, {
-    headers: token ? { authorization: `Bearer ${token}` } : {},
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  }).catch(cause => {
+/** Accepts every status: an unhealthy service answers with 503 and the reason in the body. */
+async function fetchHealth(service: ServiceAccess): Promise<string> {
+  const response = await fetchFrom(service, '/health')
+  return response.text()
+}
+
+async function fetchMetrics(service: ServiceAccess): Promise<string> {
+  const response = await fetchFrom(service, '/metrics')
+  if (!response.ok) throw new Error(`${response.url} answered ${response.status}`)
+  return response.text()
+}
+
+async function fetchFrom({ url, token }: ServiceAccess, path: string): Promise<Response> {
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+  return fetch(url + path, { headers, signal }).catch(cause => {
     throw new Error(`${url} cannot be reached`, { cause })
   })
-  if (!response.ok && accept !== 'any status') throw new Error(`${url + path} answered ${response.status}`)
-  return response.text()
+}
+
+/** Lists the log files and plugin manifests that exist. */
+async function listFileParts({ data, environment = {} }: Terminal): Promise<BundlePart[]> {
+  const [currentLog, ...rotatedLogs] = getLogFiles(data)
+  const pluginFolders = environment.EYRIE_PLUGINS
+    ? parsePathList(environment.EYRIE_PLUGINS)
+    : [SHIPPED_PLUGINS]
+  const files = [
+    { name: 'log/eyrie.log', path: currentLog },
+    { name: 'log/eyrie.log.1', path: rotatedLogs[0]! },
+    ...(await findPluginManifests(pluginFolders)),
+  ]
+  return files
+    .filter(({ path }) => existsSync(path))
+    .map(({ name, path }) => createTextPart(name, () => readFile(path, 'utf8')))
+}
+
+/** Returns the path of each plugin manifest in the folders, and its name in the bundle. */
+async function findPluginManifests(folders: readonly string[]): Promise<{ name: string; path: string }[]> {
+  const manifests = new Map<string, string>()
+  for (const folder of folders) {
+    const plugins = await readdir(folder).catch(() => [])
+    for (const plugin of plugins) manifests.set(`plugins/${plugin}.json`, join(folder, plugin, 'plugin.json'))
+  }
+  return [...manifests].map(([name, path]) => ({ name, path }))
 }
 
 /** Describes the machine and its free resources. Sizes are in bytes, times in seconds. */
 async function describeMachine(data: string) {
-  const [{ model = 'unknown' } = {}] = cpus()
+  const processors = cpus()
   return {
-    system: /^PRETTY_NAME="?([^"\n]*)/m.exec(await readFile('/etc/os-release', 'utf8').catch(() => ''))?.[1],
+    system: await readSystemName(),
     kernel: release(),
     arch: arch(),
     node: process.version,
-    cpu: { model, count: cpus().length, load: loadavg() },
+    cpu: { model: processors[0]?.model ?? 'unknown', count: processors.length, load: loadavg() },
     memory: { total: totalmem(), free: freemem() },
     space: { [data]: await measureSpace(data), '/dev/shm': await measureSpace('/dev/shm') },
     graphics: await readdir('/dev/dri').catch(() => []),
@@ -102,6 +128,13 @@ async function describeMachine(data: string) {
   }
 }
 
+/** Returns the name of the Linux distribution, or undefined if it is unknown. See os-release(5). */
+async function readSystemName(): Promise<string | undefined> {
+  const text = await readFile('/etc/os-release', 'utf8').catch(() => '')
+  return /^PRETTY_NAME="?([^"\n]*)/m.exec(text)?.[1]
+}
+
+/** Returns the size and the free space of a file system in bytes, or undefined if the folder does not exist. */
 async function measureSpace(folder: string) {
   try {
     const { bsize, blocks, bavail } = await statfs(folder)
@@ -111,20 +144,8 @@ async function measureSpace(folder: string) {
   }
 }
 
+/** Reads the description of each model, and the folders that contain no valid model. */
 async function readModelCards(data: string) {
-  const { models, broken } = await scanModels([join(data, 'models'), shippedModels])
+  const { models, broken } = await scanModels([join(data, 'models'), SHIPPED_MODELS])
   return { models: [...models.values()].map(({ card }) => card), broken }
-}
-
-const shippedPlugins = resolve(import.meta.dirname, '../../../plugins')
-
-/** Paths of the plugin manifests in these folders, by file name in the bundle. */
-async function findPluginManifests(folders: readonly string[]): Promise<Record<string, string>> {
-  const entries = await Promise.all(
-    folders.map(async folder => {
-      const names = await readdir(folder).catch(() => [])
-      return names.map(name => [`plugins/${name}.json`, join(folder, name, 'plugin.json')])
-    }),
-  )
-  return Object.fromEntries(entries.flat())
 }

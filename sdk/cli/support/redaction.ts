@@ -3,37 +3,60 @@ import { join } from 'node:path'
 import { REDACTED } from '@eyrie/contract'
 import type { Terminal } from '../command/terminal.ts'
 
-/** Shorter secrets are not replaced wherever they occur: they would match parts of ordinary words. */
+/**
+ * Removes passwords and tokens from the files of a support bundle. Two methods complement each other: the known secrets of
+ * the appliance are replaced wherever they occur, and patterns such as `password=…` also find unknown secrets.
+ */
+
+/** Known secrets that are shorter are not replaced: they would match parts of ordinary words. */
 const MIN_SECRET_LENGTH = 4
 
-const secretName = '[\\w-]*(?:password|passwd|token|secret|authorization|api_?key)[\\w-]*'
-const urlPassword = /([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@"]*:)([^\s/?#"]*)(?=@)/gi
-const jsonMember = new RegExp(`("${secretName}"\\s*:\\s*)"((?:[^"\\\\]|\\\\.)*)"`, 'gi')
-const assignment = new RegExp(`(\\b${secretName}=)([^\\s&"',;]+)`, 'gi')
-const bearerToken = /(\bBearer\s+)([\w.~+/=-]+)/gi
+const SECRET_NAME = '[\\w-]*(?:password|passwd|token|secret|authorization|api_?key)[\\w-]*'
 
-/** Replaces the secrets, and everything in the position of a secret: passwords in URLs, after `password=`, … */
-export function redact(text: string, secrets: readonly string[]): string {
-  const variants = secrets
+/** `"password": "…"` in JSON. Like all patterns: group 1 precedes the secret, group 2 is the secret. */
+const JSON_PATTERN = new RegExp(`("${SECRET_NAME}"\\s*:\\s*")((?:[^"\\\\]|\\\\.)*)(?=")`, 'gi')
+
+/** `scheme://user:…@host` */
+const URL_PATTERN = /([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@"]*:)([^\s/?#"]*)(?=@)/gi
+
+/** `password=…` in a query or a log entry. */
+const ASSIGNMENT_PATTERN = new RegExp(`(\\b${SECRET_NAME}=)([^\\s&"',;]+)`, 'gi')
+
+/** `Bearer …` in an Authorization header. */
+const BEARER_PATTERN = /(\bBearer\s+)([\w.~+/=-]+)/gi
+
+/** Replaces the known secrets, and everything that a pattern recognises as a secret, with `***`. */
+export function redact(text: string, knownSecrets: readonly string[]): string {
+  let redacted = text
+  for (const secret of listEncodings(knownSecrets)) redacted = redacted.replaceAll(secret, REDACTED)
+  for (const pattern of [JSON_PATTERN, URL_PATTERN, ASSIGNMENT_PATTERN, BEARER_PATTERN])
+    redacted = redacted.replace(pattern, `$1${REDACTED}`)
+  return redacted
+}
+
+/** Returns the secrets as they appear in plain text, JSON and URLs. The longest come first, as they may contain others. */
+function listEncodings(secrets: readonly string[]): string[] {
+  return secrets
     .filter(secret => secret.length >= MIN_SECRET_LENGTH)
-    .flatMap(secret => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+    .flatMap(secret => {
+      const jsonText = JSON.stringify(secret).slice(1, -1)
+      return [secret, jsonText, encodeURIComponent(secret)]
+    })
     .sort((a, b) => b.length - a.length)
-  return variants
-    .reduce((redacted, secret) => redacted.replaceAll(secret, REDACTED), text)
-    .replace(jsonMember, `$1"${REDACTED}"`)
-    .replace(urlPassword, `$1${REDACTED}`)
-    .replace(assignment, `$1${REDACTED}`)
-    .replace(bearerToken, `$1${REDACTED}`)
 }
 
-/** Finds the secrets in a JSON text: members with the name of a secret, and passwords in URLs. */
+/** Finds the secrets in a JSON text: values of fields with the name of a secret, and passwords in URLs. */
 export function findSecrets(json: string): string[] {
-  const members = [...json.matchAll(jsonMember)].map(([, , text]) => JSON.parse(`"${text}"`) as string)
-  const urlPasswords = [...json.matchAll(urlPassword)].map(([, , text = '']) => text)
-  return [...members, ...urlPasswords, ...urlPasswords.map(decode)].filter(secret => secret !== REDACTED)
+  const fieldValues = matchSecrets(json, JSON_PATTERN).map(text => JSON.parse(`"${text}"`) as string)
+  const urlPasswords = matchSecrets(json, URL_PATTERN)
+  const secrets = [...fieldValues, ...urlPasswords, ...urlPasswords.map(decodePercent)]
+  return secrets.filter(secret => secret !== REDACTED)
 }
 
-function decode(text: string): string {
+const matchSecrets = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(match => match[2]!)
+
+/** Returns the text unchanged if its percent-encoding is invalid. */
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -41,17 +64,34 @@ function decode(text: string): string {
   }
 }
 
-/** Reads all known secrets of the appliance: generated ones, those in the environment, and passwords of cameras. */
+/** Reads the known secrets of the appliance: its secret files, environment variables and passwords of cameras. */
 export async function readKnownSecrets({ data, environment = {} }: Terminal): Promise<string[]> {
-  const folder = join(data, 'secrets')
-  const names = await readdir(folder).catch(() => [])
-  const variables = Object.entries(environment).filter(([name]) => /TOKEN|PASSWORD|SECRET/.test(name))
-  const texts = await Promise.all([
-    ...names.map(name => readIfExists(join(folder, name))),
-    ...variables.map(([name, value = '']) => (name.endsWith('_FILE') ? readIfExists(value) : value)),
-  ])
-  const cameraSecrets = findSecrets(await readIfExists(join(data, 'engine/configuration.json')))
-  return [...texts.flatMap(text => text.split(/[\s,]+/)), ...cameraSecrets]
+  const configuration = await readIfExists(join(data, 'engine/configuration.json'))
+  return [
+    ...(await readSecretFiles(join(data, 'secrets'))),
+    ...(await readSecretVariables(environment)),
+    ...findSecrets(configuration),
+  ]
 }
+
+async function readSecretFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [])
+  const texts = await Promise.all(names.map(name => readIfExists(join(folder, name))))
+  return texts.flatMap(splitList)
+}
+
+/** A variable such as `EYRIE_TOKEN` contains secrets, and `EYRIE_TOKEN_FILE` the path of a file with secrets. */
+async function readSecretVariables(environment: NonNullable<Terminal['environment']>): Promise<string[]> {
+  const secrets: string[] = []
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (!/TOKEN|PASSWORD|SECRET/.test(name)) continue
+    const text = name.endsWith('_FILE') ? await readIfExists(value) : value
+    secrets.push(...splitList(text))
+  }
+  return secrets
+}
+
+/** Splits a list of secrets at commas and white space. */
+const splitList = (text: string) => text.split(/[\s,]+/)
 
 const readIfExists = (file: string) => readFile(file, 'utf8').catch(() => '')

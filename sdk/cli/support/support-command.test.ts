@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { manifest } from '@eyrie/contract'
 import { listen } from '@eyrie/kit'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
@@ -76,57 +76,59 @@ async function startEngineWithCameras(data: string): Promise<string> {
   return `http://127.0.0.1:${server.port}`
 }
 
-test('a bundle contains the files that a bug report needs', async () => {
-  const data = createDataWithSecrets()
-  const { file, result, names, read } = await writeBundle(data, await startEngineWithCameras(data))
-  expect(result).toMatchObject({ code: 0, out: `wrote ${file}\n` })
-  expect(names).toEqual(
-    expect.arrayContaining([
-      ...[
-        'about',
-        'activation',
-        'catalog',
-        'configuration',
-        'consumers',
-        'exports',
-        'pipelines',
-        'statistics',
-      ].map(name => `engine/${name}.json`),
-      ...['health/engine.json', 'log/eyrie.log', 'machine.json', 'models.json', 'missing.json'],
-    ]),
-  )
-  expect(JSON.parse(read('engine/configuration.json')).sources).toHaveLength(2)
-  expect(JSON.parse(read('health/engine.json'))).toMatchObject({ ok: true, media: 'not connected' })
-  expect(manifest.parse(JSON.parse(read('plugins/infer.json'))).name).toBe('infer')
-  expect(JSON.parse(read('machine.json'))).toMatchObject({
-    node: process.version,
-    space: { [data]: { free: expect.any(Number) } },
+describe('support bundle', () => {
+  it('contains the files that a bug report needs', async () => {
+    const data = createDataWithSecrets()
+    const { file, result, names, read } = await writeBundle(data, await startEngineWithCameras(data))
+    expect(result).toMatchObject({ code: 0, out: `wrote ${file}\n` })
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...[
+          'about',
+          'activation',
+          'catalog',
+          'configuration',
+          'consumers',
+          'exports',
+          'pipelines',
+          'statistics',
+        ].map(name => `engine/${name}.json`),
+        ...['health/engine.json', 'log/eyrie.log', 'machine.json', 'models.json', 'missing.json'],
+      ]),
+    )
+    expect(JSON.parse(read('engine/configuration.json')).sources).toHaveLength(2)
+    expect(JSON.parse(read('health/engine.json'))).toMatchObject({ ok: true, media: 'not connected' })
+    expect(manifest.parse(JSON.parse(read('plugins/infer.json'))).name).toBe('infer')
+    expect(JSON.parse(read('machine.json'))).toMatchObject({
+      node: process.version,
+      space: { [data]: { free: expect.any(Number) } },
+    })
+    expect(JSON.parse(read('log/eyrie.log'))).toMatchObject({ level: 50, service: 'media' })
   })
-  expect(JSON.parse(read('log/eyrie.log'))).toMatchObject({ level: 50, service: 'media' })
-})
 
-test('a bundle contains no token and no password', async () => {
-  const data = createDataWithSecrets()
-  const { file } = await writeBundle(data, await startEngineWithCameras(data))
-  const content = gunzipSync(readFileSync(file)).toString()
-  const variants = [...Object.values(secrets), logged].flatMap(secret => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-  ])
-  expect(variants.filter(secret => content.includes(secret))).toEqual([])
-  expect(content).toContain('rtsp://other:***@camera/')
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-})
-
-test('a bundle lists the parts that are unavailable and contains all others', async () => {
-  const { result, names, read } = await writeBundle(createDataWithSecrets(), unreachable)
-  expect(result.code).toBe(0)
-  expect(result.err).toMatch(
-    /without engine\/configuration\.json: the engine at http:\/\/127\.0\.0\.1:9 cannot be reached/,
-  )
-  expect(JSON.parse(read('missing.json'))).toMatchObject({
-    'health/media.json': `${unreachable} cannot be reached`,
+  it('contains no token and no password', async () => {
+    const data = createDataWithSecrets()
+    const { file } = await writeBundle(data, await startEngineWithCameras(data))
+    const content = gunzipSync(readFileSync(file)).toString()
+    const variants = [...Object.values(secrets), logged].flatMap(secret => [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+    ])
+    expect(variants.filter(secret => content.includes(secret))).toEqual([])
+    expect(content).toContain('rtsp://other:***@camera/')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
   })
-  expect(names).toEqual(expect.arrayContaining(['log/eyrie.log', 'machine.json']))
-  expect(names).not.toContain('engine/about.json')
+
+  it('lists the parts that are unavailable and contains all others', async () => {
+    const { result, names, read } = await writeBundle(createDataWithSecrets(), unreachable)
+    expect(result.code).toBe(0)
+    expect(result.err).toMatch(
+      /without engine\/configuration\.json: the engine at http:\/\/127\.0\.0\.1:9 cannot be reached/,
+    )
+    expect(JSON.parse(read('missing.json'))).toMatchObject({
+      'health/media.json': `${unreachable} cannot be reached`,
+    })
+    expect(names).toEqual(expect.arrayContaining(['log/eyrie.log', 'machine.json']))
+    expect(names).not.toContain('engine/about.json')
+  })
 })

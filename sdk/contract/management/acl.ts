@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { text } from './record-fields.ts'
 
-/** A module of the user interface and its components. */
+/** Access control of the user interface in the management API: which parts of it a role can see. */
+
+/** A module of the user interface, with the components that a role can access. */
 export const uiModule = z
   .object({
     module_key: z.string(),
@@ -17,12 +19,14 @@ export const aclRoutes = {
   list: route({
     method: 'get',
     path: '/acl/list',
-    summary: 'List user interface modules, optionally of one role',
+    summary: 'List user interface modules',
+    description: 'Of all roles, or of one role.',
     access: 'signed-in',
     query: z.strictObject({ role_key: text.optional() }),
     status: 200,
     response: z.array(uiModule),
   }),
+
   upload: route({
     method: 'post',
     path: '/acl/upload',

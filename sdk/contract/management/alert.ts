@@ -1,16 +1,23 @@
 import { z } from 'zod'
 import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
-import { anyStatisticKey } from './statistic.ts'
+import { statisticKey } from './statistic.ts'
+
+/**
+ * Alerts in the management API. An alert is a condition on a statistic of a channel, such as `occupancy` greater than 5. An
+ * alert that fires runs its actions, which notify people.
+ */
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
+
+/** How the statistic is compared with the threshold, such as `gt` for greater than. */
 export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
 export type AlertCondition = z.infer<typeof alertCondition>
 
-/** A decimal number, as in JSON but also with a plus sign or without leading digits. */
-const NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/
+/** A decimal number as in JSON, except that a plus sign and a missing integer part are also valid. */
+const DECIMAL_NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/
 
-const threshold = text.refine(value => NUMBER.test(value) && Number.isFinite(Number(value)), {
+const threshold = text.refine(value => DECIMAL_NUMBER.test(value) && Number.isFinite(Number(value)), {
   error: 'must be a number such as 5 or 0.5',
 })
 
@@ -36,25 +43,27 @@ const actionFields = {
   action_url: text.optional(),
 }
 
-/** How to notify people when an alert fires. Additional fields are stored unchanged. */
+/** How to notify people if the alert fires. Additional fields are stored unchanged. */
 export const alertAction = z.looseObject(actionFields).meta({ id: 'AlertAction' })
 export type AlertAction = z.infer<typeof alertAction>
 
+/** An alert in a request. */
 const alertInput = z.strictObject({
   alert_name: name,
   alert_priority: alertPriority,
   alert_threshold: threshold,
   alert_threshold_condition: alertCondition,
-  alert_threshold_key: anyStatisticKey,
+  alert_threshold_key: statisticKey,
   alert_frequency: z
     .int()
     .min(0)
     .max(86_400)
-    .meta({ description: 'Minimum number of seconds between two notifications; 0: notify every time' }),
+    .meta({ description: 'Minimum number of seconds between two notifications; 0: no minimum' }),
   alert_actions: z.array(alertAction).max(32),
   channel_id: reference('channel'),
 })
 
+/** An alert in a response. */
 export const alert = z
   .object({ ...alertInput.shape, alert_id: recordId, channel_id: recordId, is_active: z.boolean() })
   .meta({ id: 'Alert' })
@@ -63,6 +72,7 @@ export type Alert = z.infer<typeof alert>
 const byId = z.strictObject({ alert_id: reference('alert') })
 const byChannel = z.strictObject({ channel_id: reference('channel') })
 
+/** Every operation is a POST request, even if it only reads. */
 const post = { method: 'post', status: 200 } as const
 
 export const alertRoutes = {
@@ -75,6 +85,7 @@ export const alertRoutes = {
     body: byChannel,
     response: z.array(alert),
   }),
+
   create: route({
     method: 'post',
     path: '/alert/create',
@@ -86,6 +97,7 @@ export const alertRoutes = {
     response: null,
     readBack: { path: '/alert/id', by: 'alert_id' },
   }),
+
   delete: route({
     ...post,
     path: '/alert/delete',
@@ -94,6 +106,7 @@ export const alertRoutes = {
     body: byId,
     response: null,
   }),
+
   disable: route({
     ...post,
     path: '/alert/disable',
@@ -102,6 +115,7 @@ export const alertRoutes = {
     body: byId.extend(byChannel.shape),
     response: alert,
   }),
+
   enable: route({
     ...post,
     path: '/alert/enable',
@@ -110,6 +124,7 @@ export const alertRoutes = {
     body: byId.extend(byChannel.shape),
     response: alert,
   }),
+
   id: route({
     ...post,
     path: '/alert/id',
@@ -119,6 +134,7 @@ export const alertRoutes = {
     body: byId,
     response: alert,
   }),
+
   list: route({
     ...post,
     path: '/alert/list',
@@ -128,6 +144,7 @@ export const alertRoutes = {
     body: byChannel,
     response: z.array(alert),
   }),
+
   update: route({
     ...post,
     path: '/alert/update',

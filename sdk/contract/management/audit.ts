@@ -3,7 +3,10 @@ import { route } from './management-route.ts'
 import { jsonObject, pagination, recordId, text, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
 
-/** A change of one record. Secrets are replaced by `***`. */
+/**
+ * An entry of the audit log, in which the management service records every change of its data. An entry is the change of one
+ * record. Secrets are replaced by `***`.
+ */
 export const auditEntry = z
   .object({
     audit_id: recordId,
@@ -24,13 +27,14 @@ export const auditRoutes = {
   list: route({
     method: 'get',
     path: '/audit/list',
-    summary: 'List audit entries, newest first',
+    summary: 'List audit entries',
+    description: 'Newest first.',
     access: 'administer',
     query: z.strictObject({
       ...pagination('audit'),
       record: text.optional(),
       record_id: text.optional(),
-      // Not a reference: the entries of a deleted user remain readable.
+      // This is not a `reference`, so that the entries of a deleted user can still be listed.
       user_id: z.uuid({ error: 'must be the id of a user' }).optional(),
       start: timeExpression.optional(),
       end: timeExpression.optional(),

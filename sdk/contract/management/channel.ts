@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
 
-/** A channel: a source analysed by a pipeline for a usecase. */
+/**
+ * A channel in a response of the management API: a source, such as a camera, that is analysed by a pipeline for a usecase,
+ * such as people counting.
+ */
 export const sourceChannel = z
   .object({
     channel_id: recordId,
@@ -10,7 +13,7 @@ export const sourceChannel = z
     channel_name: z.string(),
     channel_favorite: z.boolean(),
     channel_threshold_duration: integer.meta({
-      description: 'Length in seconds of the window over which alerts evaluate a statistic',
+      description: 'Length in seconds of the time window over which alerts evaluate a statistic',
     }),
     channel_sid: z
       .string()
@@ -19,13 +22,14 @@ export const sourceChannel = z
       .boolean()
       .meta({ description: 'Whether the channel is running, as last reported by its engine' }),
     is_verified: z.boolean().meta({
-      description: 'Whether source and pipeline on the engine match the configuration stored in management',
+      description:
+        'Whether source and pipeline on the engine match the configuration that the management service stores',
     }),
     is_auto_recovery: z.boolean(),
     is_storage: z.boolean(),
     device_id: recordId
       .nullable()
-      .meta({ description: 'Null if the user can see the channel but not its device' }),
+      .meta({ description: 'Null if the user has access to the channel but not to its device' }),
     engine_id: recordId,
     pipeline_id: recordId,
     site_id: recordId,
@@ -39,6 +43,7 @@ export const sourceChannel = z
   .meta({ id: 'SourceChannel' })
 export type SourceChannel = z.infer<typeof sourceChannel>
 
+/** A channel in a request. */
 const channelInput = z.strictObject({
   source_id: reference('source'),
   pipeline_id: reference('pipeline'),
@@ -51,7 +56,8 @@ const channelInput = z.strictObject({
   channel_threshold_duration: z.int().min(1).max(86_400),
 })
 
-const optional = {
+/** Fields that have a default value. */
+const OPTIONAL_FIELDS = {
   channel_key: true,
   channel_favorite: true,
   is_storage: true,
@@ -60,9 +66,19 @@ const optional = {
 } as const
 
 const byId = z.strictObject({ channel_id: reference('channel') })
-const outputs = [
-  ...['channel_sid', 'is_active', 'is_verified', 'device_id', 'engine_id', 'site_id'],
-  ...['usecase_id', 'usecase_name', 'usecase_icon', 'usecase_meta_key'],
+
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = [
+  'channel_sid',
+  'is_active',
+  'is_verified',
+  'device_id',
+  'engine_id',
+  'site_id',
+  'usecase_id',
+  'usecase_name',
+  'usecase_icon',
+  'usecase_meta_key',
 ]
 
 export const channelRoutes = {
@@ -71,22 +87,25 @@ export const channelRoutes = {
     path: '/channel/create',
     summary: 'Create a channel',
     access: 'manage',
-    body: channelInput.partial(optional),
-    ignoredFields: ['channel_id', ...outputs],
+    body: channelInput.partial(OPTIONAL_FIELDS),
+    ignoredFields: ['channel_id', ...READ_ONLY_FIELDS],
     status: 201,
     response: z.object({ channel_id: recordId }),
     readBack: { path: '/channel/id', by: 'channel_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/channel/update',
-    summary: 'Update a channel; omitted fields are preserved',
+    summary: 'Update a channel',
+    description: 'Omitted fields are preserved.',
     access: 'manage',
     body: channelInput.partial().extend(byId.shape),
-    ignoredFields: outputs,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/channel/delete',
@@ -96,6 +115,7 @@ export const channelRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/channel/id',
@@ -105,6 +125,7 @@ export const channelRoutes = {
     status: 200,
     response: sourceChannel,
   }),
+
   list: route({
     method: 'get',
     path: '/channel/list',

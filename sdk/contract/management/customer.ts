@@ -5,6 +5,7 @@ import { key, name, recordId, reference, referenceIds, text } from './record-fie
 import { siteView } from './site.ts'
 import { usecase } from './usecase.ts'
 
+/** A customer in a request of the management API. Organizations have customers, and customers have sites. */
 export const customerInput = z.strictObject({
   organization_id: reference('organization'),
   customer_key: key,
@@ -25,6 +26,7 @@ export const customerInput = z.strictObject({
   }),
 })
 
+/** A customer in a response, with the ids of the sites that are assigned to the customer. */
 export const customer = z
   .object({
     ...customerInput.shape,
@@ -38,8 +40,8 @@ export const customer = z
 export type Customer = z.infer<typeof customer>
 
 const byId = z.strictObject({ customer_id: reference('customer') })
-const sitesOfCustomer = byId.extend({ site_ids: referenceIds('site') })
-const customersOfUser = z.strictObject({
+const siteAssignment = byId.extend({ site_ids: referenceIds('site') })
+const customerAssignment = z.strictObject({
   user_id: reference('user'),
   customer_id: referenceIds('customer'),
 })
@@ -61,10 +63,12 @@ export const customerRoutes = {
     response: null,
     readBack: { path: '/customer/id', by: 'customer_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/customer/update',
-    summary: 'Update a customer; omitted type, contact and sites are preserved',
+    summary: 'Update a customer',
+    description: 'Omitted type, contact and sites are preserved.',
     access: 'administer',
     body: customerInput.extend({
       ...byId.shape,
@@ -75,6 +79,7 @@ export const customerRoutes = {
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/customer/delete',
@@ -84,44 +89,50 @@ export const customerRoutes = {
     status: 200,
     response: null,
   }),
+
   assignSites: route({
     method: 'post',
     path: '/customer/site/assign',
     summary: 'Assign sites to a customer',
     access: 'administer',
-    body: sitesOfCustomer,
+    body: siteAssignment,
     status: 200,
     response: null,
   }),
+
   unassignSites: route({
     method: 'post',
     path: '/customer/site/unassign',
-    summary: 'Unassign sites from a customer; they return to the default customer',
+    summary: 'Unassign sites from a customer',
+    description: 'The sites return to the default customer.',
     access: 'administer',
-    body: sitesOfCustomer,
+    body: siteAssignment,
     status: 200,
     response: null,
   }),
+
   assign: route({
     method: 'post',
     path: '/customer/assign',
     summary: 'Assign customers to a user',
     access: 'administer',
     requiresSession: true,
-    body: customersOfUser,
+    body: customerAssignment,
     status: 200,
     response: null,
   }),
+
   unassign: route({
     method: 'post',
     path: '/customer/unassign',
     summary: 'Unassign customers from a user',
     access: 'administer',
     requiresSession: true,
-    body: customersOfUser,
+    body: customerAssignment,
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/customer/id',
@@ -131,6 +142,7 @@ export const customerRoutes = {
     status: 200,
     response: customer,
   }),
+
   list: route({
     method: 'get',
     path: '/customer/list',
@@ -143,10 +155,12 @@ export const customerRoutes = {
     status: 200,
     response: z.array(customer),
   }),
+
   view: route({
     method: 'get',
     path: '/customer/view',
-    summary: 'Get the view of a customer by site (type 1) or by usecase (type 2)',
+    summary: 'Get the channels of a customer',
+    description: 'By site (type 1) or by usecase (type 2).',
     access: 'view',
     query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
     status: 200,

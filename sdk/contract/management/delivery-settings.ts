@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { flagParameter } from '../parameters.ts'
+import { booleanParameter } from '../parameters.ts'
 import { route } from './management-route.ts'
 import { text } from './record-fields.ts'
 
-/** Text for message headers, where a line break would inject another header. */
+/** Settings in the management API for the delivery of notifications by SMS and e-mail. */
+
+/** Text that becomes a header of a message, where a line break would inject another header. */
 const line = text.regex(/^[^\r\n]*$/, { error: 'must not contain a line break' })
 
+/** Settings of the SMS provider that delivers notifications. */
 export const smsSettings = z
   .object({
     sms_provider: line,
@@ -17,6 +20,7 @@ export const smsSettings = z
   .meta({ id: 'SmsSettings' })
 export type SmsSettings = z.infer<typeof smsSettings>
 
+/** Settings of the SMTP server (RFC 5321) that delivers notifications by e-mail. */
 export const smtpSettings = z
   .object({
     smtp_host: line,
@@ -32,9 +36,10 @@ export const smtpSettings = z
 export type SmtpSettings = z.infer<typeof smtpSettings>
 
 const secretsQuery = z.strictObject({
-  is_secret: flagParameter
-    .unwrap()
-    .meta({ type: 'boolean', description: 'Whether secrets are returned in clear text' }),
+  is_secret: booleanParameter.meta({
+    type: 'boolean',
+    description: 'Whether secrets are returned in clear text',
+  }),
 })
 
 export const configRoutes = {
@@ -47,6 +52,7 @@ export const configRoutes = {
     status: 200,
     response: smsSettings,
   }),
+
   smtp: route({
     method: 'get',
     path: '/config/smtp',
@@ -56,19 +62,23 @@ export const configRoutes = {
     status: 200,
     response: smtpSettings,
   }),
+
   updateSms: route({
     method: 'post',
     path: '/config/sms/update',
-    summary: 'Update the SMS delivery settings; omitted fields are preserved',
+    summary: 'Update the SMS delivery settings',
+    description: 'Omitted fields are preserved.',
     access: 'own',
     body: smsSettings.strict().partial(),
     status: 200,
     response: null,
   }),
+
   updateSmtp: route({
     method: 'post',
     path: '/config/smtp/update',
-    summary: 'Update the e-mail delivery settings; omitted fields are preserved',
+    summary: 'Update the e-mail delivery settings',
+    description: 'Omitted fields are preserved.',
     access: 'own',
     body: smtpSettings.strict().partial(),
     status: 200,

@@ -3,9 +3,12 @@ import { sourceChannel } from './channel.ts'
 import { route } from './management-route.ts'
 import { integer, key, name, recordId, reference, text } from './record-fields.ts'
 
+/** Devices, such as cameras, in the management API. A device belongs to a site and offers video streams. */
+
 const size = z.int().min(1).max(65_535)
 const rate = z.number().min(0).max(1000)
 
+/** A video stream that a device offers. */
 export const deviceStream = z
   .strictObject({
     id: integer,
@@ -22,6 +25,12 @@ export const deviceStream = z
   .meta({ id: 'DeviceStream' })
 export type DeviceStream = z.infer<typeof deviceStream>
 
+function hasUniqueIds(streams: readonly { id?: number }[]): boolean {
+  const ids = streams.map(({ id }) => id).filter(id => id !== undefined)
+  return new Set(ids).size === ids.length
+}
+
+/** A device in a request. */
 const deviceInput = z.strictObject({
   site_id: reference('site'),
   engine_id: reference('engine'),
@@ -33,13 +42,7 @@ const deviceInput = z.strictObject({
   device_streams: z
     .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
-    .refine(
-      streams => {
-        const ids = streams.flatMap(({ id = [] }) => id)
-        return new Set(ids).size === ids.length
-      },
-      { error: 'ids must be unique' },
-    )
+    .refine(hasUniqueIds, { error: 'ids must be unique' })
     .optional()
     .meta({ description: 'Streams without an id are numbered from 1' }),
 })
@@ -47,6 +50,7 @@ const deviceInput = z.strictObject({
 export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error'])
 export type DeviceStatus = z.infer<typeof deviceStatus>
 
+/** A source of the engine that reads a stream of the device. */
 export const deviceSource = z
   .object({
     source_id: recordId,
@@ -59,6 +63,7 @@ export const deviceSource = z
   })
   .meta({ id: 'DeviceSource' })
 
+/** A device in a response. */
 export const device = z
   .object({
     ...deviceInput.shape,
@@ -77,12 +82,15 @@ export const device = z
   .meta({ id: 'Device' })
 export type Device = z.infer<typeof device>
 
+/** A device in the response of a single device. It repeats `device_source` as `device_sources`. */
 const deviceView = z
   .object({ ...device.shape, device_sources: z.array(deviceSource) })
   .meta({ id: 'DeviceView' })
 
 const byId = z.strictObject({ device_id: reference('device') })
-const outputs = [
+
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = [
   'device_state',
   'device_status',
   'device_value',
@@ -99,21 +107,24 @@ export const deviceRoutes = {
     summary: 'Create a device',
     access: 'manage',
     body: deviceInput,
-    ignoredFields: ['device_id', ...outputs],
+    ignoredFields: ['device_id', ...READ_ONLY_FIELDS],
     status: 201,
     response: z.object({ device_id: recordId }),
     readBack: { path: '/device/id', by: 'device_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/device/update',
-    summary: 'Update a device; omitted UUID and streams are preserved',
+    summary: 'Update a device',
+    description: 'Omitted UUID and streams are preserved.',
     access: 'manage',
     body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
-    ignoredFields: outputs,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/device/delete',
@@ -123,6 +134,7 @@ export const deviceRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/device/id',
@@ -132,6 +144,7 @@ export const deviceRoutes = {
     status: 200,
     response: deviceView,
   }),
+
   view: route({
     method: 'get',
     path: '/device/view',
@@ -141,6 +154,7 @@ export const deviceRoutes = {
     status: 200,
     response: deviceView,
   }),
+
   list: route({
     method: 'get',
     path: '/device/list',

@@ -1,23 +1,26 @@
 import { z } from 'zod'
+import { flagParameter } from '../parameters.ts'
 import { route } from './management-route.ts'
 import { name, pagination, recordId, reference } from './record-fields.ts'
-import {
-  channelStats,
-  eventRecord,
-  statisticList,
-  statisticSelection,
-  usecaseStats,
-  usecaseStatsByQuery,
-} from './statistic.ts'
+import { requestedStatisticKeys, statisticKeysParameter } from './statistic.ts'
+import { channelStats, eventRecord, usecaseStats, usecaseStatsByQuery } from './statistic-response.ts'
 import { bucketInterval, dateOrTimeExpression, lookback, timeExpression } from './time-expression.ts'
 
-const flag = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).meta({ type: 'boolean' })
-const details = flag.default(false)
+/** Events of channels and the statistics that are computed from them, in the management API. */
+
+/** Whether the response also contains the ids of tracked objects, and the newest events of each time bucket. */
+const details = flagParameter
+
+/** Length of the time range that ends now. */
 const frequency = lookback.default('-1h')
 
-const selection = { usecase: name, usecase_meta_key: statisticSelection }
+/** The usecase, and the statistics that are requested of it. */
+const usecase = name.meta({ description: 'Key of the usecase, such as `line-crossing`' })
+const selection = { usecase, usecase_meta_key: statisticKeysParameter }
+
 const channel_id = reference('channel')
 
+/** The events of a channel in a time range, aggregated in time buckets. */
 export const eventRange = z
   .object({
     usecase_key: z.string(),
@@ -49,6 +52,7 @@ export const eventRoutes = {
     status: 200,
     response: eventRange,
   }),
+
   channelStats: route({
     method: 'get',
     path: '/event/channel-stats',
@@ -58,6 +62,7 @@ export const eventRoutes = {
     status: 200,
     response: channelStats,
   }),
+
   usecaseStatsByQuery: route({
     method: 'get',
     path: '/event/usecase-stats',
@@ -67,6 +72,7 @@ export const eventRoutes = {
     status: 200,
     response: usecaseStatsByQuery,
   }),
+
   usecaseStats: route({
     method: 'post',
     path: '/event/usecase-stats',
@@ -77,11 +83,12 @@ export const eventRoutes = {
       details: z.boolean(),
       frequency: lookback,
       usecase_key: name,
-      usecase_meta_key: statisticList,
+      usecase_meta_key: requestedStatisticKeys,
     }),
     status: 200,
     response: usecaseStats,
   }),
+
   usecaseReport: route({
     method: 'post',
     path: '/event/usecase-report',

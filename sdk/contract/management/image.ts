@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name } from './record-fields.ts'
 
+/** Routes of stored images, such as icons of sites and pictures of events. */
+
 export const imageRoutes = {
   secure: route({
     method: 'get',
@@ -12,6 +14,7 @@ export const imageRoutes = {
     status: 200,
     responseType: 'image/jpeg',
   }),
+
   upload: route({
     method: 'post',
     path: '/image/upload',

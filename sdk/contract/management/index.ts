@@ -1,3 +1,5 @@
+// The contract of the management API: the schemas of its records and its routes.
+
 export * from './acl.ts'
 export * from './alert.ts'
 export * from './audit.ts'
@@ -22,6 +24,7 @@ export * from './sign-in.ts'
 export * from './site.ts'
 export * from './static-content.ts'
 export * from './statistic.ts'
+export * from './statistic-response.ts'
 export * from './time-expression.ts'
 export * from './token.ts'
 export * from './usecase.ts'

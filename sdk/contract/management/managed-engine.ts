@@ -2,46 +2,65 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
+/**
+ * Engines in the management API. The management service connects to engines, configures them and compares their
+ * configuration with its own. A difference between the two is called drift.
+ */
+
 /** A host name or IP address, without scheme or port. */
 const host = name.regex(/^(?:[A-Za-z\d][\w.-]{0,252}|[\da-fA-F]{0,4}:[\da-fA-F:.]{1,45})$/, {
   error: 'must be a host name or IP address without scheme or port, such as 192.168.0.20',
 })
 
+/** Milliseconds of each unit of a duration. */
 const UNITS_MS = { ms: 1, s: 1000, m: 60_000 }
 const MIN_TIMEOUT_MS = 100
 const MAX_TIMEOUT_MS = 300_000
 
-/** Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. NaN if it is not valid. */
+/** Parses a duration such as `5s`, `500ms` or `1m` to milliseconds. Returns NaN if it is invalid. */
 export function parseTimeoutMs(duration: string): number {
-  const [, amount, unit] = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)$/.exec(duration) ?? []
-  return Number(amount) * UNITS_MS[(unit ?? 's') as keyof typeof UNITS_MS]
+  const match = /^(\d{1,6}(?:\.\d{1,3})?)(ms|s|m)$/.exec(duration)
+  if (!match) return Number.NaN
+  const [, amount, unit] = match
+  return Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]
+}
+
+function isValidTimeout(duration: string): boolean {
+  const timeoutMs = parseTimeoutMs(duration)
+  return timeoutMs >= MIN_TIMEOUT_MS && timeoutMs <= MAX_TIMEOUT_MS
 }
 
 const timeout = z
   .string()
-  .refine(value => parseTimeoutMs(value) >= MIN_TIMEOUT_MS && parseTimeoutMs(value) <= MAX_TIMEOUT_MS, {
-    error: 'must be a duration from 100ms to 5m, such as 5s',
-  })
+  .refine(isValidTimeout, { error: 'must be a duration from 100ms to 5m, such as 5s' })
 
-/** How management retries to connect to an engine. */
+/** How the management service reconnects to an engine. */
 export const engineRetry = z.strictObject({
   disable_backoff: z.boolean(),
   times: z.int().min(0).max(1_000_000).meta({ description: 'Maximum number of attempts; 0: unlimited' }),
   wait_base: z.int().min(0).max(3_600_000).meta({
-    description: 'Initial delay in ms; it doubles after each attempt unless disable_backoff is set',
+    description:
+      'Initial delay in ms; it doubles after each attempt, up to 15 s once the engine has answered, unless disable_backoff is set',
   }),
 })
 export type EngineRetry = z.infer<typeof engineRetry>
 
+/** Text that can be sent in an HTTP header. */
+const HEADER_TEXT = /^[\x20-\x7e\xa0-\xff]*$/
+
+/** An engine in a request. */
 const engineInput = z.strictObject({
   engine_name: name,
   engine_address: host,
   engine_port: z.int().min(1).max(65_535),
   engine_is_secure: z.boolean(),
-  engine_key: text.optional().meta({
-    description:
-      'Bearer token of the engine. It is never returned; if omitted from an update, it is preserved',
-  }),
+  engine_key: text
+    .regex(HEADER_TEXT, { error: 'must be a single token, without line breaks' })
+    .optional()
+    .meta({
+      description:
+        'Bearer token of the engine. It is never returned. An update without a token preserves the stored token',
+    }),
   engine_timeout: timeout,
   engine_retry: engineRetry,
   site_ids: referenceIds('site').optional(),
@@ -56,6 +75,7 @@ export const engineStatus = z
   .max(ENGINE_STATUS.error)
   .meta({ description: '0: unknown; 1: online; 2: offline; 3: error' })
 
+/** An engine in a response. */
 export const engine = z
   .object({
     engine_id: recordId,
@@ -72,9 +92,7 @@ export const engine = z
     engine_hash: z.string().meta({ description: 'SHA-256 of the last known configuration of the engine' }),
     engine_host_name: z.string(),
     engine_is_active: z.boolean().meta({ description: 'Whether the engine has an activated license' }),
-    engine_is_statistics: z
-      .boolean()
-      .meta({ description: 'Whether the load of the engine is being recorded' }),
+    engine_is_statistics: z.boolean().meta({ description: 'Whether the load of the engine is recorded' }),
     engine_routes: z
       .record(z.string(), z.array(z.string()))
       .meta({ description: "Paths of the engine's API and their methods" }),
@@ -101,7 +119,7 @@ const statistics = z.object({
   engine_uptime: z.number().meta({ description: 'Seconds' }),
 })
 
-/** A difference between the configuration of an engine and the configuration stored in management. */
+/** A difference between the configuration of an engine and the configuration that the management service stores. */
 export const drift = z
   .object({
     record: z.enum(['source', 'pipeline']),
@@ -110,8 +128,10 @@ export const drift = z
     sid: z.int().nullable().meta({ description: 'Id on the engine; null if it does not exist there' }),
     field: z
       .string()
-      .meta({ description: 'Field that differs; empty if the engine rejects the whole record' }),
-    stored: z.unknown().meta({ description: 'Value stored in management; passwords are redacted' }),
+      .meta({ description: 'Field that differs; empty if the engine rejects the record as a whole' }),
+    stored: z
+      .unknown()
+      .meta({ description: 'Value that the management service stores; passwords are redacted' }),
     found: z.unknown().meta({ description: 'Value on the engine; passwords are redacted' }),
     reason: z.string().meta({
       description: 'Why the engine rejects the stored value; empty if the value was changed on the engine',
@@ -120,19 +140,43 @@ export const drift = z
   .meta({ id: 'Drift' })
 export type Drift = z.infer<typeof drift>
 
+/** All differences that the last check of an engine has found. */
 export const driftReport = z.object({
   engine_id: recordId,
   checked_at: timestamp
     .nullable()
-    .meta({ description: 'Null if the engine has not been checked since management started' }),
+    .meta({ description: 'Null if the engine has not been checked since the management service started' }),
   drift: z.array(drift),
 })
 
 const byId = z.strictObject({ engine_id: reference('engine') })
-const outputs = [
-  ...['engine_api_version', 'engine_version', 'engine_created_at', 'engine_updated_at', 'engine_hash'],
-  ...['engine_host_name', 'engine_is_active', 'engine_is_statistics', 'engine_routes', 'engine_status'],
-  ...['engine_reason', 'engine_stats', 'site_id', 'site_key'],
+
+/** Ids of sites in a query. The parameter can also be repeated. */
+const siteIdsParameter = z.preprocess(
+  value => (Array.isArray(value) ? value.join(',') : value),
+  z
+    .string()
+    .transform(ids => ids.split(',').filter(Boolean))
+    .pipe(referenceIds('site'))
+    .meta({ description: 'Comma-separated ids of sites; empty: all engines' }),
+)
+
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = [
+  'engine_api_version',
+  'engine_version',
+  'engine_created_at',
+  'engine_updated_at',
+  'engine_hash',
+  'engine_host_name',
+  'engine_is_active',
+  'engine_is_statistics',
+  'engine_routes',
+  'engine_status',
+  'engine_reason',
+  'engine_stats',
+  'site_id',
+  'site_key',
 ]
 
 export const engineRoutes = {
@@ -142,30 +186,33 @@ export const engineRoutes = {
     summary: 'Register an engine',
     access: 'administer',
     body: engineInput,
-    ignoredFields: ['engine_id', ...outputs],
+    ignoredFields: ['engine_id', ...READ_ONLY_FIELDS],
     status: 201,
     response: null,
     readBack: { path: '/engine/status', by: 'engine_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/engine/update',
     summary: 'Update an engine',
     access: 'administer',
     body: engineInput.extend(byId.shape),
-    ignoredFields: outputs,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/engine/delete',
-    summary: 'Remove an engine from management',
+    summary: 'Remove an engine from the management service',
     access: 'administer',
     body: byId,
     status: 200,
     response: null,
   }),
+
   repair: route({
     method: 'post',
     path: '/engine/repair',
@@ -175,24 +222,17 @@ export const engineRoutes = {
     status: 200,
     response: driftReport,
   }),
+
   list: route({
     method: 'get',
     path: '/engine/list',
     summary: 'List the engines of sites',
     access: 'view',
-    query: z.strictObject({
-      site_ids: z.preprocess(
-        value => (Array.isArray(value) ? value.join(',') : value),
-        z
-          .string()
-          .transform(ids => ids.split(',').filter(Boolean))
-          .pipe(referenceIds('site'))
-          .meta({ description: 'Comma-separated ids of sites; empty: all engines' }),
-      ),
-    }),
+    query: z.strictObject({ site_ids: siteIdsParameter }),
     status: 200,
     response: z.array(engine),
   }),
+
   stats: route({
     method: 'get',
     path: '/engine/stats',
@@ -202,6 +242,7 @@ export const engineRoutes = {
     status: 200,
     response: statistics,
   }),
+
   status: route({
     method: 'get',
     path: '/engine/status',
@@ -211,6 +252,7 @@ export const engineRoutes = {
     status: 200,
     response: z.object({ ...engine.shape, engine_stats: z.array(sample) }),
   }),
+
   drift: route({
     method: 'get',
     path: '/engine/drift',

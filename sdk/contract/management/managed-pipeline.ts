@@ -3,15 +3,18 @@ import { pipelineElement } from '../pipeline.ts'
 import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
 
+/** Pipelines in the management API. A pipeline is a chain of elements that analyse the video of sources. */
+
 /**
- * Elements as in the engine API (`/api/v3/pipelines`). Where a `config` has source ids as keys, they are ids of management,
- * separated by commas.
+ * Elements of a pipeline as in the engine API (`/api/v3/pipelines`), with one difference: the source ids in the keys of a
+ * `config`, separated by commas, are the ids of the management service.
  */
 export const pipelineElements = z
   .strictObject({ elements: z.array(pipelineElement).min(1).max(100) })
   .meta({ id: 'PipelineElements' })
 export type PipelineElements = z.infer<typeof pipelineElements>
 
+/** A pipeline in a request. */
 const pipelineInput = z.strictObject({
   engine_id: reference('engine'),
   pipeline_name: name,
@@ -23,9 +26,10 @@ const pipelineInput = z.strictObject({
   pipeline_source: z
     .array(integer)
     .optional()
-    .meta({ description: 'Ignored: derived from the channels of the pipeline' }),
+    .meta({ description: 'Ignored: the sources are derived from the channels of the pipeline' }),
 })
 
+/** A pipeline in a response. */
 export const managedPipeline = z
   .object({
     ...pipelineInput.shape,
@@ -34,7 +38,7 @@ export const managedPipeline = z
     pipeline_elements: z.record(z.string(), z.unknown()),
     pipeline_source: z
       .array(z.int())
-      .meta({ description: 'Ids on the engine of the sources that the pipeline analyses' }),
+      .meta({ description: 'Sources that the pipeline analyses, by their ids on the engine' }),
   })
   .meta({ id: 'ManagedPipeline' })
 export type ManagedPipeline = z.infer<typeof managedPipeline>
@@ -53,6 +57,7 @@ export const pipelineRoutes = {
     response: null,
     readBack: { path: '/pipeline/id', by: 'pipeline_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/pipeline/update',
@@ -62,6 +67,7 @@ export const pipelineRoutes = {
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/pipeline/delete',
@@ -71,6 +77,7 @@ export const pipelineRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/pipeline/id',
@@ -80,6 +87,7 @@ export const pipelineRoutes = {
     status: 200,
     response: managedPipeline,
   }),
+
   list: route({
     method: 'get',
     path: '/pipeline/list',
@@ -88,6 +96,7 @@ export const pipelineRoutes = {
     status: 200,
     response: z.array(managedPipeline),
   }),
+
   defaultElement: route({
     method: 'get',
     path: '/pipeline/default-element',

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { booleanParameter } from '../parameters.ts'
 import { sourceChannel } from './channel.ts'
 import { route } from './management-route.ts'
 import { integer, jsonObject, name, recordId, reference, text } from './record-fields.ts'
 
+/** A source in a request of the management API. An engine reads the source from a video stream of a device. */
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
@@ -12,11 +14,12 @@ const sourceInput = z.strictObject({
   source_fps: z.number().min(0).max(1000).nullish(),
   source_type: text.default('').meta({
     description:
-      'A source type of the engine API selects how the source is read; any other value is only stored',
+      'A source type of the engine API determines how the engine reads the source; any other value is stored without effect',
   }),
   static_content: z.array(jsonObject).default([]),
 })
 
+/** A source in a response, with its channels. */
 export const managedSource = z
   .object({
     ...sourceInput.shape,
@@ -46,10 +49,12 @@ export const sourceRoutes = {
     response: null,
     readBack: { path: '/source/id', by: 'source_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/source/update',
-    summary: 'Update a source; omitted address, rate, type and static content are preserved',
+    summary: 'Update a source',
+    description: 'Omitted address, rate, type and static content are preserved.',
     access: 'manage',
     body: sourceInput.extend({
       ...byId.shape,
@@ -61,6 +66,7 @@ export const sourceRoutes = {
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/source/delete',
@@ -70,6 +76,7 @@ export const sourceRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/source/id',
@@ -79,6 +86,7 @@ export const sourceRoutes = {
     status: 200,
     response: managedSource,
   }),
+
   list: route({
     method: 'get',
     path: '/source/list',
@@ -88,13 +96,14 @@ export const sourceRoutes = {
     status: 200,
     response: z.array(managedSource),
   }),
+
   mapping: route({
     method: 'get',
     path: '/source/mapping',
     summary: 'Get the sources of a site and the engine that reads them',
     access: 'view',
     query: z.strictObject({
-      is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }),
+      is_default: booleanParameter,
       site_id: reference('site').optional(),
     }),
     status: 200,

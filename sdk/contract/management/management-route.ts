@@ -1,49 +1,58 @@
 import { z } from 'zod'
 
 /**
- * Who may call an operation. `anyone`: no authentication. `signed-in`: every verified user. `view`: users with a role.
- * `manage`: managers and above. `administer`: administrators of an organization and above. `own`: the superadmin.
+ * Who may call an operation:
+ * - `anyone`: every client, without authentication
+ * - `signed-in`: every verified user
+ * - `view`: users with a role
+ * - `manage`: managers and higher roles
+ * - `administer`: administrators of an organization and higher roles
+ * - `own`: the superadmin
  */
 export type Access = 'anyone' | 'signed-in' | 'view' | 'manage' | 'administer' | 'own'
 
-/** An operation of the management API. The server, its OpenAPI document, clients and tests are derived from it. */
+/** An operation of the management API. The server, its OpenAPI document, clients and tests are derived from routes. */
 export interface ManagementRoute {
   method: 'get' | 'post'
-  /** Under `/api/v1`. */
+  /** Relative to `/api/v1`. */
   path: string
+  /** What the operation does, as a short phrase. Messages quote it. */
   summary: string
+  /** More about the operation, as whole sentences. */
+  description?: string
   access: Access
-  /** A POST without side effects, which API tokens with a read scope may call. */
+  /** A POST operation without side effects. API tokens with a read scope may call it. */
   readOnly?: true
-  /** Requires a user session. API tokens are rejected, so that a token cannot create further credentials. */
+  /** Rejects API tokens, so that a token cannot create further credentials. The caller needs a user session. */
   requiresSession?: true
-  /** Query of a GET; mutually exclusive with `body`. */
+  /** Query of a GET operation. A route has a query or a body, not both. */
   query?: z.ZodObject
   body?: z.ZodObject
-  /** Read-only fields that a body may contain, so that a client can send back a record that it has read. They are ignored. */
+  /** Read-only fields that are ignored in the body, so that a client can send back a record as it was read. */
   ignoredFields?: readonly string[]
-  /** Name of the multipart form field for a file upload, which replaces the JSON body. */
+  /** Name of the multipart form field of a file upload. The route then has no JSON body. */
   fileField?: string
-  /** Media types in which the file may also be sent as the request body. */
+  /** Media types in which the file can also be sent as the request body itself. */
   fileTypes?: readonly string[]
   /** Status of a successful response. */
   status: 200 | 201
-  /** The status is 202 if the response may be stale. */
+  /** A response that may be stale has the status 202. */
   mayBeStale?: true
-  /** The `response` field of the envelope; null if nothing is returned. Absent if the response is a file. */
+  /** The `response` field of the envelope; null if the operation returns nothing. Absent if the response is a file. */
   response?: z.ZodType | null
   /** Media type of a file response. */
   responseType?: string
-  /** The operation that returns a created record, for the `Location` header, and the name of its id parameter. */
+  /** The operation that returns a created record, and its id parameter. The `Location` header refers to it. */
   readBack?: { path: string; by: string }
 }
 
-export const route = <const R extends ManagementRoute>(description: R) => description
+/** Returns the route unchanged. The parameter type checks the route, the return type preserves its literal types. */
+export const route = <const R extends ManagementRoute>(definition: R) => definition
 
 /** The envelope of every response. */
 export const envelope = <Response extends z.ZodType>(response: Response) =>
   z.object({ message: z.string(), response, response_code: z.int() })
 
-/** The `response` field of the envelope if the request is not valid. */
+/** The `response` field of the envelope if the request is invalid. */
 export const fieldErrors = z.object({ fields: z.array(z.object({ field: z.string(), reason: z.string() })) })
 export type FieldErrors = z.infer<typeof fieldErrors>

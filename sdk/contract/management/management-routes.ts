@@ -23,7 +23,7 @@ import { tokenRoutes } from './token.ts'
 import { usecaseRoutes } from './usecase.ts'
 import { userRoutes } from './user.ts'
 
-/** The management API, by resource and operation. */
+/** All routes of the management API, by resource and operation, as in `managementRoutes.site.create`. */
 export const managementRoutes = {
   organization: organizationRoutes,
   customer: customerRoutes,
@@ -49,6 +49,7 @@ export const managementRoutes = {
   user: { ...signInRoutes, ...userRoutes, ...sessionRoutes },
 } as const satisfies Record<string, Record<string, ManagementRoute>>
 
-export const allManagementRoutes: ManagementRoute[] = Object.values(managementRoutes).flatMap(resource =>
-  Object.values(resource),
+/** The same routes as a flat list. */
+export const allManagementRoutes: ManagementRoute[] = Object.values(managementRoutes).flatMap(
+  resourceRoutes => Object.values(resourceRoutes),
 )

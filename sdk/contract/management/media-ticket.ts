@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { reference } from './record-fields.ts'
 
+/**
+ * The route that grants access to the live view of a channel. The media service, which serves live views, accepts the ticket
+ * in place of a sign-in.
+ */
 export const mediaRoutes = {
   ticket: route({
     method: 'post',
@@ -13,7 +17,7 @@ export const mediaRoutes = {
     response: z.object({
       ticket: z.string(),
       expires_in: z.int().meta({
-        description: 'Seconds until the ticket expires. Views that are open by then continue',
+        description: 'Seconds until the ticket expires. Live views that are open at that time continue',
       }),
       fmp4: z.string().meta({ description: 'URL of the fragmented MP4 stream, including the ticket' }),
       ws: z.string().meta({ description: 'URL of the same stream over WebSocket' }),

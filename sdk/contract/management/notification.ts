@@ -3,13 +3,21 @@ import { route } from './management-route.ts'
 import { name, pagination, recordId, reference, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
 
+const imageUrl = z.string().meta({
+  description:
+    'Path of the picture: GET returns the JPEG file, with the same token. Empty if the notification has no picture',
+})
+
+/** A notification in the management API: a message that an alert has sent to people when it fired. */
 export const notification = z
   .object({
     notification_uuid: recordId,
     channel_id: recordId,
     usecase_key: z.string(),
     notification_time: timestamp,
-    notification_extra: z.string().meta({ description: 'JSON with the alert, its condition and the value' }),
+    notification_extra: z
+      .string()
+      .meta({ description: 'JSON text with the alert, its condition and the value of the statistic' }),
     notification_data: z.object({
       attachment: z
         .string()
@@ -19,6 +27,7 @@ export const notification = z
       subject: z.string(),
       to: z.string(),
     }),
+    image_url: imageUrl,
   })
   .meta({ id: 'Notification' })
 export type Notification = z.infer<typeof notification>
@@ -33,6 +42,7 @@ export const gallery = z
     gallery: z.array(
       z.object({
         image: z.array(byte).meta({ description: 'Bytes of the JPEG file' }),
+        image_url: imageUrl,
         time_stamp: timestamp,
         uuid: recordId,
       }),
@@ -40,7 +50,13 @@ export const gallery = z
   })
   .meta({ id: 'Gallery' })
 
-const period = { ...pagination('notification'), start: timeExpression, end: timeExpression }
+const usecase = name.meta({ description: 'Key of the usecase of the channel, such as `line-crossing`' })
+const stream_key = name.meta({
+  description:
+    'Key of the usecase of the channel, such as `line-crossing`: other operations call it `usecase`',
+})
+
+const timeRange = { ...pagination('notification'), start: timeExpression, end: timeExpression }
 const channel_id = reference('channel')
 const notification_uuid = reference('notification')
 
@@ -50,25 +66,39 @@ export const notificationRoutes = {
     path: '/notification/gallery',
     summary: 'Get the pictures of notifications',
     access: 'view',
-    query: z.strictObject({ stream_key: name, channel_id, ...period }),
+    query: z.strictObject({ stream_key, channel_id, ...timeRange }),
     status: 200,
     response: gallery,
   }),
+
   galleryImage: route({
     method: 'get',
     path: '/notification/gallery/image',
     summary: 'Get the picture of a notification',
+    description: 'Of the newest notification with a picture if notification_uuid is omitted.',
     access: 'view',
     query: z.strictObject({ channel_id, notification_uuid: notification_uuid.optional() }),
     status: 200,
     response: gallery,
   }),
+
+  image: route({
+    method: 'get',
+    path: '/notification/image',
+    summary: 'Get the picture of a notification as a JPEG file',
+    description: '`image_url` of a notification is the address of its picture.',
+    access: 'view',
+    query: z.strictObject({ channel_id, notification_uuid }),
+    status: 200,
+    responseType: 'image/jpeg',
+  }),
+
   range: route({
     method: 'get',
     path: '/notification/range',
     summary: 'Get the notifications of a channel in a time range',
     access: 'view',
-    query: z.strictObject({ usecase: name, channel_id, ...period }),
+    query: z.strictObject({ usecase, channel_id, ...timeRange }),
     status: 200,
     response: z.object({
       channel_id: recordId,
@@ -78,12 +108,13 @@ export const notificationRoutes = {
       notifications: z.array(notification),
     }),
   }),
+
   uuid: route({
     method: 'get',
     path: '/notification/uuid',
     summary: 'Get a notification',
     access: 'view',
-    query: z.strictObject({ usecase: name, channel_id, notification_uuid }),
+    query: z.strictObject({ usecase, channel_id, notification_uuid }),
     status: 200,
     response: notification,
   }),

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { geolocation, key, name, recordId, reference, text } from './record-fields.ts'
 
+/** Organizations in the management API. Organizations have customers, customers have sites, and sites have devices. */
+
+/** An organization in a request. */
 const organizationInput = z.strictObject({
   organization_key: key,
   organization_name: name,
@@ -20,6 +23,7 @@ const organizationInput = z.strictObject({
   }),
 })
 
+/** An organization in a response. */
 export const organization = z
   .object({ organization_id: recordId, ...organizationInput.shape })
   .meta({ id: 'Organization' })
@@ -39,6 +43,7 @@ export const organizationRoutes = {
     response: null,
     readBack: { path: '/organization/id', by: 'organization_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/organization/update',
@@ -48,6 +53,7 @@ export const organizationRoutes = {
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/organization/delete',
@@ -57,6 +63,7 @@ export const organizationRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/organization/id',
@@ -66,6 +73,7 @@ export const organizationRoutes = {
     status: 200,
     response: organization,
   }),
+
   list: route({
     method: 'get',
     path: '/organization/list',

@@ -97,7 +97,7 @@ const specified: Record<string, Fields> = {
       'customer_area customer_city customer_country customer_state customer_street customer_unit customer_zip',
   },
   'notification.uuid notification_data': { string: 'attachment from message subject to' },
-  'notification.gallery gallery': { array: 'image', string: 'time_stamp uuid' },
+  'notification.gallery gallery': { array: 'image', string: 'image_url time_stamp uuid' },
   'acl.list components': { integer: 'component_key', string: 'component_name' },
   'media.ticket': { string: 'ticket fmp4 ws whep', integer: 'expires_in' },
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { recordId } from './record-fields.ts'
 
+/** A role in the management API: a named set of permissions. Each user has at most one role. */
 export const role = z
   .object({ role_id: recordId, role_key: z.string(), role_name: z.string() })
   .meta({ id: 'Role' })
@@ -11,7 +12,8 @@ export const roleRoutes = {
   list: route({
     method: 'get',
     path: '/role/list',
-    summary: 'List roles, highest first',
+    summary: 'List roles',
+    description: 'Highest first.',
     access: 'signed-in',
     status: 200,
     response: z.array(role),

@@ -4,9 +4,15 @@ import { route } from './management-route.ts'
 import { integer, name, recordId, reference } from './record-fields.ts'
 import { parseTime } from './time-expression.ts'
 
-export const scheduleType = z.enum(['cron', 'window'])
-const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+/**
+ * Schedules in the management API. A schedule defines the times at which an alert is active, by a list of occurrences: either
+ * cron expressions (`cron`) or time windows (`window`).
+ */
 
+export const scheduleType = z.enum(['cron', 'window'])
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+
+/** A cron expression, or an empty text. */
 const cron = z.string().superRefine((expression, issues) => {
   const error = expression === '' ? undefined : findCronError(expression)
   if (error) issues.addIssue(error)
@@ -14,31 +20,43 @@ const cron = z.string().superRefine((expression, issues) => {
 
 const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
 
-/** Croner also supports seconds and extensions such as `@daily`, `L` and `#`. This API has five plain fields. */
+/**
+ * Returns what is wrong with a cron expression, if anything. It must have the five fields of cron(8). The extensions of the
+ * parser, Croner, are rejected: seconds, `@daily`, `L` and `#`.
+ */
 function findCronError(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5 || !fields.every(field => PLAIN_CRON_FIELD.test(field)))
     return 'must be a cron expression with five fields: minute, hour, day of the month, month, day of the week'
+
   try {
+    // The constructor throws if the expression is invalid.
     new CronPattern(fields.join(' '), undefined, { mode: '5-part', sloppyRanges: true })
     return undefined
   } catch (error) {
-    return `is not a valid cron expression: ${(error as Error).message.replace(/^CronPattern: /, '')}`
+    const reason = (error as Error).message.replace(/^CronPattern: /, '')
+    return `is not a valid cron expression: ${reason}`
   }
 }
 
-const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/
-const isDated = (text: string) => /^\d{4}-/.test(text) && parseTime(text, 0) !== undefined
-const time = z.string().refine(text => text === '' || CLOCK.test(text) || isDated(text), {
+/** HH:MM */
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+const isTimeOfDay = (text: string) => TIME_OF_DAY.test(text)
+const isDateTime = (text: string) => /^\d{4}-/.test(text) && parseTime(text, 0) !== undefined
+
+/** Start or end of a time window, or an empty text. */
+const time = z.string().refine(text => text === '' || isTimeOfDay(text) || isDateTime(text), {
   error: 'must be HH:MM in the time zone of the site, or RFC 3339',
 })
 
-const constraint = z
-  .string()
-  .refine(text => text === '' || text.split(',').every(day => days.includes(day.trim().toLowerCase())), {
-    error: `must be a list of days such as mon,tue, from ${days.join(', ')}; empty means every day`,
-  })
+const isDay = (text: string) => DAYS.includes(text.trim().toLowerCase())
 
+/** The days of the week on which a time window applies. */
+const constraint = z.string().refine(text => text === '' || text.split(',').every(isDay), {
+  error: `must be a list of days such as mon,tue, from ${DAYS.join(', ')}; empty means every day`,
+})
+
+/** An entry of a schedule. The type of the schedule decides which fields are used. */
 const occurrence = z
   .strictObject({
     occurrence_id: integer.optional(),
@@ -52,42 +70,54 @@ const occurrence = z
   .meta({ id: 'ScheduleOccurrence' })
 type Occurrence = z.output<typeof occurrence>
 
-/** Required fields of an occurrence by schedule type. A cron occurrence may only activate or only deactivate. */
-const requiredFields: Record<
-  z.infer<typeof scheduleType>,
-  (occurrence: Occurrence) => (keyof Occurrence)[]
-> = {
-  cron: ({ occurrence_deactivate_cron }) => (occurrence_deactivate_cron ? [] : ['occurrence_activate_cron']),
-  window: ({ occurrence_is_allday }) =>
-    occurrence_is_allday ? [] : ['occurrence_start_time', 'occurrence_end_time'],
+/** Returns the required fields of an occurrence. A cron occurrence may activate, deactivate or do both. */
+function listRequiredFields(
+  type: z.infer<typeof scheduleType>,
+  { occurrence_deactivate_cron, occurrence_is_allday }: Occurrence,
+): (keyof Occurrence)[] {
+  if (type === 'cron') return occurrence_deactivate_cron ? [] : ['occurrence_activate_cron']
+  return occurrence_is_allday ? [] : ['occurrence_start_time', 'occurrence_end_time']
 }
 
+/** The fields of a schedule that must be consistent with each other. */
 interface ScheduleTimes {
   schedule_type: z.infer<typeof scheduleType>
   schedule_occurrence: Occurrence[]
 }
 
+/** Reports fields of occurrences that are missing, contradict each other or are not unique. */
 function checkOccurrences(
   { schedule_type, schedule_occurrence }: ScheduleTimes,
   issues: z.core.$RefinementCtx,
 ): void {
-  const ids = schedule_occurrence.flatMap(({ occurrence_id = [] }) => occurrence_id)
-  schedule_occurrence.forEach((occurrence, index) => {
+  const ids = schedule_occurrence.map(({ occurrence_id }) => occurrence_id)
+  for (const [index, occurrence] of schedule_occurrence.entries()) {
     const reject = (field: keyof Occurrence, message: string) =>
       issues.addIssue({ code: 'custom', path: ['schedule_occurrence', index, field], message })
-    for (const field of requiredFields[schedule_type](occurrence))
+
+    for (const field of listRequiredFields(schedule_type, occurrence))
       if (occurrence[field] === '') reject(field, `is required in schedules of type ${schedule_type}`)
-    const { occurrence_id, occurrence_start_time: start, occurrence_end_time: end } = occurrence
-    if ((CLOCK.test(start) && isDated(end)) || (isDated(start) && CLOCK.test(end)))
-      reject('occurrence_end_time', 'must have the same format as occurrence_start_time')
-    else if (isDated(start) && isDated(end) && Date.parse(start) >= Date.parse(end))
-      reject('occurrence_end_time', 'must be after occurrence_start_time')
-    if (occurrence_id !== undefined && ids.indexOf(occurrence_id) !== ids.lastIndexOf(occurrence_id))
-      reject('occurrence_id', 'must be unique within the schedule')
-  })
+
+    const endProblem = findEndProblem(occurrence.occurrence_start_time, occurrence.occurrence_end_time)
+    if (endProblem) reject('occurrence_end_time', endProblem)
+
+    const id = occurrence.occurrence_id
+    const isDuplicate = id !== undefined && ids.indexOf(id) !== ids.lastIndexOf(id)
+    if (isDuplicate) reject('occurrence_id', 'must be unique within the schedule')
+  }
 }
 
-const scheduleShape = z.strictObject({
+/** Returns what is wrong with the end of a time window, if anything. */
+function findEndProblem(start: string, end: string): string | undefined {
+  const isMixed = (isTimeOfDay(start) && isDateTime(end)) || (isDateTime(start) && isTimeOfDay(end))
+  if (isMixed) return 'must have the same format as occurrence_start_time'
+  if (isDateTime(start) && isDateTime(end) && Date.parse(start) >= Date.parse(end))
+    return 'must be after occurrence_start_time'
+  return undefined
+}
+
+/** A schedule in a request. */
+const scheduleInput = z.strictObject({
   alert_id: reference('alert'),
   channel_id: reference('channel'),
   schedule_name: name,
@@ -95,6 +125,7 @@ const scheduleShape = z.strictObject({
   schedule_occurrence: z.array(occurrence).max(100),
 })
 
+/** A schedule in a response. */
 export const schedule = z
   .object({
     schedule_id: recordId,
@@ -109,6 +140,8 @@ export const schedule = z
 export type Schedule = z.infer<typeof schedule>
 
 const byId = z.strictObject({ schedule_id: reference('schedule') })
+
+/** Every operation is a POST request, even if it only reads. */
 const post = { method: 'post', status: 200 } as const
 
 export const scheduleRoutes = {
@@ -117,21 +150,23 @@ export const scheduleRoutes = {
     path: '/schedule/create',
     summary: 'Create a schedule',
     access: 'manage',
-    body: scheduleShape.superRefine(checkOccurrences),
+    body: scheduleInput.superRefine(checkOccurrences),
     ignoredFields: ['schedule_id', 'is_active'],
     status: 201,
     response: null,
     readBack: { path: '/schedule/id', by: 'schedule_id' },
   }),
+
   update: route({
     ...post,
     path: '/schedule/update',
     summary: 'Update a schedule',
     access: 'manage',
-    body: scheduleShape.extend(byId.shape).superRefine(checkOccurrences),
+    body: scheduleInput.extend(byId.shape).superRefine(checkOccurrences),
     ignoredFields: ['is_active'],
     response: schedule,
   }),
+
   delete: route({
     ...post,
     path: '/schedule/delete',
@@ -140,6 +175,7 @@ export const scheduleRoutes = {
     body: byId,
     response: null,
   }),
+
   id: route({
     ...post,
     path: '/schedule/id',
@@ -149,6 +185,7 @@ export const scheduleRoutes = {
     body: byId,
     response: schedule,
   }),
+
   list: route({
     ...post,
     path: '/schedule/list',

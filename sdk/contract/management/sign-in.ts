@@ -3,13 +3,19 @@ import { route } from './management-route.ts'
 import { name, recordId, reference, text, timestamp } from './record-fields.ts'
 import { email, MAX_PASSWORD_LENGTH, user } from './user.ts'
 
+/**
+ * Sign-in and sessions in the management API. A client sends the access token with each request. When it expires, the client
+ * obtains a new one with the refresh token.
+ */
+
 export const MIN_PASSWORD_LENGTH = 8
+
 const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH)
 
-/** Response of a sign-in. */
+/** The tokens of a session, and the user who has signed in. */
 export const signInResponse = z
   .object({
     access_token: z.string(),
@@ -20,7 +26,7 @@ export const signInResponse = z
   })
   .meta({ id: 'SignedIn' })
 
-/** A session of a user. */
+/** A session: a sign-in of a user with one browser or client. */
 export const userSession = z
   .object({
     session_id: recordId,
@@ -35,16 +41,19 @@ export const userSession = z
 
 const refreshToken = z.strictObject({ refresh_token: text })
 
+/** Routes that start and end sessions. */
 export const signInRoutes = {
   auth: route({
     method: 'post',
     path: '/user/auth',
     summary: 'Sign in',
+    description: 'A wrong password and an unknown address are answered with 404 alike.',
     access: 'anyone',
     body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,
     response: signInResponse,
   }),
+
   refresh: route({
     method: 'post',
     path: '/user/refresh',
@@ -54,6 +63,7 @@ export const signInRoutes = {
     status: 200,
     response: signInResponse,
   }),
+
   logout: route({
     method: 'post',
     path: '/user/logout',
@@ -64,6 +74,7 @@ export const signInRoutes = {
     status: 200,
     response: null,
   }),
+
   register: route({
     method: 'post',
     path: '/user/register',
@@ -75,17 +86,20 @@ export const signInRoutes = {
   }),
 }
 
+/** Routes that list and revoke the sessions of a user. */
 export const sessionRoutes = {
   sessions: route({
     method: 'get',
     path: '/user/sessions',
-    summary: 'List your sessions, or those of a user whom you administer',
+    summary: 'List sessions',
+    description: 'Your own, or those of a user whom you administer.',
     access: 'signed-in',
     requiresSession: true,
     query: z.strictObject({ user_id: reference('user').optional() }),
     status: 200,
     response: z.array(userSession),
   }),
+
   revokeSession: route({
     method: 'post',
     path: '/user/sessions/revoke',

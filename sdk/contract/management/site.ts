@@ -3,21 +3,25 @@ import { device } from './device.ts'
 import { route } from './management-route.ts'
 import { geolocation, key, name, recordId, reference, referenceIds, text } from './record-fields.ts'
 
+/** Sites in the management API. A site is a place with devices. It belongs to a customer. */
+
 const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
 
 /**
- * `Intl.supportedValuesOf` lists only one name of each zone, Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts
- * all names, but also offsets such as +02:00, which are not zones.
+ * Whether this is the name of a zone in the IANA time zone database. `Intl.supportedValuesOf` lists only one name of each zone,
+ * Asia/Calcutta but not Asia/Kolkata. `DateTimeFormat` accepts all names, and also offsets such as +02:00, which are not zones.
  */
 function isTimezone(zone: string): boolean {
   if (!/^[A-Z]/.test(zone)) return false
   try {
+    // The constructor throws if the zone is unknown.
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
   } catch {
     return false
   }
 }
 
+/** A site in a request. */
 const siteInput = z.strictObject({
   organization_id: reference('organization'),
   customer_id: reference('customer'),
@@ -40,6 +44,7 @@ const siteInput = z.strictObject({
   }),
 })
 
+/** A site in a response. */
 export const site = z
   .object({
     ...siteInput.shape,
@@ -52,10 +57,13 @@ export const site = z
   .meta({ id: 'Site' })
 export type Site = z.infer<typeof site>
 
+/** A site with its devices. */
 export const siteView = z.object({ ...site.shape, site_devices: z.array(device) }).meta({ id: 'SiteView' })
 
 const byId = z.strictObject({ site_id: reference('site') })
-const outputs = ['site_total_devices', 'site_devices']
+
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = ['site_total_devices', 'site_devices']
 
 export const siteRoutes = {
   create: route({
@@ -64,21 +72,23 @@ export const siteRoutes = {
     summary: 'Create a site',
     access: 'manage',
     body: siteInput,
-    ignoredFields: ['site_id', ...outputs],
+    ignoredFields: ['site_id', ...READ_ONLY_FIELDS],
     status: 201,
     response: null,
     readBack: { path: '/site/id', by: 'site_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/site/update',
     summary: 'Update a site',
     access: 'manage',
     body: siteInput.extend(byId.shape),
-    ignoredFields: outputs,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/site/delete',
@@ -88,6 +98,7 @@ export const siteRoutes = {
     status: 200,
     response: null,
   }),
+
   assign: route({
     method: 'post',
     path: '/site/assign',
@@ -98,6 +109,7 @@ export const siteRoutes = {
     status: 200,
     response: null,
   }),
+
   unassign: route({
     method: 'post',
     path: '/site/unassign',
@@ -112,6 +124,7 @@ export const siteRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/site/id',
@@ -121,6 +134,7 @@ export const siteRoutes = {
     status: 200,
     response: site,
   }),
+
   view: route({
     method: 'get',
     path: '/site/view',
@@ -130,6 +144,7 @@ export const siteRoutes = {
     status: 200,
     response: siteView,
   }),
+
   list: route({
     method: 'get',
     path: '/site/list',

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { integer, jsonObject, name, recordId, reference } from './record-fields.ts'
 
+/** Static content in the management API: JSON data that is shown with a source. */
+
+/** Static content in a request. */
 const staticContentInput = z.strictObject({
   id: integer.meta({ description: 'A number chosen by the caller, unique for the source' }),
   source_id: reference('source'),
@@ -10,6 +13,7 @@ const staticContentInput = z.strictObject({
   static_content_type: name,
 })
 
+/** Static content in a response. */
 export const staticContent = z
   .object({ ...staticContentInput.shape, source_id: recordId, static_content_id: recordId })
   .meta({ id: 'StaticContent' })
@@ -28,6 +32,7 @@ export const staticContentRoutes = {
     response: null,
     readBack: { path: '/static-content/id', by: 'static_id' },
   }),
+
   update: route({
     method: 'post',
     path: '/static-content/update',
@@ -37,6 +42,7 @@ export const staticContentRoutes = {
     status: 200,
     response: null,
   }),
+
   delete: route({
     method: 'post',
     path: '/static-content/delete',
@@ -46,6 +52,7 @@ export const staticContentRoutes = {
     status: 200,
     response: null,
   }),
+
   id: route({
     method: 'get',
     path: '/static-content/id',
@@ -55,6 +62,7 @@ export const staticContentRoutes = {
     status: 200,
     response: staticContent,
   }),
+
   list: route({
     method: 'get',
     path: '/static-content/list',

@@ -1,11 +1,16 @@
 import { z } from 'zod'
-import { recordId } from './record-fields.ts'
+import { splitList } from '../parameters.ts'
 
-/** How a statistic is aggregated over time. Across channels, values are added and means are weighted by their counts. */
+/**
+ * A statistic is a number that is computed from the counters and events of channels. It is identified by a key. Built-in
+ * statistics have fixed keys; a plugin can define custom statistics for its usecase.
+ */
+
+/** How the values of a statistic are aggregated over time. Across channels, values are added; means are weighted by count. */
 export type Aggregation = 'sum' | 'mean' | 'last'
 
-/** The built-in statistics and their aggregation over time. */
-export const aggregations = {
+/** The built-in statistics, and how each is aggregated. */
+export const BUILT_IN_AGGREGATIONS = {
   alert: 'sum',
   down: 'sum',
   dwell_time: 'mean',
@@ -25,145 +30,67 @@ export const aggregations = {
   violation: 'sum',
 } as const satisfies Record<string, Aggregation>
 
-export type StatisticKey = keyof typeof aggregations
-export const statisticKeys = Object.keys(aggregations) as StatisticKey[]
-export const statisticKey = z.enum(statisticKeys as [StatisticKey, ...StatisticKey[]])
+export type BuiltInStatisticKey = keyof typeof BUILT_IN_AGGREGATIONS
+export const BUILT_IN_STATISTIC_KEYS = Object.keys(BUILT_IN_AGGREGATIONS) as BuiltInStatisticKey[]
 
-/** Aggregation of the custom statistics of a plugin's usecase. */
+export const isBuiltInKey = (key: string): key is BuiltInStatisticKey =>
+  Object.hasOwn(BUILT_IN_AGGREGATIONS, key)
+
+/** The aggregation of each custom statistic of a usecase. */
 export type Aggregations = Readonly<Record<string, Aggregation>>
 
-export const isStatisticKey = (key: string): key is StatisticKey => Object.hasOwn(aggregations, key)
+/** Returns the aggregation of a statistic; `last` if the key is unknown. */
+export function getAggregation(key: string, custom: Aggregations): Aggregation {
+  if (isBuiltInKey(key)) return BUILT_IN_AGGREGATIONS[key]
+  return custom[key] ?? 'last'
+}
 
-export const getAggregation = (key: string, custom: Aggregations): Aggregation =>
-  isStatisticKey(key) ? aggregations[key] : (custom[key] ?? 'last')
+/** Alias of `moving_average_count` in requests and responses. */
+export const MOVING_AVERAGE_ALIAS = 'moving_average'
 
-/** Alias of `moving_average_count`. */
-const movingAverage = 'moving_average'
-
-/** Names of other fields in responses and stored events, which cannot be used as custom keys. */
-const reservedKeys = [
-  movingAverage,
+/** Keys that a custom statistic cannot have. */
+const RESERVED_KEYS = [
+  // Names of other fields in responses and stored events.
+  MOVING_AVERAGE_ALIAS,
   'occupancy_average',
   'id',
   'ids',
   'metadata',
   'threshold',
   'time',
+  // Every object inherits a property of this name, so a lookup by key would return it even where no value is stored.
   'constructor',
 ]
+
 const CUSTOM_KEY = /^[a-z][a-z\d_]{0,62}$/
 
 /** Whether a plugin may define a statistic with this key. */
 export const isCustomKey = (key: string): boolean =>
-  CUSTOM_KEY.test(key) && !reservedKeys.includes(key) && !isStatisticKey(key)
+  CUSTOM_KEY.test(key) && !RESERVED_KEYS.includes(key) && !isBuiltInKey(key)
 
-/** A built-in statistic, or a custom statistic of the usecase. */
-export const anyStatisticKey = z
+/** The key of a built-in statistic or a possible key of a custom statistic. */
+export const statisticKey = z
   .string()
-  .refine(key => isStatisticKey(key) || isCustomKey(key), { error: describeUnknownStatistic })
+  .refine(key => isBuiltInKey(key) || isCustomKey(key), { error: describeUnknownStatistic })
   .meta({ examples: ['up', 'occupancy'] })
 
-/** Error message for a key that is not a statistic of the usecase. */
+/** Returns the error message for a key that is not a statistic of the usecase. */
 export function describeUnknownStatistic({ input }: { input?: unknown }): string {
-  return `unknown statistic "${input}": use one of ${statisticKeys.join(', ')}, or a custom statistic of the usecase`
+  return `unknown statistic "${input}": use one of ${BUILT_IN_STATISTIC_KEYS.join(', ')}, or a custom statistic of the usecase`
 }
 
-const selected = z
+/** A key in a request. Surrounding spaces are removed and the alias is replaced. */
+const normalizedStatisticKey = z
   .string()
   .transform(text => text.trim())
-  .transform(key => (key === movingAverage ? 'moving_average_count' : key))
-  .pipe(anyStatisticKey)
+  .transform(key => (key === MOVING_AVERAGE_ALIAS ? 'moving_average_count' : key))
+  .pipe(statisticKey)
 
-export const statisticList = z.array(selected).min(1).max(100)
+export const requestedStatisticKeys = z.array(normalizedStatisticKey).min(1).max(100)
 
-/** Statistic keys in a query: repeated or separated by commas. */
-export const statisticSelection = z
-  .preprocess(
-    value => (value === undefined ? undefined : [value].flat().flatMap(part => String(part).split(','))),
-    statisticList,
-  )
-  .meta({ examples: ['up,down'] })
-
-/**
- * Values of all built-in statistics; the ones that were not requested are 0. `dwell_time` is in seconds. Requested custom
- * statistics are additional fields.
- */
-const amounts = Object.fromEntries(statisticKeys.map(key => [key, z.number()])) as Record<
-  StatisticKey,
-  z.ZodNumber
->
-
-export const statistics = z
-  .looseObject({
-    ...amounts,
-    [movingAverage]: z.number(),
-    ids: z.array(z.string()).meta({ description: 'Distinct tracks of the newest events, at most 1000' }),
-  })
-  .meta({ id: 'ChannelStatistics' })
-export type Statistics = z.infer<typeof statistics>
-
-/** How often an alert has fired, and the time of the last one. */
-export const channelAlert = z
-  .object({
-    channel: recordId,
-    condition: z.string(),
-    count: z.int(),
-    key: z.string(),
-    name: z.string(),
-    time: z.string(),
-  })
-  .meta({ id: 'ChannelAlert' })
-export type ChannelAlert = z.infer<typeof channelAlert>
-
-export const channelStats = z
-  .object({
-    channel_alert: z.array(channelAlert),
-    channel_id: recordId,
-    channel_key: z.string(),
-    channel_name: z.string(),
-    channel_stats: statistics,
-    channel_total_alert: z.int(),
-    channel_total_notification: z.int(),
-    usecase_key: z.string(),
-  })
-  .meta({ id: 'ChannelStats' })
-export type ChannelStats = z.infer<typeof channelStats>
-
-const createUsecaseStats = <Totals extends z.ZodType>(totals: Totals) =>
-  z.object({
-    usecase_channel: z.array(channelStats),
-    usecase_key: z.string(),
-    usecase_total_alert: z.int(),
-    usecase_total_notification: z.int(),
-    usecase_total_stats: totals,
-  })
-
-export const usecaseStats = createUsecaseStats(statistics).meta({ id: 'UsecaseStats' })
-export type UsecaseStats = z.infer<typeof usecaseStats>
-
-/** The totals of the query operation: the same values, with underscores removed from the names. */
-const { alert: _, ...totals } = amounts
-const removeUnderscores = (key: string) => key.replaceAll('_', '')
-const queryTotals = z
-  .looseObject(Object.fromEntries(Object.keys(totals).map(key => [removeUnderscores(key), z.number()])))
-  .meta({ id: 'UsecaseTotals' })
-
-export const usecaseStatsByQuery = createUsecaseStats(queryTotals).meta({ id: 'UsecaseStatsByQuery' })
-
-/** Converts totals to the names of the query operation. */
-export const toQueryTotals = ({ alert, ids, [movingAverage]: _, ...totals }: Statistics) =>
-  Object.fromEntries(
-    Object.entries(totals).map(([key, amount]) => [removeUnderscores(key), amount as number]),
-  )
-
-/** The aggregated events of one time bucket. */
-export const eventRecord = z
-  .looseObject({
-    ...statistics.shape,
-    id: z.int().meta({ description: 'Position among all buckets of the time range, from 1' }),
-    metadata: z.string().meta({ description: 'With details: JSON array of at most 20 of the newest events' }),
-    threshold: z.string().meta({ description: 'Comma-separated thresholds of the alerts that fired' }),
-    time: z.iso.datetime().meta({ description: 'Start of the bucket' }),
-  })
-  .meta({ id: 'EventRecord' })
-export type EventRecord = z.infer<typeof eventRecord>
+/** Statistic keys in a query. The parameter is repeated, or its values are separated by commas. */
+export const statisticKeysParameter = z.preprocess(splitList, requestedStatisticKeys).meta({
+  description:
+    'Keys of the requested statistics, as GET /usecase/list shows them in usecase_meta_key, or `alert`',
+  examples: ['up,down'],
+})

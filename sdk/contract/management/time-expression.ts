@@ -1,60 +1,82 @@
 import { z } from 'zod'
 
-/** Duration units in milliseconds. */
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
-type Unit = keyof typeof unitMs
+/**
+ * Times and durations in requests. A time expression is absolute (`2026-01-31T08:00:00Z`, epoch milliseconds) or relative to
+ * the time of the request (`now`, `-15m`).
+ */
+
+/** Milliseconds of each unit of a duration. */
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+type Unit = keyof typeof UNIT_MS
 
 const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d|w)$/
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const EPOCH_MS = /^-?\d{1,15}$/
 
-/** Years 1 to 9999: RFC 3339 cannot represent later ones, and Postgres has no year 0. */
-const EARLIEST = Date.parse('0001-01-01T00:00:00Z')
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** Years 1 to 9999. RFC 3339 has four digits for the year, and Postgres has no year 0. */
+const MIN_TIME = Date.parse('0001-01-01T00:00:00Z')
+const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A century, longer than any retention period. */
-const MAX_DURATION_MS = 36_525 * unitMs.d
+const MAX_DURATION_MS = 36_525 * UNIT_MS.d
 
-/** Parses a duration such as `100ms`, `5m` or `1d` to milliseconds. Undefined if it is not valid or out of range. */
+/** Parses a duration such as `100ms` or `5m` to milliseconds. Returns undefined if it is invalid or out of range. */
 export function parseDuration(text: string): number | undefined {
-  const [, amount, unit] = DURATION.exec(text) ?? []
-  if (amount === undefined) return undefined
-  const ms = Math.round(Number(amount) * unitMs[unit as Unit])
-  return ms >= 1 && ms <= MAX_DURATION_MS ? ms : undefined
+  const match = DURATION.exec(text)
+  if (!match) return undefined
+  const [, amount, unit] = match
+  const durationMs = Math.round(Number(amount) * UNIT_MS[unit as Unit])
+  return durationMs >= 1 && durationMs <= MAX_DURATION_MS ? durationMs : undefined
 }
 
 /**
- * Parses a time expression to epoch milliseconds: RFC 3339, epoch milliseconds, `now`, or a time relative to `now` such
- * as `-15m`. Undefined if it is not valid or out of range.
+ * Parses a time expression to epoch milliseconds. Relative expressions refer to `now`, also in epoch milliseconds. Returns
+ * undefined if the expression is invalid or out of range.
  */
 export function parseTime(text: string, now: number): number | undefined {
-  const at = parseUnboundedTime(text, now)
-  return at !== undefined && at >= EARLIEST && at <= LATEST ? at : undefined
+  const time = parseUnboundedTime(text, now)
+  return time !== undefined && time >= MIN_TIME && time <= MAX_TIME ? time : undefined
 }
 
 function parseUnboundedTime(text: string, now: number): number | undefined {
   if (text === 'now') return now
   if (RFC_3339.test(text)) return parseRfc3339(text)
   if (EPOCH_MS.test(text)) return Number(text)
-  const ms = /^[-+]/.test(text) ? parseDuration(text.slice(1)) : undefined
-  if (ms === undefined) return undefined
-  return text.startsWith('-') ? now - ms : now + ms
+  if (text.startsWith('-')) return addDuration(now, text.slice(1), -1)
+  if (text.startsWith('+')) return addDuration(now, text.slice(1), 1)
+  return undefined
 }
 
-/** `Date.parse` turns 30 February into 1 March. Here, days that do not exist are not valid. */
+function addDuration(time: number, duration: string, sign: 1 | -1): number | undefined {
+  const durationMs = parseDuration(duration)
+  return durationMs === undefined ? undefined : time + sign * durationMs
+}
+
+/** Parses a time such as `2026-01-31T08:00:00Z`. Unlike `Date.parse`, which turns 30 February into 1 March, this function rejects days that do not exist. */
 function parseRfc3339(text: string): number | undefined {
-  const at = Date.parse(text.toUpperCase().replace(' ', 'T'))
+  const time = Date.parse(text.toUpperCase().replace(' ', 'T'))
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
-  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
-  return Number.isNaN(at) || day > lastDay ? undefined : at
+  const isValid = !Number.isNaN(time) && day <= countDays(year, month)
+  return isValid ? time : undefined
 }
 
-/** Query decoding turns a literal `+` into a space. This restores it in offsets and relative times. */
+/** Returns the number of days of a month, from 1 to 12. */
+function countDays(year: number, month: number): number {
+  // `Date.UTC` maps the years 0 to 99 to the 1900s. The calendar repeats every 400 years.
+  const equivalentYear = 2000 + (year % 400)
+  // Day 0 is the last day of the previous month, and `Date.UTC` counts months from 0.
+  return new Date(Date.UTC(equivalentYear, month, 0)).getUTCDate()
+}
+
+/** Restores a `+` in UTC offsets and relative times, which the decoding of the query has turned into a space. */
 const restorePlus = (text: string) => text.replace(/^ (?=\d)| (?=\d{2}:\d{2}$)/, '+')
+
+/** In a JSON body, epoch milliseconds can be a number. */
+const numberToText = (value: unknown) => (typeof value === 'number' ? String(value) : value)
 
 /** Start or end of a time range. */
 export const timeExpression = z
-  .preprocess(value => (typeof value === 'number' ? String(value) : value), z.string().transform(restorePlus))
+  .preprocess(numberToText, z.string().transform(restorePlus))
   .refine(text => parseTime(text, 0) !== undefined, {
     error:
       'must be RFC 3339 such as 2026-01-31T08:00:00Z, epoch milliseconds, now, or relative to now such as -15m',
@@ -63,31 +85,31 @@ export const timeExpression = z
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** Parses a date such as `2026-01-31` to its midnight in UTC, in epoch milliseconds. Undefined if it is not valid. */
+/** Parses a date such as `2026-01-31` to the epoch milliseconds of its midnight in UTC. Returns undefined if it is invalid. */
 export const parseDate = (text: string): number | undefined =>
   DAY.test(text) ? parseTime(`${text}T00:00:00Z`, 0) : undefined
 
 /** Start or end of a report: a time expression or a date. */
 export const dateOrTimeExpression = z
-  .preprocess(value => (typeof value === 'number' ? String(value) : value), z.string())
+  .preprocess(numberToText, z.string())
   .refine(text => parseDate(text) !== undefined || parseTime(text, 0) !== undefined, {
     error:
       'must be a date such as 2026-01-31, RFC 3339, epoch milliseconds, now, or relative to now such as -7d',
   })
   .meta({ examples: ['2026-01-31', '-7d'] })
 
-/** Length of a time range that ends now, with or without a minus sign. */
+/** Parses a lookback to milliseconds. Returns NaN if it is invalid. */
+export const lookbackMs = (text: string): number => parseDuration(text.replace(/^-/, '')) ?? Number.NaN
+
+/** Length of a time range that ends now, such as `7d`. A minus sign is ignored. */
 export const lookback = z
   .string()
-  .refine(text => parseDuration(text.replace(/^-/, '')) !== undefined, {
+  .refine(text => !Number.isNaN(lookbackMs(text)), {
     error: 'must be a duration such as -1h or -7d',
   })
   .meta({ examples: ['-1h', '-7d'] })
 
-/** Length of a lookback in milliseconds. */
-export const lookbackMs = (text: string) => parseDuration(text.replace(/^-/, '')) as number
-
-/** Length of the time buckets of an aggregation. */
+/** Length of the time buckets over which values are aggregated. */
 export const bucketInterval = z
   .string()
   .refine(text => parseDuration(text) !== undefined, { error: 'must be a duration such as 100ms, 5m or 1d' })

@@ -2,11 +2,17 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId, reference, timestamp } from './record-fields.ts'
 
-/** Scope of an API token: everything that its user may read or write, or one resource, such as `write:alert`. */
+/** API tokens in the management API. With a token, a program can act for the user who created it. */
+
+/**
+ * Scope of an API token. `read` and `write` permit everything that the user of the token may read or write; a scope with a
+ * resource, such as `write:alert`, is limited to that resource.
+ */
 const scope = z.string().regex(/^(read|write)(:[a-z-]+)?$/, {
-  error: 'must be read, write, or one of them with a resource, such as write:alert',
+  error: 'must be read or write, optionally with a resource, such as write:alert',
 })
 
+/** A token in a response, without the token itself. */
 export const apiToken = z
   .object({
     token_id: recordId,
@@ -34,10 +40,11 @@ export const tokenRoutes = {
     status: 201,
     response: apiToken
       .extend({
-        token: z.string().meta({ description: 'The token. It is not returned by any other operation' }),
+        token: z.string().meta({ description: 'The token itself. No other operation returns it' }),
       })
       .meta({ id: 'NewApiToken' }),
   }),
+
   delete: route({
     method: 'post',
     path: '/token/delete',
@@ -48,6 +55,7 @@ export const tokenRoutes = {
     status: 200,
     response: null,
   }),
+
   list: route({
     method: 'get',
     path: '/token/list',

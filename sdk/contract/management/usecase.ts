@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { name, recordId } from './record-fields.ts'
 
+/**
+ * A usecase in the management API: a purpose for which channels analyse video, such as people counting. It determines the
+ * statistics of the channels.
+ */
 export const usecase = z
   .object({
     usecase_id: recordId,
@@ -11,23 +15,25 @@ export const usecase = z
     usecase_icon: z.string(),
     usecase_background_color: z.string(),
     usecase_component_key: z.string(),
-    usecase_meta_key: z.array(z.string()).meta({ description: 'Statistics of its channels' }),
+    usecase_meta_key: z
+      .array(z.string())
+      .meta({ description: 'Keys of the statistics that its channels provide' }),
   })
   .meta({ id: 'Usecase' })
 export type Usecase = z.infer<typeof usecase>
 
-/** Keyword in the `output_schema` of an element with which a plugin defines a usecase. */
+/** Keyword in the `output_schema` of an element. Its value, a `pluginUsecase`, defines a usecase. */
 export const USECASE_KEYWORD = 'x-usecase'
 
 /**
- * A statistic of the usecase. A custom statistic defines its aggregation over time: `last` is the newest value of a
- * counter, `sum` the increase of a counter, `mean` the mean of the event field with this name. Without a counter, the
- * statistic is computed from events of the type with this name.
+ * A statistic of a usecase that a plugin defines. The key is also the name of the counter, event field or event type from which a custom
+ * statistic is computed. Its aggregation over time is the newest value of the counter (`last`), the increase of the counter
+ * (`sum`), or the mean of the event field (`mean`). If there is no such counter, events of the type are counted.
  */
 const metaKey = z
   .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
-  .transform(metaKey =>
-    typeof metaKey === 'string' ? { key: metaKey, aggregation: 'last' as const } : metaKey,
+  .transform(statistic =>
+    typeof statistic === 'string' ? { key: statistic, aggregation: 'last' as const } : statistic,
   )
 
 /** A usecase that a plugin defines. */

@@ -2,13 +2,15 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { jsonObject, recordId, reference, referenceIds, text, timestamp } from './record-fields.ts'
 
-/** Validated as browsers do, so that local addresses such as `admin@localhost` are valid. */
+/** Users in the management API: their accounts, and the records to which they have access. */
+
+/** An e-mail address. Local addresses such as `admin@localhost` are valid, as in `<input type="email">` of HTML. */
 export const email = z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' }).max(254)
 
-/** Limits the cost of hashing. */
+/** Bounds the time that hashing a password takes. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-/** Assignments and console settings of a user. */
+/** The records that are assigned to a user, and the console settings of the user. */
 export const userConfig = z
   .object({
     user_id: recordId,
@@ -23,6 +25,7 @@ export const userConfig = z
   .meta({ id: 'UserConfig' })
 export type UserConfig = z.infer<typeof userConfig>
 
+/** A user account. */
 export const user = z
   .object({
     ...userConfig.shape,
@@ -40,15 +43,26 @@ export const user = z
   .meta({ id: 'User' })
 export type User = z.infer<typeof user>
 
-/** Read-only fields of a user. */
-const outputs = [
-  ...['user_name', 'avatar', 'role_key', 'role_wish', 'is_active', 'is_verified', 'last_logged_in_at'],
-  ...['channel_ids', 'customer_ids', 'site_ids', 'usecase_ids', 'ui_config', 'user_config'],
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = [
+  'user_name',
+  'avatar',
+  'role_key',
+  'role_wish',
+  'is_active',
+  'is_verified',
+  'last_logged_in_at',
+  'channel_ids',
+  'customer_ids',
+  'site_ids',
+  'usecase_ids',
+  'ui_config',
+  'user_config',
 ]
 
 const byId = z.strictObject({ user_id: reference('user') })
 
-/** Omitted fields are preserved. */
+/** A change of the assignments. Omitted fields are preserved. */
 const userConfigInput = z.strictObject({
   user_id: reference('user').optional(),
   role_id: reference('role').nullable().optional(),
@@ -71,6 +85,7 @@ export const userRoutes = {
     status: 200,
     response: user,
   }),
+
   info: route({
     method: 'get',
     path: '/user/info',
@@ -79,6 +94,7 @@ export const userRoutes = {
     status: 200,
     response: user.extend({ user_config: userConfig }).meta({ id: 'UserInfo' }),
   }),
+
   list: route({
     method: 'get',
     path: '/user/list',
@@ -87,6 +103,7 @@ export const userRoutes = {
     status: 200,
     response: z.array(user),
   }),
+
   update: route({
     method: 'post',
     path: '/user/update',
@@ -103,10 +120,11 @@ export const userRoutes = {
       last_name: text.optional(),
       organization_id: reference('organization').nullable().optional(),
     }),
-    ignoredFields: outputs,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: user,
   }),
+
   delete: route({
     method: 'post',
     path: '/user/delete',
@@ -117,6 +135,7 @@ export const userRoutes = {
     status: 200,
     response: null,
   }),
+
   status: route({
     method: 'post',
     path: '/user/status',
@@ -127,6 +146,7 @@ export const userRoutes = {
     status: 200,
     response: user,
   }),
+
   readConfig: route({
     method: 'post',
     path: '/user/config/id',
@@ -138,10 +158,12 @@ export const userRoutes = {
     status: 200,
     response: userConfig,
   }),
+
   updateConfig: route({
     method: 'post',
     path: '/user/config/update',
-    summary: 'Update the assignments of a user; omitted fields are preserved',
+    summary: 'Update the assignments of a user',
+    description: 'Omitted fields are preserved.',
     access: 'signed-in',
     requiresSession: true,
     body: byId.extend({ user_config: userConfigInput.default({}) }),
@@ -150,7 +172,7 @@ export const userRoutes = {
   }),
 }
 
-/** `POST /operator/user/reset`: resets the password of an administrator, from a shell on the machine itself. */
+/** `POST /operator/user/reset`: resets the password of an administrator, for an operator with a shell on the machine. */
 export const operatorPasswordReset = {
   path: '/operator/user/reset',
   body: z.strictObject({ email: z.string().max(254) }),

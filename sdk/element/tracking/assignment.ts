@@ -1,4 +1,7 @@
-/** An entry of a sparse similarity matrix. Pairs of row and column without an entry cannot be matched. */
+/**
+ * A possible match of a row and a column: in object tracking, of a track and a detection. Pairs without a candidate cannot
+ * be matched.
+ */
 export interface Candidate {
   readonly row: number
   readonly column: number
@@ -6,19 +9,11 @@ export interface Candidate {
   readonly similarity: number
 }
 
-/** The cheapest known way to reach a column from the row being inserted. */
-interface PathStep {
-  /** The last edge of the path. */
-  readonly candidate: Candidate
-  /** Reduced cost of the whole path. */
-  readonly cost: number
-}
-
 /**
  * Solves the linear assignment problem: returns the candidates with the greatest total similarity such that each row
  * and each column occurs at most once. The result is in the order of the candidates.
  *
- * Most tracks have exactly one candidate detection that no other track competes for. Only the remaining, contested
+ * Most tracks have exactly one candidate detection, and no other track competes for it. Only the remaining, contested
  * candidates are passed to the solver.
  */
 export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
@@ -28,6 +23,7 @@ export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
     rowCounts[row] = (rowCounts[row] ?? 0) + 1
     columnCounts[column] = (columnCounts[column] ?? 0) + 1
   }
+
   const isContested = ({ row, column }: Candidate) => rowCounts[row]! > 1 || columnCounts[column]! > 1
   const contested = candidates.filter(isContested)
   const assigned = contested.length > 0 ? solveContested(contested) : new Set()
@@ -35,50 +31,106 @@ export function solveAssignment(candidates: readonly Candidate[]): Candidate[] {
 }
 
 /**
- * Inserts one row at a time along the shortest augmenting path (Jonker and Volgenant 1987, "A Shortest Augmenting Path
- * Algorithm for Dense and Sparse Linear Assignment Problems", sparse variant).
+ * Assigns one row after the other. If the best column of a new row is occupied, its occupant moves to another column, whose
+ * occupant may have to move in turn. Of all such chains of moves, the one that loses the least similarity is chosen: the
+ * shortest augmenting path (Jonker and Volgenant 1987, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear
+ * Assignment Problems", sparse variant).
  */
 function solveContested(candidates: readonly Candidate[]): Set<Candidate> {
-  const byRow = Map.groupBy(candidates, ({ row }) => row)
-  // A row may stay unassigned: it is then matched with a dummy column of its own.
-  for (const [row, rowCandidates] of byRow) rowCandidates.push({ row, column: -1 - row, similarity: 0 })
-  const assignedToRow = new Map<number, Candidate>()
-  const assignedToColumn = new Map<number, Candidate>()
-  /** Dual variables of the columns. */
-  const prices = new Map<number, number>()
-  const getPrice = (column: number) => prices.get(column) ?? 0
-  const reducedSimilarity = ({ column, similarity }: Candidate) => similarity - getPrice(column)
+  const candidatesByRow = Map.groupBy(candidates, ({ row }) => row)
+  // A row may remain unassigned: it is then matched with a dummy column of its own.
+  for (const [row, rowCandidates] of candidatesByRow)
+    rowCandidates.push({ row, column: -1 - row, similarity: 0 })
 
-  for (const newRow of byRow.keys()) {
-    const frontier = new Map<number, PathStep>()
-    const visited = new Map<number, PathStep>()
-    let last: PathStep | undefined
-
-    // Dijkstra over reduced costs, from the new row until a free column is reached.
-    for (let row: number | undefined = newRow; row !== undefined; ) {
-      const current: Candidate | undefined = assignedToRow.get(row)
-      const costSoFar = last && current ? last.cost + reducedSimilarity(current) : 0
-      for (const candidate of byRow.get(row)!) {
-        if (visited.has(candidate.column)) continue
-        const cost = costSoFar - reducedSimilarity(candidate)
-        const known = frontier.get(candidate.column)
-        if (!known || cost < known.cost) frontier.set(candidate.column, { candidate, cost })
-      }
-      last = [...frontier.values()].reduce((min, step) => (step.cost < min.cost ? step : min))
-      frontier.delete(last.candidate.column)
-      visited.set(last.candidate.column, last)
-      row = assignedToColumn.get(last.candidate.column)?.row
-    }
-
-    for (const [column, { cost }] of visited) prices.set(column, getPrice(column) + last!.cost - cost)
-    // Augment: walk the path back to the new row and reassign each row on it.
-    for (let step = last; step; ) {
-      const { row, column } = step.candidate
-      const previous = assignedToRow.get(row)
-      assignedToRow.set(row, step.candidate)
-      assignedToColumn.set(column, step.candidate)
-      step = previous && visited.get(previous.column)
-    }
+  const assignment: Assignment = { byRow: new Map(), byColumn: new Map(), prices: new Map() }
+  for (const row of candidatesByRow.keys()) {
+    const path = findShortestPath(row, candidatesByRow, assignment)
+    updatePrices(path, assignment)
+    augment(path, assignment)
   }
-  return new Set(assignedToRow.values())
+  return new Set(assignment.byRow.values())
+}
+
+/** The assignment of the rows that have been inserted so far. */
+interface Assignment {
+  readonly byRow: Map<number, Candidate>
+  readonly byColumn: Map<number, Candidate>
+  /** The price of each column in units of similarity, as in an auction (the dual variables); 0 if absent. */
+  readonly prices: Map<number, number>
+}
+
+/** The cheapest known way to reach a column from the row that is being inserted. */
+interface PathStep {
+  /** The last edge of the way. */
+  readonly candidate: Candidate
+  /** Similarity that is lost on the whole way, after the prices of the columns. */
+  readonly cost: number
+}
+
+/** The shortest path from a new row to a free column. */
+interface AugmentingPath {
+  readonly last: PathStep
+  /** The steps whose cost is known to be minimal, by column. They include the steps of the path. */
+  readonly visited: ReadonlyMap<number, PathStep>
+}
+
+const getPrice = (prices: Assignment['prices'], column: number) => prices.get(column) ?? 0
+
+/** Finds the path by Dijkstra's algorithm, with the lost similarity as the length of an edge. */
+function findShortestPath(
+  newRow: number,
+  candidatesByRow: ReadonlyMap<number, Candidate[]>,
+  { byColumn, prices }: Assignment,
+): AugmentingPath {
+  const reducedSimilarity = ({ column, similarity }: Candidate) => similarity - getPrice(prices, column)
+  const frontier = new Map<number, PathStep>()
+  const visited = new Map<number, PathStep>()
+  let row = newRow
+  let costSoFar = 0
+
+  for (;;) {
+    for (const candidate of candidatesByRow.get(row)!) {
+      if (visited.has(candidate.column)) continue
+      const cost = costSoFar - reducedSimilarity(candidate)
+      const known = frontier.get(candidate.column)
+      if (!known || cost < known.cost) frontier.set(candidate.column, { candidate, cost })
+    }
+
+    const cheapest = findCheapest(frontier)
+    const { column } = cheapest.candidate
+    frontier.delete(column)
+    visited.set(column, cheapest)
+
+    const occupant = byColumn.get(column)
+    if (!occupant) return { last: cheapest, visited }
+    // The occupant has to move to another column.
+    row = occupant.row
+    costSoFar = cheapest.cost + reducedSimilarity(occupant)
+  }
+}
+
+/** The frontier is never empty: the dummy column of the new row is free. */
+function findCheapest(frontier: ReadonlyMap<number, PathStep>): PathStep {
+  let cheapest: PathStep | undefined
+  for (const step of frontier.values()) if (!cheapest || step.cost < cheapest.cost) cheapest = step
+  return cheapest!
+}
+
+/**
+ * Raises the prices of the visited columns, so that each assigned row has its best column at the new prices. Dijkstra's
+ * algorithm requires this: no further move can then have a negative cost.
+ */
+function updatePrices({ last, visited }: AugmentingPath, { prices }: Assignment): void {
+  for (const [column, { cost }] of visited) prices.set(column, getPrice(prices, column) + last.cost - cost)
+}
+
+/** Walks the path back to the new row and reassigns each row on it. */
+function augment({ last, visited }: AugmentingPath, { byRow, byColumn }: Assignment): void {
+  for (let step: PathStep | undefined = last; step; ) {
+    const { row, column } = step.candidate
+    const previous = byRow.get(row)
+    byRow.set(row, step.candidate)
+    byColumn.set(column, step.candidate)
+    step = previous && visited.get(previous.column)
+  }
 }

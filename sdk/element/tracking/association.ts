@@ -1,6 +1,11 @@
 import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import { type Candidate, solveAssignment } from './assignment.ts'
 
+/**
+ * Tracking: an object that is followed from frame to frame is a track. In each new frame, this module finds out which
+ * detection belongs to which track.
+ */
+
 /** A track that detections can be associated with. */
 export interface AssociableTrack {
   readonly class: string
@@ -11,7 +16,8 @@ export interface AssociableTrack {
 }
 
 /**
- * Returns how well a detection continues a track, or 0 if it cannot. `predictedBox` is the track's, read once per track.
+ * Returns how well a detection continues a track, or 0 if the detection cannot continue it. `predictedBox` is the predicted
+ * box of the track, which the caller reads only once per track.
  */
 export type Similarity<Track extends AssociableTrack = AssociableTrack> = (
   track: Track,
@@ -19,31 +25,33 @@ export type Similarity<Track extends AssociableTrack = AssociableTrack> = (
   detection: DetectedObject,
 ) => number
 
-/** IoU of boxes of the same class, gated at `minIou`. */
+/** IoU (intersection over union) of boxes of the same class; 0 if it is less than `minIou`. */
 export const sameClassIou =
   (minIou: number): Similarity =>
   (track, predictedBox, detection) =>
     track.class === detection.class ? gate(iou(predictedBox, detection.bbox), minIou) : 0
 
-/** IoU regardless of class, gated at `minIou`: for objects that the model classifies inconsistently. */
+/** IoU regardless of class, for objects that the model classifies inconsistently; 0 if it is less than `minIou`. */
 export const anyClassIou =
   (minIou: number): Similarity =>
   (_, predictedBox, { bbox }) =>
     gate(iou(predictedBox, bbox), minIou)
 
+/** Margin of a box for the buffered IoU, as a share of the box size. */
+const BUFFER = 0.5
+
 /**
- * IoU of boxes of the same class, both expanded by half their size on every side, gated at `minIou` (the buffered IoU of
- * C-BIoU, Yang et al. 2023). For the second detection of a track: the velocity is unknown after the first.
+ * Buffered IoU (C-BIoU, Yang et al. 2023): the IoU of boxes of the same class, each expanded by half of its size on every
+ * side; 0 if it is less than `minIou`. Suits the second detection of a track, whose velocity is still unknown.
  */
 export const bufferedIou =
   (minIou: number): Similarity =>
   (track, predictedBox, { class: label, bbox }) =>
-    track.class === label ? gate(iou(expandBox(predictedBox, 0.5), expandBox(bbox, 0.5)), minIou) : 0
+    track.class === label ? gate(iou(expandBox(predictedBox, BUFFER), expandBox(bbox, BUFFER)), minIou) : 0
 
 /**
  * Associates tracks with detections so that the total similarity is maximal, and calls `update` on each matched track.
- *
- * @returns The matched tracks in the order of `tracks`, and the unmatched tracks and detections in their original order.
+ * Returns the matched tracks, unmatched tracks and unmatched detections in their original order.
  */
 export function associate<Track extends AssociableTrack>(
   tracks: readonly Track[],
@@ -76,7 +84,7 @@ export function associate<Track extends AssociableTrack>(
   }
 }
 
-/** Intersection over union of two boxes, 0..1. */
+/** Returns the intersection over union of two boxes, from 0 to 1. */
 export function iou(a: BBox, b: BBox): number {
   const w = Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x)
   const h = Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y)
@@ -85,7 +93,7 @@ export function iou(a: BBox, b: BBox): number {
   return intersection / (a.w * a.h + b.w * b.h - intersection)
 }
 
-/** Adds a margin on every side of a box, as a share of the box's size. */
+/** Expands a box on every side by a margin, which is a share of the box size. */
 export function expandBox({ x, y, w, h }: BBox, margin: number): BBox {
   return { x: x - w * margin, y: y - h * margin, w: w * (1 + 2 * margin), h: h * (1 + 2 * margin) }
 }

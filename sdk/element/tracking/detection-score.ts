@@ -1,5 +1,6 @@
 import type { DetectedObject } from '@eyrie/contract/object'
 
+/** Detections with at least this score are regarded as certain. */
 const HIGH_SCORE = 0.4
 
 /**

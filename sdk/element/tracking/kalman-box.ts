@@ -1,9 +1,9 @@
 import type { BBox } from '@eyrie/contract/object'
 import { KalmanFilter, type KalmanNoise } from './kalman-filter.ts'
 
-/** In box widths and box heights, so that the picture's aspect ratio does not matter. */
+/** Noise of the center in box widths and box heights, so that the aspect ratio of the picture does not matter. */
 const CENTER_NOISE: KalmanNoise = { measurement: 0.12, initialVelocity: 3, acceleration: 0.5, randomWalk: 0 }
-/** A box's size has no velocity: a box that shrinks fast is being occluded and will not shrink to nothing. */
+/** Noise of the size. The size has no velocity: a box that shrinks fast is being occluded and will not shrink to nothing. */
 const SIZE_NOISE: KalmanNoise = { measurement: 0.1, initialVelocity: 0, acceleration: 0, randomWalk: 0.3 }
 
 /**
@@ -48,7 +48,7 @@ export class KalmanBox {
     return clone
   }
 
-  /** Advances the estimate by an interval. */
+  /** Advances the estimate by a time interval. */
   predict(seconds: number): void {
     for (const filter of [this.#x, this.#y, this.#w, this.#h]) filter.predict(seconds)
   }
@@ -62,10 +62,13 @@ export class KalmanBox {
   }
 }
 
+/** Minimum size, as a share of the picture, to which noise is relative. */
+const MIN_UNIT = 1e-3
+
 function scaleNoise(noise: KalmanNoise, size: number): KalmanNoise {
   const { measurement, initialVelocity, acceleration, randomWalk } = noise
-  // The position of a box without extent is uncertain, too.
-  const unit = Math.max(size, 1e-3)
+  // Without this minimum, a box without extent would have no noise at all.
+  const unit = Math.max(size, MIN_UNIT)
   return {
     measurement: measurement * unit,
     initialVelocity: initialVelocity * unit,

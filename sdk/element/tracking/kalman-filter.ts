@@ -1,12 +1,15 @@
-/** Noise of a Kalman filter as standard deviations in the unit of its coordinate. */
+/**
+ * Noise of a Kalman filter, which estimates a position and its velocity from inexact measurements. All values are standard
+ * deviations in the unit of the coordinate.
+ */
 export interface KalmanNoise {
-  /** Of a measurement. */
+  /** Noise of a measurement. */
   readonly measurement: number
-  /** Of the velocity before the second measurement, per second. */
+  /** Uncertainty of the velocity before the second measurement, per second. */
   readonly initialVelocity: number
-  /** Of the change in velocity within one second (white-noise acceleration). */
+  /** Change of the velocity within one second (white-noise acceleration). */
   readonly acceleration: number
-  /** Of the change in position within one second that is not due to velocity (random walk). */
+  /** Change of the position within one second that is not due to the velocity (random walk). */
   readonly randomWalk: number
 }
 
@@ -37,7 +40,7 @@ export class KalmanFilter {
     return this.#position
   }
 
-  /** Per second. */
+  /** Velocity per second. */
   get velocity(): number {
     return this.#velocity
   }
@@ -57,7 +60,7 @@ export class KalmanFilter {
     return clone
   }
 
-  /** Advances the state by an interval. */
+  /** Advances the state by a time interval. */
   predict(seconds: number): void {
     const acceleration = this.#noise.acceleration ** 2
     const randomWalk = this.#noise.randomWalk ** 2

@@ -1,9 +1,9 @@
 import { createModel, createNode, createValueInfo } from './build.ts'
-import { modelType } from './schema.ts'
+import { modelProto } from './schema.ts'
 
-/** The smallest possible model: it returns its input. Loading it shows whether an execution provider works. */
+/** Creates the smallest possible model, which returns its input. Loading it shows whether an execution provider works. */
 export function createIdentityModel(): Uint8Array {
-  return modelType.encode(
+  return modelProto.encode(
     createModel({
       nodes: [createNode('Identity', ['x'], ['y'])],
       inputs: [createValueInfo('x', 'float', [1])],

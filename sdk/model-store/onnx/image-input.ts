@@ -1,17 +1,19 @@
-import { elementType, type OnnxGraph, type OnnxValueInfo } from './schema.ts'
+import { DATA_TYPES, type GraphProto, type ValueInfoProto } from './schema.ts'
 
 /** The only input of a detector: an image. */
 export interface ImageInput {
   name: string
   type: 'float32' | 'uint8'
+  /** `nchw`: one plane per colour channel. `nhwc`: the channels of a pixel are adjacent. */
   layout: 'nchw' | 'nhwc'
-  /** undefined if the dimension is dynamic. */
+  /** In pixels; undefined if the dimension is dynamic. */
   width: number | undefined
   height: number | undefined
 }
 
-/** Finds the image input of a graph. Throws an `Error` with the reason if there is none. */
-export function findImageInput(graph: OnnxGraph): ImageInput {
+/** Finds the image input of a graph. Throws an `Error` with the reason if the graph is not that of a detector. */
+export function findImageInput(graph: GraphProto): ImageInput {
+  // Models with IR version 3 or lower list their weights as inputs, too.
   const initializerNames = new Set(graph.initializers.map(({ name }) => name))
   const inputs = graph.inputs.filter(({ name }) => !initializerNames.has(name))
   const [input] = inputs
@@ -22,22 +24,27 @@ export function findImageInput(graph: OnnxGraph): ImageInput {
   return toImageInput(input)
 }
 
-function toImageInput(input: OnnxValueInfo): ImageInput {
+function toImageInput(input: ValueInfoProto): ImageInput {
   const name = input.name ?? ''
-  const { elementType: element, shape } = input.type?.tensor ?? {}
-  const type = element === elementType.float ? 'float32' : element === elementType.uint8 ? 'uint8' : undefined
-  if (!type) throw new Error(`its input ${name} is neither float32 nor uint8 (ONNX type ${element})`)
-
+  const type = parseElementType(input)
   // Some exporters mark a dynamic dimension with zero or a negative number.
-  const dims = shape?.dims.map(({ value }) => (value && value > 0n ? Number(value) : undefined)) ?? []
-  const [batch, second, third, fourth] = dims
-  const layout = second === 3 ? 'nchw' : fourth === 3 ? 'nhwc' : undefined
-  if (dims.length !== 4 || !layout || (batch ?? 1) !== 1) {
-    const found = dims.map(size => size ?? '?').join(', ')
-    throw new Error(
-      `its input ${name} is [${found}]; it should be [1, 3, height, width] or [1, height, width, 3]`,
-    )
+  const dims = input.type?.tensorType?.shape?.dims ?? []
+  const sizes = dims.map(({ dimValue = 0n }) => (dimValue > 0n ? Number(dimValue) : undefined))
+  const [batch = 1, second, third, fourth] = sizes
+
+  if (sizes.length === 4 && batch === 1) {
+    if (second === 3) return { name, type, layout: 'nchw', height: third, width: fourth }
+    if (fourth === 3) return { name, type, layout: 'nhwc', height: second, width: third }
   }
-  const [height, width] = layout === 'nchw' ? [third, fourth] : [second, third]
-  return { name, type, layout, width, height }
+  const shape = sizes.map(size => size ?? '?').join(', ')
+  throw new Error(
+    `its input ${name} is [${shape}]; it should be [1, 3, height, width] or [1, height, width, 3]`,
+  )
+}
+
+function parseElementType({ name, type }: ValueInfoProto): ImageInput['type'] {
+  const elemType = type?.tensorType?.elemType
+  if (elemType === DATA_TYPES.float) return 'float32'
+  if (elemType === DATA_TYPES.uint8) return 'uint8'
+  throw new Error(`its input ${name ?? ''} is neither float32 nor uint8 (ONNX type ${elemType})`)
 }

@@ -1,12 +1,18 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
-/** Reads and writes one type of value. */
+/**
+ * Decodes and encodes Protocol Buffers messages (https://protobuf.dev/programming-guides/encoding) of which only some
+ * fields are declared. All other fields survive unchanged, so a file can be edited without knowing its complete schema.
+ */
+
+/** Reads and writes values of one type. */
 export interface Codec<T> {
   wireType: WireType
   read(reader: BinaryReader): T
   write(writer: BinaryWriter, value: T): void
 }
 
+/** A declared field: its number in the encoding, its type, and whether it holds a list of values. */
 interface Field<T, Repeated extends boolean> {
   number: number
   codec: Codec<T>
@@ -15,32 +21,33 @@ interface Field<T, Repeated extends boolean> {
 
 type Fields = Record<string, Field<unknown, boolean>>
 
+/** The value of a field in a decoded message. */
 type FieldValue<F> =
   F extends Field<infer T, true> ? T[] : F extends Field<infer T, false> ? T | undefined : never
 
-/** A decoded message: the declared fields, and the encoded bytes of all other fields, which are written back unchanged. */
+/** A decoded message: the values of the declared fields, and the encoded bytes of each undeclared field. */
 export type Message<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> } & { unknownFields: Uint8Array[] }
 
-/** A message type. It is a codec itself, so that it can be the type of a field. */
+/** A message type. As a codec, it can itself be the type of a field. */
 export interface MessageType<M> extends Codec<M> {
-  decode(bytes: Uint8Array): M
+  decode(encoded: Uint8Array): M
   encode(message: M): Uint8Array
-  /** Creates a message in which all fields that are not passed are absent. */
-  create(fields: Partial<M>): M
+  /** Creates a message. Fields without a value are absent. */
+  create(values: Partial<M>): M
 }
 
+/** The messages of a message type. */
 export type MessageOf<T> = T extends MessageType<infer M> ? M : never
 
-export const optional = <T>(number: number, codec: Codec<T>): Field<T, false> => ({
-  number,
-  codec,
-  isRepeated: false,
-})
-export const repeated = <T>(number: number, codec: Codec<T>): Field<T, true> => ({
-  number,
-  codec,
-  isRepeated: true,
-})
+/** Declares a field with at most one value. */
+export function optional<T>(number: number, codec: Codec<T>): Field<T, false> {
+  return { number, codec, isRepeated: false }
+}
+
+/** Declares a field with a list of values. */
+export function repeated<T>(number: number, codec: Codec<T>): Field<T, true> {
+  return { number, codec, isRepeated: true }
+}
 
 export const int64: Codec<bigint> = {
   wireType: WireType.Varint,
@@ -63,43 +70,43 @@ export const bytes: Codec<Uint8Array> = {
   write: (writer, value) => void writer.bytes(value),
 }
 
-/** Defines a message type. Only the fields in use must be declared: unknown fields survive decoding and encoding. */
+/** Defines a message type by the names, numbers and types of its fields. */
 export function defineMessage<F extends Fields>(fields: F): MessageType<Message<F>> {
   type M = Message<F>
-  const entries = Object.entries(fields)
-  const fieldsByNumber = new Map(entries.map(([name, field]) => [field.number, { name, ...field }]))
+  const namesByNumber = new Map(Object.entries(fields).map(([name, { number }]) => [number, name]))
 
   const create = (values: Partial<M>): M => {
-    const absent = entries.map(([name, { isRepeated }]) => [name, isRepeated ? [] : undefined])
-    return { ...Object.fromEntries(absent), unknownFields: [], ...values } as M
+    const message: Record<string, unknown> = { unknownFields: [] }
+    for (const [name, { isRepeated }] of Object.entries(fields)) message[name] = isRepeated ? [] : undefined
+    return { ...message, ...values } as M
   }
 
   const decode = (encoded: Uint8Array): M => {
     const message = create({})
-    const values = message as Record<string, unknown>
+    const values: Record<string, unknown> = message
     const reader = new BinaryReader(encoded)
+
     while (reader.pos < reader.len) {
       const start = reader.pos
       const [number, wireType] = reader.tag()
-      const field = fieldsByNumber.get(number)
-      if (!field) {
+      const name = namesByNumber.get(number)
+      if (name === undefined) {
+        // An undeclared field: its bytes are kept as they are, including the tag.
         reader.skip(wireType, number)
         message.unknownFields.push(encoded.subarray(start, reader.pos))
-      } else if (!field.isRepeated) {
-        values[field.name] = readValue(reader, wireType, field.codec)
-      } else {
-        const list = values[field.name] as unknown[]
-        for (const value of readRepeated(reader, wireType, field.codec)) list.push(value)
+        continue
       }
+      const { codec, isRepeated } = fields[name]!
+      if (isRepeated) readRepeated(reader, wireType, codec, values[name] as unknown[])
+      else values[name] = readSingle(reader, wireType, codec)
     }
     return message
   }
 
   const encode = (message: M): Uint8Array => {
+    const values: Record<string, unknown> = message
     const writer = new BinaryWriter()
-    for (const [name, { number, codec }] of entries)
-      for (const value of [(message as Record<string, unknown>)[name] ?? []].flat())
-        codec.write(writer.tag(number, codec.wireType), value)
+    for (const [name, field] of Object.entries(fields)) writeField(writer, field, values[name])
     for (const field of message.unknownFields) writer.raw(field)
     return writer.finish()
   }
@@ -107,23 +114,36 @@ export function defineMessage<F extends Fields>(fields: F): MessageType<Message<
   return {
     wireType: WireType.LengthDelimited,
     read: reader => decode(reader.bytes()),
-    write: (writer, value) => void writer.bytes(encode(value)),
+    write: (writer, message) => void writer.bytes(encode(message)),
     decode,
     encode,
     create,
   }
 }
 
-function readValue<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>): T {
+function readSingle<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>): T {
   if (wireType !== codec.wireType) throw new Error(`wire type ${wireType}, expected ${codec.wireType}`)
   return codec.read(reader)
 }
 
-/** Reads one value of a repeated field, or all values of a packed one. */
-function readRepeated<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>): T[] {
+/**
+ * Appends the next value of a repeated field to `values`. Numbers may be packed: then a single length-delimited record
+ * holds several values.
+ */
+function readRepeated<T>(reader: BinaryReader, wireType: WireType, codec: Codec<T>, values: T[]): void {
   const isPacked = wireType === WireType.LengthDelimited && codec.wireType === WireType.Varint
-  if (!isPacked) return [readValue(reader, wireType, codec)]
-  const values: T[] = []
-  for (const end = reader.uint32() + reader.pos; reader.pos < end; ) values.push(codec.read(reader))
-  return values
+  if (!isPacked) {
+    values.push(readSingle(reader, wireType, codec))
+    return
+  }
+  const byteCount = reader.uint32()
+  const end = reader.pos + byteCount
+  while (reader.pos < end) values.push(codec.read(reader))
+}
+
+function writeField(writer: BinaryWriter, field: Field<unknown, boolean>, value: unknown): void {
+  const { number, codec, isRepeated } = field
+  if (value === undefined) return
+  const values = isRepeated ? (value as unknown[]) : [value]
+  for (const element of values) codec.write(writer.tag(number, codec.wireType), element)
 }

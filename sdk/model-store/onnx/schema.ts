@@ -9,67 +9,78 @@ import {
   string,
 } from './protobuf-message.ts'
 
-// The parts of the ONNX format (onnx.proto, ONNX 1.x) that the import of a model reads or edits.
+/**
+ * The messages of an ONNX file that Eyrie reads or edits. Field numbers and names are those of onnx.proto
+ * (github.com/onnx/onnx); names of repeated fields are in the plural.
+ */
 
-export const tensorType = defineMessage({
+export const tensorProto = defineMessage({
   dims: repeated(1, int64),
   dataType: optional(2, int32),
-  int64s: repeated(7, int64),
+  int64Data: repeated(7, int64),
   name: optional(8, string),
-  raw: optional(9, bytes),
+  rawData: optional(9, bytes),
   dataLocation: optional(14, int32),
 })
-export type OnnxTensor = MessageOf<typeof tensorType>
+export type TensorProto = MessageOf<typeof tensorProto>
 
-export const attributeType = defineMessage({
+export const attributeProto = defineMessage({
   name: optional(1, string),
   i: optional(3, int64),
-  tensor: optional(5, tensorType),
+  t: optional(5, tensorProto),
   ints: repeated(8, int64),
   type: optional(20, int32),
 })
-export type OnnxAttribute = MessageOf<typeof attributeType>
+export type AttributeProto = MessageOf<typeof attributeProto>
 
-export const nodeType = defineMessage({
+export const nodeProto = defineMessage({
   inputs: repeated(1, string),
   outputs: repeated(2, string),
   name: optional(3, string),
-  op: optional(4, string),
-  attributes: repeated(5, attributeType),
+  opType: optional(4, string),
+  attributes: repeated(5, attributeProto),
 })
-export type OnnxNode = MessageOf<typeof nodeType>
+export type NodeProto = MessageOf<typeof nodeProto>
 
-export const dimType = defineMessage({ value: optional(1, int64), name: optional(2, string) })
-export const shapeType = defineMessage({ dims: repeated(1, dimType) })
-export const tensorValueType = defineMessage({
-  elementType: optional(1, int32),
-  shape: optional(2, shapeType),
+/** A dimension has either a fixed size (`dimValue`) or a name (`dimParam`), which makes it dynamic. */
+export const dimensionProto = defineMessage({ dimValue: optional(1, int64), dimParam: optional(2, string) })
+export type DimensionProto = MessageOf<typeof dimensionProto>
+
+export const tensorShapeProto = defineMessage({ dims: repeated(1, dimensionProto) })
+export const tensorTypeProto = defineMessage({
+  elemType: optional(1, int32),
+  shape: optional(2, tensorShapeProto),
 })
-export const valueTypeType = defineMessage({ tensor: optional(1, tensorValueType) })
-export const valueInfoType = defineMessage({ name: optional(1, string), type: optional(2, valueTypeType) })
-export type OnnxValueInfo = MessageOf<typeof valueInfoType>
+export const typeProto = defineMessage({ tensorType: optional(1, tensorTypeProto) })
 
-export const graphType = defineMessage({
-  nodes: repeated(1, nodeType),
+/** Name, element type and shape of an input, an output or an intermediate value of a graph. */
+export const valueInfoProto = defineMessage({ name: optional(1, string), type: optional(2, typeProto) })
+export type ValueInfoProto = MessageOf<typeof valueInfoProto>
+
+export const graphProto = defineMessage({
+  nodes: repeated(1, nodeProto),
   name: optional(2, string),
-  initializers: repeated(5, tensorType),
-  inputs: repeated(11, valueInfoType),
-  outputs: repeated(12, valueInfoType),
-  valueInfos: repeated(13, valueInfoType),
+  initializers: repeated(5, tensorProto),
+  inputs: repeated(11, valueInfoProto),
+  outputs: repeated(12, valueInfoProto),
+  valueInfos: repeated(13, valueInfoProto),
 })
-export type OnnxGraph = MessageOf<typeof graphType>
+export type GraphProto = MessageOf<typeof graphProto>
 
-export const opsetType = defineMessage({ domain: optional(1, string), version: optional(2, int64) })
+export const operatorSetIdProto = defineMessage({ domain: optional(1, string), version: optional(2, int64) })
 
-export const modelType = defineMessage({
+export const modelProto = defineMessage({
   irVersion: optional(1, int64),
-  graph: optional(7, graphType),
-  opsets: repeated(8, opsetType),
+  graph: optional(7, graphProto),
+  opsetImports: repeated(8, operatorSetIdProto),
 })
-export type OnnxModel = MessageOf<typeof modelType>
+export type ModelProto = MessageOf<typeof modelProto>
 
-/** TensorProto.DataType */
-export const elementType = { float: 1, uint8: 2, int64: 7 } as const
+/** `TensorProto.DataType` in onnx.proto. */
+export const DATA_TYPES = { float: 1, uint8: 2, int64: 7 } as const
 
-/** AttributeProto.AttributeType */
-export const attributeKind = { int: 2, tensor: 4, ints: 7 } as const
+/** `TensorProto.DataLocation` in onnx.proto. */
+export const DATA_LOCATIONS = { default: 0, external: 1 } as const
+
+/** `AttributeProto.AttributeType` in onnx.proto. */
+export const ATTRIBUTE_TYPES = { int: 2, tensor: 4, ints: 7 } as const

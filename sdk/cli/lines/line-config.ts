@@ -1,0 +1,94 @@
+import { type Client, getEtag } from '@eyrie/client'
+import type { Pipeline, PipelineElement } from '@eyrie/contract'
+import { type Line, lines } from '@eyrie/element'
+import { z } from 'zod'
+
+/** The lines in the elements of a pipeline. `line-crossing` has them in its config, by source. */
+
+const LINE_CROSSING = 'line-crossing'
+
+/** The config of `line-crossing`. Its keys list source ids, such as `1` or `1,2`. */
+const lineConfig = z.record(z.string(), z.strictObject({ lines }))
+type LineConfig = z.output<typeof lineConfig>
+
+export const findLineCrossing = (elements: readonly PipelineElement[]): PipelineElement | undefined =>
+  elements.find(({ name }) => name === LINE_CROSSING)
+
+/** Returns the lines of a source. Returns undefined if the pipeline has no `line-crossing`. */
+export function readLines(elements: readonly PipelineElement[], source: number): Line[] | undefined {
+  const element = findLineCrossing(elements)
+  if (!element) return undefined
+  return Object.entries(parseConfig(element))
+    .filter(([key]) => parseKey(key).includes(source))
+    .flatMap(([, { lines }]) => lines)
+}
+
+/** Returns the elements with other lines for a source. The lines of other sources stay, also those with the same key. */
+export function replaceLines(
+  elements: readonly PipelineElement[],
+  source: number,
+  newLines: readonly Line[],
+): PipelineElement[] {
+  const replaced = findLineCrossing(elements)
+  return elements.map(element => {
+    if (element !== replaced) return element
+    const others = mapSources(parseConfig(element), id => (id === source ? undefined : id))
+    const own = newLines.map(({ name, coords }) => ({ name, coords }))
+    return { ...element, config: { ...others, [source]: { lines: own } } }
+  })
+}
+
+/** The new lines of sources, by id of the source. */
+type LinesBySource = ReadonlyMap<number, readonly Line[]>
+
+/** As `replaceLines`, for several sources. */
+export function replaceLinesOfSources(
+  elements: readonly PipelineElement[],
+  linesBySource: LinesBySource,
+): PipelineElement[] {
+  let changed = [...elements]
+  for (const [source, newLines] of linesBySource) changed = replaceLines(changed, source, newLines)
+  return changed
+}
+
+/**
+ * Draws lines in a pipeline, in place of the present lines of their sources. Rejects with `EyrieError` (`precondition`) if the
+ * pipeline has changed since it was read.
+ */
+export function drawLines(
+  client: Client,
+  pipeline: Pipeline,
+  linesBySource: LinesBySource,
+): Promise<Pipeline> {
+  const elements = replaceLinesOfSources(pipeline.elements, linesBySource)
+  return client.pipeline.modify(
+    pipeline.id,
+    { elements },
+    { ifMatch: getEtag(pipeline), override: 'capacity' },
+  )
+}
+
+/**
+ * Returns `line-crossing` as a file for `eyrie deploy` contains it: the keys of its config are positions in the list of
+ * sources instead of ids. Lines of sources that are not in the list are omitted.
+ */
+export function toDeployedElement(element: PipelineElement, sources: readonly number[]): PipelineElement {
+  const config = mapSources(parseConfig(element), id =>
+    sources.includes(id) ? sources.indexOf(id) : undefined,
+  )
+  return { ...element, config }
+}
+
+const parseConfig = (element: PipelineElement) => lineConfig.parse(element.config ?? {})
+
+const parseKey = (key: string) => key.split(',').map(Number)
+
+/** Replaces the sources in all keys, or removes those for which `map` returns undefined. */
+function mapSources(config: LineConfig, map: (source: number) => number | undefined): LineConfig {
+  const entries = Object.entries(config).map(
+    ([key, entry]) => [parseKey(key).flatMap(source => map(source) ?? []), entry] as const,
+  )
+  return Object.fromEntries(
+    entries.filter(([sources]) => sources.length > 0).map(([sources, entry]) => [sources.join(','), entry]),
+  )
+}

@@ -1,6 +1,6 @@
 import type { Outline } from './truth/scene-truth.ts'
 
-/** The scene that a new appliance analyses. */
+/** The rendered scene that a new appliance analyses. */
 export const DEMO = {
   seed: 4,
   seconds: 60,
@@ -9,13 +9,13 @@ export const DEMO = {
   fps: 25,
 }
 
-/** Lines counted in the demo scene, 0..1 of the picture. */
+/** Lines at which objects are counted, in fractions of the picture. */
 export const DEMO_LINES: Outline[] = [
   outline('road', [0.398, 0.598], [0.36, 0.445]),
   outline('pavement', [0.28, 1], [0.3, 0.63]),
 ]
 
-/** Zones counted in the demo scene, 0..1 of the picture. */
+/** Zones in which objects are counted, in fractions of the picture. */
 export const DEMO_ZONES: Outline[] = [outline('square', [0.44, 0.7], [0.8, 0.62], [0.86, 1], [0.44, 1])]
 
 function outline(name: string, ...coords: [x: number, y: number][]): Outline {

@@ -1,4 +1,5 @@
-/** Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size 1280x720] */
+// Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size 1280x720]
+
 import { constants, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DEMO } from './demo.ts'
@@ -34,7 +35,7 @@ const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
 
-// The services that analyse the scene have priority over rendering it.
+// Rendering must not slow down the services that analyse the scene.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 try {
   await renderScene({
@@ -48,12 +49,15 @@ try {
   process.exitCode = 1
 }
 
+/** Returns the problem of the command line; null if it is valid. */
 function validateOptions(): string | null {
   if (!values.out) return 'the output folder is missing: add --out DIR'
-  for (const [name, value] of Object.entries(options))
-    if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
-      return `${name} must be a whole number, not ${value}`
-  return width % 2 || height % 2 ? `width and height must be even, not ${values.size}` : null
+  for (const [name, value] of Object.entries(options)) {
+    const min = name === 'seed' ? 0 : 1
+    if (!Number.isInteger(value) || value < min) return `${name} must be a whole number, not ${value}`
+  }
+  if (width % 2 || height % 2) return `width and height must be even, not ${values.size}`
+  return null
 }
 
 /** Shows a progress bar on a terminal. Otherwise writes one line of JSON per percent and per published video. */
@@ -64,9 +68,8 @@ function createProgressReporter(stream: NodeJS.WriteStream): Pick<RenderOptions,
       const percent = Math.floor(share * 100)
       if (percent === lastPercent) return
       lastPercent = percent
-      stream.write(
-        stream.isTTY ? formatProgressBar(share) : `${JSON.stringify({ progress: percent / 100 })}\n`,
-      )
+      const line = `${JSON.stringify({ progress: percent / 100 })}\n`
+      stream.write(stream.isTTY ? formatProgressBar(share) : line)
     },
     onPublish(seconds) {
       if (!stream.isTTY) stream.write(`${JSON.stringify({ published_s: seconds })}\n`)
@@ -77,5 +80,7 @@ function createProgressReporter(stream: NodeJS.WriteStream): Pick<RenderOptions,
 function formatProgressBar(share: number): string {
   const full = Math.round(share * BAR_WIDTH)
   const percent = `${Math.floor(share * 100)}`.padStart(3)
-  return `\rRendering the scene ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${percent} %${share === 1 ? '\n' : ''}`
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
+  const lineEnd = share === 1 ? '\n' : ''
+  return `\rRendering the scene ${bar} ${percent} %${lineEnd}`
 }

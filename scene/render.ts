@@ -14,9 +14,9 @@ export interface RenderOptions {
   fps: number
   /** Folder for `scene-<seed>.mp4` and `scene-<seed>.truth.json`. */
   out: string
-  /** Called with the finished share of the scene, 0..1, after every frame. */
+  /** Called after every frame with the rendered share of the scene, from 0 to 1. */
   onProgress?: (share: number) => void
-  /** Called with the length of the video whenever a longer version has been published. */
+  /** Called when a longer version of the video has been published, with its length. */
   onPublish?: (seconds: number) => void
   signal?: AbortSignal
 }
@@ -27,17 +27,18 @@ export interface RenderedScene {
   truth: string
 }
 
-/** Length of the parts that are encoded separately. Interrupted rendering resumes after the last complete part. */
+/** Length of the parts that are encoded separately. Interrupted rendering continues after the last complete part. */
 const PART_S = 3
-/** Lengths at which an intermediate version is published, so that a player can start to loop it early. */
+/** Lengths at which an incomplete version is published, so that a player can start early and loop it. */
 const PUBLISHED_AT_S = [3, 6, 12, 30]
 
 /**
- * Renders a scene to a video file and a file with its ground truth.
+ * Renders a scene to a video file and a file with its ground truth. Both files are published after the first seconds, and
+ * atomically replaced by longer versions until the scene is complete. A complete scene with the same options is not rendered
+ * again.
  *
- * Both are published after the first seconds and replaced atomically by longer versions until the scene is complete. A
- * complete scene with the same options is not rendered again. When aborted, rejects with the signal's reason; complete
- * parts are reused by the next call.
+ * If the signal is aborted, the promise rejects with the reason of the signal. The next call continues after the last
+ * complete part.
  */
 export async function renderScene(options: RenderOptions): Promise<RenderedScene> {
   const { seed, seconds, width, height, fps, out, signal } = options
@@ -55,26 +56,30 @@ export async function renderScene(options: RenderOptions): Promise<RenderedScene
     options.onPublish?.(frames.length / fps)
   }
   const renderedFrames = renderFrames(scene, { from: frames.length, to: total })
+
+  /** Encodes the next frames to a video file. Returns their ground truth. */
+  const renderPart = async (path: string, count: number): Promise<TruthFrame[]> => {
+    const encoder = new VideoEncoder(path, scene, signal)
+    const truthFrames: TruthFrame[] = []
+    try {
+      while (truthFrames.length < count) {
+        signal?.throwIfAborted()
+        const frame = (await renderedFrames.next()).value!
+        truthFrames.push(toTruthFrame(frame, width, height))
+        await encoder.write(frame.rgb)
+        options.onProgress?.((frames.length + truthFrames.length) / total)
+      }
+      await encoder.close()
+    } finally {
+      encoder.kill()
+    }
+    return truthFrames
+  }
+
   try {
     while (frames.length < total) {
       const count = Math.min(framesPerPart, total - frames.length)
-      const part = await store.writePart(signal, async path => {
-        const encoder = new VideoEncoder(path, scene, signal)
-        const truthFrames: TruthFrame[] = []
-        try {
-          while (truthFrames.length < count) {
-            signal?.throwIfAborted()
-            const frame = (await renderedFrames.next()).value!
-            truthFrames.push(toTruthFrame(frame, width, height))
-            await encoder.write(frame.rgb)
-            options.onProgress?.((frames.length + truthFrames.length) / total)
-          }
-          await encoder.close()
-        } finally {
-          encoder.kill()
-        }
-        return truthFrames
-      })
+      const part = await store.writePart(signal, path => renderPart(path, count))
       frames.push(...part)
       if (PUBLISHED_AT_S.includes(frames.length / fps) && frames.length < total) await publish()
     }

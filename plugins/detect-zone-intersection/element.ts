@@ -13,6 +13,10 @@ import {
 import { computeOverlapShare } from './polygon-overlap.ts'
 import { ZoneVisits } from './zone-visits.ts'
 
+/**
+ * A pipeline element that detects which objects are in which zones of the picture. It reports events when tracked objects
+ * enter and leave, counts the visits to each zone, and adds the names of the zones to each object.
+ */
 const detectZoneIntersection = defineElement({
   args: z.strictObject({
     region: region.default('bottom').meta({
@@ -33,21 +37,22 @@ const detectZoneIntersection = defineElement({
           visits.startFrame(pts, discontinuity),
         )
 
-        function addZones(object: DetectedObject): DetectedObject {
-          const part = cropToRegion(clipToPicture(object.bbox), region, DEFAULT_REGION_RATIO)
+        /** Updates the visits of an object. Returns the object with the names of the zones that it is in. */
+        function updateVisits(object: DetectedObject): DetectedObject {
+          const regionBox = cropToRegion(clipToPicture(object.bbox), region, DEFAULT_REGION_RATIO)
           const insideZones: string[] = []
           for (const { name, coords, visits } of watchedZones) {
-            const { isInside, event } = visits.update(object, computeOverlapShare(part, coords), pts)
+            const share = computeOverlapShare(regionBox, coords)
+            const { isInside, event } = visits.update(object, share, pts)
             if (isInside) insideZones.push(name)
             if (event) events.push(event)
           }
-          return insideZones.length === 0
-            ? object
-            : { ...object, attributes: { ...object.attributes, zones: insideZones } }
+          if (insideZones.length === 0) return object
+          return { ...object, attributes: { ...object.attributes, zones: insideZones } }
         }
 
         return {
-          objects: objects.map(addZones),
+          objects: objects.map(updateVisits),
           counters: Object.fromEntries(watchedZones.map(({ name, visits }) => [name, visits.getCounter()])),
           events,
         }

@@ -1,23 +1,25 @@
 import type { BBox, Point } from '@eyrie/element'
 
 /**
- * Returns the share of a rectangle's area that lies inside a simple polygon, convex or concave: 0..1. The share of an
- * empty rectangle is 0.
+ * Returns the share of a rectangle's area that lies inside a simple polygon, from 0 to 1. The polygon may be concave. The
+ * share of an empty rectangle is 0.
  */
 export function computeOverlapShare({ x, y, w, h }: BBox, polygon: readonly Point[]): number {
   const area = w * h
-  const [right, bottom] = [x + w, y + h]
+  const right = x + w
+  const bottom = y + h
   if (area === 0 || isDisjoint(polygon, x, y, right, bottom)) return 0
-  return Math.min(1, Math.abs(signedArea(clip(polygon, x, y, right, bottom))) / area)
+  const overlap = clip(polygon, x, y, right, bottom)
+  return Math.min(1, Math.abs(computeSignedArea(overlap)) / area)
 }
 
-/** Whether the polygon lies entirely beyond one side of the rectangle. Fast path: most objects are far from a zone. */
+/** Whether the polygon lies entirely beyond one side of the rectangle. This is fast, and most objects are far from a zone. */
 function isDisjoint(polygon: readonly Point[], left: number, top: number, right: number, bottom: number) {
   return (
-    polygon.every(p => p.x < left) ||
-    polygon.every(p => p.x > right) ||
-    polygon.every(p => p.y < top) ||
-    polygon.every(p => p.y > bottom)
+    polygon.every(({ x }) => x < left) ||
+    polygon.every(({ x }) => x > right) ||
+    polygon.every(({ y }) => y < top) ||
+    polygon.every(({ y }) => y > bottom)
   )
 }
 
@@ -26,32 +28,43 @@ function isDisjoint(polygon: readonly Point[], left: number, top: number, right:
  * polygon stay connected by edges that run back and forth along the rectangle and enclose no area.
  */
 function clip(polygon: readonly Point[], left: number, top: number, right: number, bottom: number): Point[] {
-  const insideDistances: ((p: Point) => number)[] = [
-    p => p.x - left,
-    p => right - p.x,
-    p => p.y - top,
-    p => bottom - p.y,
+  const sides: DistanceInside[] = [
+    point => point.x - left,
+    point => right - point.x,
+    point => point.y - top,
+    point => bottom - point.y,
   ]
-  return insideDistances.reduce<Point[]>(
-    (clipped, insideDistance) => clipped.flatMap((p, i) => clipEdge(clipped.at(i - 1)!, p, insideDistance)),
-    [...polygon],
-  )
+  let clipped = [...polygon]
+  for (const distanceInside of sides) clipped = clipToSide(clipped, distanceInside)
+  return clipped
+}
+
+/** Distance of a point from one side of the rectangle, positive on the inner side. */
+type DistanceInside = (point: Point) => number
+
+function clipToSide(polygon: readonly Point[], distanceInside: DistanceInside): Point[] {
+  return polygon.flatMap((vertex, i) => clipEdge(polygon.at(i - 1)!, vertex, distanceInside))
 }
 
 /** Returns the vertices after `from` that remain of the edge `from`–`to`. */
-function clipEdge(from: Point, to: Point, insideDistance: (p: Point) => number): Point[] {
-  const [before, after] = [insideDistance(from), insideDistance(to)]
+function clipEdge(from: Point, to: Point, distanceInside: DistanceInside): Point[] {
+  const before = distanceInside(from)
+  const after = distanceInside(to)
   if (before < 0 && after < 0) return []
   if (before >= 0 && after >= 0) return [to]
-  const t = before / (before - after)
-  const intersection = { x: from.x + t * (to.x - from.x), y: from.y + t * (to.y - from.y) }
+
+  // The distance from the side changes linearly along the edge, and is 0 at the intersection.
+  const share = before / (before - after)
+  const intersection = { x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) }
   return after >= 0 ? [intersection, to] : [intersection]
 }
 
-/** Shoelace formula. */
-function signedArea(polygon: readonly Point[]): number {
-  return polygon.reduce((sum, p, i) => {
-    const q = polygon.at(i - 1)!
-    return sum + (q.x * p.y - p.x * q.y) / 2
-  }, 0)
+/** Computes the area of a polygon with the shoelace formula. The sign depends on the direction of the vertices. */
+function computeSignedArea(polygon: readonly Point[]): number {
+  let doubleArea = 0
+  for (const [i, vertex] of polygon.entries()) {
+    const previous = polygon.at(i - 1)!
+    doubleArea += previous.x * vertex.y - vertex.x * previous.y
+  }
+  return doubleArea / 2
 }

@@ -1,11 +1,13 @@
 import { type Counter, type DetectedObject, type EventData, TICKS_PER_SECOND } from '@eyrie/element'
 
-/** Minimum share of the object's region inside the zone for the object to count as inside. */
+/** An object is inside if at least this share of its region is inside the zone. */
 const MIN_INSIDE_SHARE = 0.5
-/** A visit continues while the object is occluded or hovers at the edge for at most this long. */
+/** A visit continues while the object is occluded or at the edge of the zone for at most this long. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
 
+/** The stay of a tracked object in a zone. Times are presentation times (pts) of frames, in ticks of 90 kHz. */
 interface Visit {
+  /** The object as it was detected last. */
   visitor: DetectedObject
   enteredPts: number
   lastInsidePts: number
@@ -13,7 +15,7 @@ interface Visit {
   firstOutsidePts?: number
 }
 
-/** Visits of tracked objects to one zone. */
+/** Counts the visits of tracked objects to one zone and measures their duration. */
 export class ZoneVisits {
   readonly #zone: string
   readonly #visits = new Map<number, Visit>()
@@ -26,7 +28,7 @@ export class ZoneVisits {
     this.#zone = zone
   }
 
-  /** Starts a frame. Ends the visits that have exceeded the grace period, or all of them after a discontinuity. */
+  /** Starts a frame. Ends the visits that have exceeded the grace period, or all visits at a discontinuity. */
   startFrame(pts: number, discontinuity: boolean): EventData[] {
     this.#untrackedInside = 0
     return [...this.#visits]
@@ -35,32 +37,37 @@ export class ZoneVisits {
   }
 
   /**
-   * Updates an object of which `share` lies in the zone. Returns whether it is inside, and the event if that changed.
+   * Updates an object of which `share` is in the zone. Returns whether the object is inside, and the event if that has changed.
    */
   update(object: DetectedObject, share: number, pts: number): { isInside: boolean; event?: EventData } {
+    const isMostlyInside = share >= MIN_INSIDE_SHARE
     const { track } = object
     if (track === undefined) {
-      const isInside = share >= MIN_INSIDE_SHARE
-      if (isInside) this.#untrackedInside += 1
-      return { isInside }
+      if (isMostlyInside) this.#untrackedInside += 1
+      return { isInside: isMostlyInside }
     }
     const visit = this.#visits.get(track)
-    if (!visit) return share >= MIN_INSIDE_SHARE ? this.#enter(track, object, pts) : { isInside: false }
+    if (!visit) return isMostlyInside ? this.#enter(track, object, pts) : { isInside: false }
+
     visit.visitor = object
-    if (share >= MIN_INSIDE_SHARE) {
+    if (isMostlyInside) {
       visit.lastInsidePts = pts
       visit.firstOutsidePts = undefined
       return { isInside: true }
     }
+
+    // At the edge of the zone, the visit continues until the object has left the zone completely.
     visit.firstOutsidePts ??= pts
     return share > 0 ? { isInside: true } : { isInside: false, event: this.#exit(track) }
   }
 
+  /** Returns the current number of visitors, the total number of visits, and the mean duration of the ended visits. */
   getCounter(): Counter {
+    const meanSeconds = this.#endedCount === 0 ? 0 : this.#endedSeconds / this.#endedCount
     return {
       occupancy: this.#visits.size + this.#untrackedInside,
       total: this.#total,
-      dwell_time: this.#endedCount === 0 ? 0 : roundToMs(this.#endedSeconds / this.#endedCount),
+      dwell_time: roundToMs(meanSeconds),
     }
   }
 
@@ -72,7 +79,8 @@ export class ZoneVisits {
 
   #exit(track: number): EventData {
     const { visitor, enteredPts, lastInsidePts, firstOutsidePts } = this.#visits.get(track)!
-    const seconds = ((firstOutsidePts ?? lastInsidePts) - enteredPts) / TICKS_PER_SECOND
+    const leftPts = firstOutsidePts ?? lastInsidePts
+    const seconds = (leftPts - enteredPts) / TICKS_PER_SECOND
     this.#visits.delete(track)
     this.#endedCount += 1
     this.#endedSeconds += seconds

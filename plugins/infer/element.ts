@@ -1,7 +1,9 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 
+/** A score or an overlap, from 0 to 1. */
 const threshold = z.number().min(0).max(1).default(0.3)
 
+/** A pipeline element that detects objects in each frame with a neural network from the model store. */
 const infer = defineElement({
   args: z.strictObject({
     model: z.string().min(1).max(200).meta({ description: 'Name of the model' }),
@@ -20,9 +22,10 @@ const infer = defineElement({
     const detector = await inference.open({ model, hw, mode, size })
     return {
       view: detector.view,
-      process: async frame => ({
-        objects: [...frame.objects, ...(await detector.detect(frame, thresholds))],
-      }),
+      async process(frame) {
+        const detected = await detector.detect(frame, thresholds)
+        return { objects: [...frame.objects, ...detected] }
+      },
       close: () => detector.close(),
     }
   },

@@ -1,16 +1,20 @@
 import type { BBox, Point } from '@eyrie/element'
 import { distanceInBoxes, netCrossings } from './polyline-geometry.ts'
 
+/** The direction of a crossing: `up` is from the left side of a line to its right side, `down` is the opposite. */
 export type Direction = 'up' | 'down'
 
-/** Minimum distance from a line, in box sizes, at which the side of an object is certain despite box jitter. */
+/** Minimum distance from a line, in box sizes, at which jitter of the box cannot move an object to the other side. */
 const MIN_CLEARANCE = 0.05
 
-/** Detects the line crossings of one track. */
+/** Detects the line crossings of one track, which is an object that is followed from frame to frame. */
 export class CrossingDetector {
   readonly #lines: readonly (readonly Point[])[]
   #position: Point
-  /** Net crossings of each line since the object was last clear of it. */
+  /**
+   * Net crossings of each line, which are crossings up minus crossings down, since the object was last at least the minimum
+   * clearance away from the line.
+   */
   readonly #pending: number[]
 
   constructor(lines: readonly (readonly Point[])[], start: Point) {
@@ -30,7 +34,8 @@ export class CrossingDetector {
       const net = this.#pending[line]! + netCrossings(this.#position, position, coords)
       const isClear = distanceInBoxes(coords, position, bbox) >= MIN_CLEARANCE
       this.#pending[line] = isClear ? 0 : net
-      if (isClear && net !== 0) crossed.push({ line, direction: net > 0 ? 'up' : 'down' })
+      if (!isClear || net === 0) continue
+      crossed.push({ line, direction: net > 0 ? 'up' : 'down' })
     }
     this.#position = position
     return crossed

@@ -40,14 +40,16 @@ const lineConfig = z
   )
   .meta({ description: 'Lines by source id; one key may list several ids' })
 
+/** A pipeline element that counts the tracked objects that cross lines in the picture, and reports each crossing as an event. */
 const lineCrossing = defineElement({
   args,
   config: lineConfig,
 
   open({ args: { directions, history, region, ratio }, config = {}, source }) {
     const sourceLines = selectLines(config, source.id)
-    const coords = sourceLines.map(line => extendEnds(line.coords))
+    const polylines = sourceLines.map(line => extendEnds(line.coords))
     const countedDirections = new Set(directions.map(direction => (direction === 0 ? 'up' : 'down')))
+    /** The tracked objects, with the number of the frame in which each was last detected. */
     const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
     let frameCount = 0
     let counters: Counters = Object.fromEntries(
@@ -55,17 +57,23 @@ const lineCrossing = defineElement({
     )
 
     function count(name: string, direction: Direction): void {
-      const counter = counters[name]!
-      const incremented = { [direction]: counter[direction]! + 1, total: counter.total! + 1 }
-      counters = { ...counters, [name]: { ...counter, ...incremented } }
+      const { up = 0, down = 0, total = 0 } = counters[name]!
+      const counter = direction === 'up' ? { up: up + 1, down } : { up, down: down + 1 }
+      // A new object: the counters of earlier frames may still be in use.
+      counters = { ...counters, [name]: { ...counter, total: total + 1 } }
     }
 
-    /** Returns the crossings of a track in this frame. */
+    /** Moves a track to its position in this frame. Returns the crossings in the configured directions. */
     function moveTrack(track: number, bbox: BBox) {
       const position = getCenter(cropToRegion(clipToPicture(bbox), region, ratio))
-      const detector = tracks.get(track)?.detector ?? new CrossingDetector(coords, position)
+      const detector = tracks.get(track)?.detector ?? new CrossingDetector(polylines, position)
       tracks.set(track, { detector, lastFrame: frameCount })
       return detector.move(position, bbox).filter(({ direction }) => countedDirections.has(direction))
+    }
+
+    function deleteLostTracks(): void {
+      for (const [track, { lastFrame }] of tracks)
+        if (frameCount - lastFrame > history + 1) tracks.delete(track)
     }
 
     return {
@@ -73,8 +81,9 @@ const lineCrossing = defineElement({
 
       process({ objects, discontinuity }) {
         frameCount += 1
-        for (const [track, { lastFrame }] of tracks)
-          if (discontinuity || frameCount - lastFrame > history + 1) tracks.delete(track)
+        // The video was interrupted, so all tracks are lost.
+        if (discontinuity) tracks.clear()
+        deleteLostTracks()
 
         const events: EventData[] = []
         for (const { track, class: label, bbox } of objects) {

@@ -1,5 +1,7 @@
 import type { BBox, Point } from '@eyrie/element'
 
+// Geometry of the lines that objects cross. A line is a polyline: a series of points that are connected by segments.
+
 /**
  * Counts how often the step `from` → `to` crosses a polyline: +1 from left to right and −1 from right to left, seen from
  * the polyline's first point towards its last (y points down).
@@ -14,7 +16,7 @@ export function netCrossings(from: Point, to: Point, line: readonly Point[]): nu
   return net
 }
 
-/** Extends a polyline at both ends by a factor of 1e-9, so that a step through an end point crosses it. */
+/** Extends a polyline slightly at both ends, so that a step through an end point crosses the line. */
 export function extendEnds(line: readonly Point[]): Point[] {
   const [first, second] = line
   const [beforeLast, last] = line.slice(-2)
@@ -23,6 +25,7 @@ export function extendEnds(line: readonly Point[]): Point[] {
 
 /** Distance of a point from a polyline, with box widths as the unit of x and box heights as the unit of y. */
 export function distanceInBoxes(line: readonly Point[], point: Point, { w, h }: BBox): number {
+  // The polyline relative to the point, so that the distance is that from the origin.
   const relative = line.map(({ x, y }) => ({
     x: (x - point.x) / Math.max(w, Number.EPSILON),
     y: (y - point.y) / Math.max(h, Number.EPSILON),
@@ -33,22 +36,34 @@ export function distanceInBoxes(line: readonly Point[], point: Point, { w, h }: 
   return min
 }
 
+/** Returns +1 or −1 if the step `from` → `to` crosses the segment `a`–`b`, otherwise 0. */
 function crossSegment(from: Point, to: Point, a: Point, b: Point): number {
-  const before = sideOf(a, b, from, +1)
-  const after = sideOf(a, b, to, +1)
-  if (before === after || sideOf(from, to, a, -1) === sideOf(from, to, b, -1)) return 0
-  return after
+  const before = sideOf(a, b, from, 1)
+  const after = sideOf(a, b, to, 1)
+  if (before === after) return 0
+  // To shift the positions of the step forward is the same as to shift the segment backward.
+  const isBetweenEnds = sideOf(from, to, a, -1) !== sideOf(from, to, b, -1)
+  return isBetweenEnds ? after : 0
 }
 
-/** Side of the line `a` → `b` on which `p` lies: left −1, right +1. On the line, a shift of `p` by (ε, ε²) decides. */
-function sideOf(a: Point, b: Point, p: Point, shift: 1 | -1): number {
+/**
+ * Returns the side of the line `a` → `b` on which a point lies: left −1, right +1. For a point on the line, an infinitesimal
+ * shift by (ε, ε²) decides: forward if `shift` is 1, and backward if it is −1.
+ */
+function sideOf(a: Point, b: Point, point: Point, shift: 1 | -1): number {
   const dx = b.x - a.x
   const dy = b.y - a.y
-  return Math.sign(dx * (p.y - a.y) - dy * (p.x - a.x)) || shift * Math.sign(-dy || dx)
+  const side = Math.sign(dx * (point.y - a.y) - dy * (point.x - a.x))
+  if (side !== 0) return side
+  // The shift along x, ε, is greater than that along y. The latter decides only if the line is horizontal.
+  return shift * (dy === 0 ? Math.sign(dx) : -Math.sign(dy))
 }
 
+/** Extension of a segment as a share of its length. */
+const EXTENSION = 1e-9
+
 function extend(from: Point, to: Point): Point {
-  return { x: to.x + (to.x - from.x) * 1e-9, y: to.y + (to.y - from.y) * 1e-9 }
+  return { x: to.x + (to.x - from.x) * EXTENSION, y: to.y + (to.y - from.y) * EXTENSION }
 }
 
 /** Distance of the segment `a`–`b` from (0, 0). */
@@ -57,6 +72,7 @@ function distanceFromOrigin(a: Point, b: Point): number {
   const dy = b.y - a.y
   const lengthSquared = dx * dx + dy * dy
   const projection = lengthSquared === 0 ? 0 : -(a.x * dx + a.y * dy) / lengthSquared
-  const t = Math.min(1, Math.max(0, projection))
-  return Math.hypot(a.x + t * dx, a.y + t * dy)
+  // The closest point is within the segment, even if the projection of the origin is outside.
+  const share = Math.min(1, Math.max(0, projection))
+  return Math.hypot(a.x + share * dx, a.y + share * dy)
 }

@@ -1,6 +1,7 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 import { MotionDetector } from './motion-detector.ts'
 
+/** A pipeline element that detects moving objects of any kind, by comparing each picture with a model of the background. */
 const motion = defineElement({
   args: z.strictObject({
     min_area: z
@@ -27,6 +28,8 @@ const motion = defineElement({
 
       process(frame, picture) {
         if (!picture) throw new Error('motion reads pixels: add "pixels" to `needs` in plugin.json')
+
+        // The size of the pictures changes when the source reconnects with another resolution.
         if (detector?.width !== picture.width || detector.height !== picture.height) {
           detector?.close()
           detector = new MotionDetector(picture, { minArea, history, threshold })

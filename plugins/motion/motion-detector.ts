@@ -2,10 +2,21 @@ import type { DetectedObject, Picture } from '@eyrie/element'
 import { type MotionRegion, mergeRegions } from './motion-regions.ts'
 import { type BackgroundSubtractor, createBackgroundSubtractor, cv, type Mat } from './opencv.ts'
 
-/** If more of the picture changes at once, the light has changed or the camera has moved. */
+/** If a larger share of the picture changes at once, the light has changed or the camera has moved. */
 const MAX_MOVING_SHARE = 0.5
-/** Regions closer than this share of the picture's width are parts of one object. */
+/** Regions that are closer than this share of the picture width are parts of one object. */
 const MAX_GAP_SHARE = 0.015
+
+/** Learning rates of the background model: the model adapts at the rate that follows from `history`, or is reset. */
+const ADAPT_TO_HISTORY = -1
+const RESET_TO_PICTURE = 1
+
+/** Columns of the statistics that OpenCV returns for a component: left, top, width, height, area. */
+const STATS_COLUMNS = 5
+
+/** Size in pixels of the blur that reduces noise, and of the specks that are removed from the mask of moving pixels. */
+const BLUR_SIZE = 5
+const SPECK_SIZE = 3
 
 export interface MotionOptions {
   /** Minimum number of moving pixels in an object, as a share of the picture. */
@@ -23,6 +34,7 @@ export class MotionDetector {
   readonly #options: MotionOptions
   readonly #background: BackgroundSubtractor
   readonly #grey: Mat
+  /** 255 for each moving pixel, otherwise 0. */
   readonly #mask: Mat
   readonly #openingKernel: Mat
   readonly #components = { labels: new cv.Mat(), stats: new cv.Mat(), centroids: new cv.Mat() }
@@ -35,7 +47,7 @@ export class MotionDetector {
     this.#background = createBackgroundSubtractor(options.history, options.threshold)
     this.#grey = new cv.Mat(height, width, cv.CV_8UC1)
     this.#mask = new cv.Mat(height, width, cv.CV_8UC1)
-    this.#openingKernel = cv.getStructuringElement(cv.MORPH_ELLIPSE, new cv.Size(3, 3))
+    this.#openingKernel = cv.getStructuringElement(cv.MORPH_ELLIPSE, new cv.Size(SPECK_SIZE, SPECK_SIZE))
   }
 
   /** Discards the background model. The next picture becomes the new background. */
@@ -43,20 +55,35 @@ export class MotionDetector {
     this.#hasBackground = false
   }
 
+  /** Returns the moving objects in the next picture. Returns none if the background model is new. */
   detect({ data }: Picture): DetectedObject[] {
     this.#grey.data.set(data)
-    cv.GaussianBlur(this.#grey, this.#grey, new cv.Size(5, 5), 0)
-    if (this.#hasBackground) this.#background.apply(this.#grey, this.#mask, -1)
-    const pixels = this.width * this.height
-    if (!this.#hasBackground || cv.countNonZero(this.#mask) > MAX_MOVING_SHARE * pixels) {
-      this.#background.apply(this.#grey, this.#mask, 1)
-      this.#hasBackground = true
-      return []
-    }
+    cv.GaussianBlur(this.#grey, this.#grey, new cv.Size(BLUR_SIZE, BLUR_SIZE), 0)
+    if (!this.#subtractBackground()) return []
+
+    // Opening removes specks that are smaller than the kernel.
     cv.morphologyEx(this.#mask, this.#mask, cv.MORPH_OPEN, this.#openingKernel)
-    return mergeRegions(this.#findRegions(), MAX_GAP_SHARE * this.width)
-      .filter(({ movingPixels }) => movingPixels >= this.#options.minArea * pixels)
+    const regions = mergeRegions(this.#findRegions(), MAX_GAP_SHARE * this.width)
+    const minPixels = this.#options.minArea * this.width * this.height
+    return regions
+      .filter(({ movingPixels }) => movingPixels >= minPixels)
       .map(region => this.#toObject(region))
+  }
+
+  /**
+   * Writes the moving pixels of the picture to the mask, and adapts the background model. If there is no usable model, the
+   * picture becomes the new background, and the result is false.
+   */
+  #subtractBackground(): boolean {
+    const maxMovingPixels = MAX_MOVING_SHARE * this.width * this.height
+    if (this.#hasBackground) {
+      this.#background.apply(this.#grey, this.#mask, ADAPT_TO_HISTORY)
+      if (cv.countNonZero(this.#mask) <= maxMovingPixels) return true
+    }
+
+    this.#background.apply(this.#grey, this.#mask, RESET_TO_PICTURE)
+    this.#hasBackground = true
+    return false
   }
 
   close(): void {
@@ -71,7 +98,7 @@ export class MotionDetector {
     const count = cv.connectedComponentsWithStats(this.#mask, labels, stats, centroids)
     // Component 0 is the background.
     return Array.from({ length: count - 1 }, (_, i) => {
-      const [x, y, w, h, movingPixels] = stats.data32S.subarray(5 * (i + 1))
+      const [x, y, w, h, movingPixels] = stats.data32S.subarray(STATS_COLUMNS * (i + 1))
       return { x: x!, y: y!, w: w!, h: h!, movingPixels: movingPixels! }
     })
   }

@@ -1,4 +1,4 @@
-/** Bounding box of connected moving pixels and their number, in pixels. */
+/** A region of connected moving pixels: its bounding box in pixels, and the number of moving pixels. */
 export interface MotionRegion {
   readonly x: number
   readonly y: number
@@ -10,13 +10,16 @@ export interface MotionRegion {
 /** Merges regions whose boxes are at most `maxGap` pixels apart, until all remaining boxes are farther apart. */
 export function mergeRegions(regions: readonly MotionRegion[], maxGap: number): MotionRegion[] {
   const merged: MotionRegion[] = []
-  for (let region of regions) {
-    let neighbour = merged.findIndex(other => areAdjacent(region, other, maxGap))
-    while (neighbour >= 0) {
-      region = union(region, merged.splice(neighbour, 1)[0]!)
-      neighbour = merged.findIndex(other => areAdjacent(region, other, maxGap))
+  for (const region of regions) {
+    let grown = region
+    // A region that has grown may have become adjacent to others.
+    for (;;) {
+      const neighbourIndex = merged.findIndex(other => areAdjacent(grown, other, maxGap))
+      if (neighbourIndex < 0) break
+      const [neighbour] = merged.splice(neighbourIndex, 1)
+      grown = union(grown, neighbour!)
     }
-    merged.push(region)
+    merged.push(grown)
   }
   return merged
 }
@@ -30,6 +33,7 @@ function areAdjacent(a: MotionRegion, b: MotionRegion, maxGap: number): boolean 
   )
 }
 
+/** Returns the smallest region that contains both regions. */
 function union(a: MotionRegion, b: MotionRegion): MotionRegion {
   const x = Math.min(a.x, b.x)
   const y = Math.min(a.y, b.y)

@@ -4,9 +4,10 @@ import type { Mat } from '@techstark/opencv-js'
 export type { Mat }
 
 /**
- * The OpenCV module. It has a `then` method that resolves with the module itself, so awaiting it, returning it from a
- * promise or importing it dynamically never completes. It is therefore loaded with `require`, and the promise below
- * resolves without a value.
+ * The OpenCV library, compiled to WebAssembly.
+ *
+ * The module has a `then` method that resolves with the module itself, so a promise that is resolved with the module remains
+ * pending forever. `require` therefore loads the module, and the promise below resolves without a value.
  */
 export const cv: typeof import('@techstark/opencv-js') = createRequire(import.meta.url)(
   '@techstark/opencv-js',

@@ -38,6 +38,10 @@ const args = z.strictObject({
     .meta({ description: 'Number of positions averaged to smooth the trail' }),
 })
 
+/**
+ * A pipeline element that follows detected objects from frame to frame, and gives each a track number. OH stands for occlusion
+ * handling: it recognises objects again that were hidden behind others.
+ */
 const objectTrackingOH = defineElement({
   args,
   input: z.object({ objects: z.array(detectedObject) }),

@@ -9,22 +9,26 @@ import {
 import { restoreOccludedEdges, type Visibility } from './occlusion.ts'
 import { SmoothedTrail, type TrailOptions } from './smoothed-trail.ts'
 
-/** Observations over which the direction of a track is measured (Δt of OC-SORT). */
+/** Number of observations over which the direction of a track is measured (Δt of OC-SORT). */
 const DIRECTION_SPAN = 3
 
-/** A tracked object that survives occlusion. */
+/**
+ * An object that is followed from frame to frame, also while it is hidden behind other objects. A Kalman filter predicts its
+ * box in the next frame; a detection that is matched with the track corrects the filter.
+ */
 export class OcTrack implements AssociableTrack {
   /** Assigned when the track is confirmed. */
   id: number | undefined
-  /** High-score detections so far. */
+  /** Number of high-score detections. */
   hits = 1
-  /** Analysed frames since the last associated detection. */
+  /** Analysed frames since the last matched detection: 0 once the track is matched in the current frame. */
   framesSinceUpdate = 0
   /** The part of the predicted box that should be visible behind closer objects in this frame. */
   visibility: Visibility
   #kalman: KalmanBox
-  /** The filter's state at the last observation, and the duration in seconds of every frame since. */
+  /** State of the filter at the last observation. */
   #kalmanAtObservation: KalmanBox
+  /** Duration of each frame since the last observation, in seconds. */
   #secondsSinceObservation: number[] = []
   /** The last `DIRECTION_SPAN + 1` observed boxes. */
   readonly #observations: BBox[]
@@ -64,31 +68,38 @@ export class OcTrack implements AssociableTrack {
     return this.#observations[0]!
   }
 
+  /** Advances the track by one frame, `seconds` after the previous one. */
   predict(seconds: number): void {
+    this.framesSinceUpdate += 1
     this.#kalman.predict(seconds)
     this.#secondsSinceObservation.push(seconds)
   }
 
+  /** Applies the detection of this frame that was matched with the track. */
   update(detection: DetectedObject): void {
     const bbox = restoreOccludedEdges(detection.bbox, this.predictedBox, this.visibility.bbox)
-    const highScore = isHighScore(detection)
-    const noiseScale = highScore ? 1 : LOW_SCORE_NOISE_SCALE
+    const isReliable = isHighScore(detection)
+    const noiseScale = isReliable ? 1 : LOW_SCORE_NOISE_SCALE
+
     if (this.#secondsSinceObservation.length > 1) this.#replayGap(bbox, noiseScale)
     this.#kalman.update(bbox, noiseScale)
     this.#kalmanAtObservation = this.#kalman.clone()
     this.#secondsSinceObservation = []
+
     this.#observations.push(bbox)
     if (this.#observations.length > DIRECTION_SPAN + 1) this.#observations.shift()
     this.#trail.add(bbox)
+
     this.#object = { ...detection, bbox, class: this.#classVote.add(detection) }
-    if (highScore) this.hits += 1
+    if (isReliable) this.hits += 1
     this.framesSinceUpdate = 0
   }
 
   toObject(): DetectedObject {
     const trail = this.#trail.points
-    const attributes = { ...this.#object.attributes, trail }
-    return { ...this.#object, track: this.id, ...(trail.length > 0 && { attributes }) }
+    const object = { ...this.#object, track: this.id }
+    if (trail.length === 0) return object
+    return { ...object, attributes: { ...object.attributes, trail } }
   }
 
   /**
@@ -97,13 +108,14 @@ export class OcTrack implements AssociableTrack {
    */
   #replayGap(bbox: BBox, noiseScale: number): void {
     const frames = this.#secondsSinceObservation
-    const total = frames.reduce((sum, seconds) => sum + seconds, 0)
+    const totalSeconds = frames.reduce((sum, seconds) => sum + seconds, 0)
     const from = this.lastObservation
-    let elapsed = 0
+
+    let elapsedSeconds = 0
     this.#kalman = this.#kalmanAtObservation.clone()
     for (const seconds of frames.slice(0, -1)) {
-      elapsed += seconds
-      const virtualBox = interpolate(from, bbox, elapsed / total)
+      elapsedSeconds += seconds
+      const virtualBox = interpolate(from, bbox, elapsedSeconds / totalSeconds)
       this.#kalman.predict(seconds)
       this.#kalman.update(virtualBox, noiseScale)
       this.#trail.add(virtualBox)
@@ -112,7 +124,8 @@ export class OcTrack implements AssociableTrack {
   }
 }
 
-function interpolate(from: BBox, to: BBox, t: number): BBox {
-  const blend = (key: keyof BBox) => from[key] + t * (to[key] - from[key])
+/** Returns the box at a share of the way between two boxes, from 0 to 1. */
+function interpolate(from: BBox, to: BBox, share: number): BBox {
+  const blend = (key: keyof BBox) => from[key] + share * (to[key] - from[key])
   return { x: blend('x'), y: blend('y'), w: blend('w'), h: blend('h') }
 }

@@ -12,8 +12,15 @@ export interface OcTrackerOptions extends TrailOptions {
   readonly minHits: number
 }
 
-/** Objects less visible than this are expected to be detected with a low score or not at all. */
+/** A track with a smaller visible share is expected to be detected with a low score or not at all. */
 const MIN_RELIABLE_VISIBILITY = 0.5
+
+/** Minimum IoU (intersection over union) of a track and a detection of the same class, as in OC-SORT. */
+const MIN_IOU = 0.3
+/** Stricter limit for low-score detections of new tracks, because both may be false positives. */
+const MIN_NEW_TRACK_LOW_SCORE_IOU = 0.5
+/** Stricter limit across classes, because a detection of another class is often another object. */
+const MIN_ANY_CLASS_IOU = 0.6
 
 /**
  * Tracks objects that occlude each other, based on OC-SORT (Cao et al. 2023, "Observation-Centric SORT: Rethinking SORT
@@ -36,13 +43,22 @@ export class OcTracker {
   /** Advances all tracks to `frame`. Returns the confirmed tracks that are detected in it. */
   update({ objects, pts, discontinuity }: Frame): DetectedObject[] {
     if (discontinuity) this.#tracks = []
-    for (const track of this.#tracks) track.predict((pts - this.#lastPts) / TICKS_PER_SECOND)
+
+    const seconds = (pts - this.#lastPts) / TICKS_PER_SECOND
+    for (const track of this.#tracks) track.predict(seconds)
     this.#lastPts = pts
+
     this.#updateVisibility()
-    this.#processDetections(objects)
-    const visible = this.#tracks.filter(track => this.#isConfirmed(track) && !isUnmatched(track))
-    for (const track of visible) track.id ??= ++this.#lastId
-    return visible.map(track => track.toObject())
+    this.#matchDetections(objects)
+
+    const detected = this.#tracks.filter(track => this.#isConfirmed(track) && isMatched(track))
+    for (const track of detected) track.id ??= this.#nextId()
+    return detected.map(track => track.toObject())
+  }
+
+  #nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
   }
 
   #isConfirmed({ hits }: OcTrack): boolean {
@@ -52,50 +68,76 @@ export class OcTracker {
   /** Computes the visible part of every track behind the tracks that were detected in the previous frame. */
   #updateVisibility(): void {
     const boxes = this.#tracks.map(({ predictedBox }) => predictedBox)
-    const occluders = boxes.filter((_, i) => !isUnmatched(this.#tracks[i]!))
+    const occluders = boxes.filter((_, i) => wasMatchedInPreviousFrame(this.#tracks[i]!))
     for (const [i, track] of this.#tracks.entries()) {
-      const own = boxes[i]!
-      track.visibility = computeVisibility(
-        own,
-        occluders.filter(other => isCloser(other, own)),
-      )
+      const box = boxes[i]!
+      const closerBoxes = occluders.filter(occluder => isCloser(occluder, box))
+      track.visibility = computeVisibility(box, closerBoxes)
     }
   }
 
-  #processDetections(detections: readonly DetectedObject[]): void {
-    const high = detections.filter(isHighScore)
-    const low = detections.filter(detection => !isHighScore(detection))
-    const isNew = ({ hits, framesSinceUpdate }: OcTrack) => hits === 1 && framesSinceUpdate === 0
+  /** Updates the tracks that match a detection, deletes expired tracks and starts a track for each remaining detection. */
+  #matchDetections(detections: readonly DetectedObject[]): void {
     const newTracks = this.#tracks.filter(isNew)
-    const established = this.#tracks.filter(track => !isNew(track))
-    const seenLastFrame = new Set(established.filter(track => !isUnmatched(track)))
-    for (const track of this.#tracks) track.framesSinceUpdate += 1
+    const establishedTracks = this.#tracks.filter(track => !isNew(track))
+    const highScore = detections.filter(isHighScore)
+    const lowScore = detections.filter(detection => !isHighScore(detection))
 
-    const byOverlap = associate(established, high, visibleIou(0.3))
-    const acceptsLowScore = (track: OcTrack) =>
-      seenLastFrame.has(track) || track.visibility.share < MIN_RELIABLE_VISIBILITY
-    const byLowScore = associate(byOverlap.unmatchedTracks.filter(acceptsLowScore), low, visibleIou(0.3))
-    const byLastPosition = associate(
-      byOverlap.unmatchedTracks.filter(isUnmatched),
-      byOverlap.unmatchedDetections,
-      lastObservationIou(0.3),
-    )
-    const lost = byLastPosition.unmatchedTracks.filter(track => !seenLastFrame.has(track))
-    const byMotion = associate(lost, byLastPosition.unmatchedDetections, motionSimilarity)
-    const byAnyClass = associate(
-      byLastPosition.unmatchedTracks.filter(isUnmatched),
-      byMotion.unmatchedDetections,
-      anyClassIou(0.6),
-    )
-    const bySecondHit = associate(newTracks, byAnyClass.unmatchedDetections, bufferedIou(0.3))
-    associate(bySecondHit.unmatchedTracks, byLowScore.unmatchedDetections, visibleIou(0.5))
+    const remaining = matchEstablishedTracks(establishedTracks, highScore, lowScore)
+    const newByHighScore = associate(newTracks, remaining.highScore, bufferedIou(MIN_IOU))
+    associate(newByHighScore.unmatchedTracks, remaining.lowScore, visibleIou(MIN_NEW_TRACK_LOW_SCORE_IOU))
 
-    const { maxAge } = this.#options
     this.#tracks = [
-      ...this.#tracks.filter(track => track.framesSinceUpdate <= (this.#isConfirmed(track) ? maxAge : 0)),
-      ...bySecondHit.unmatchedDetections.map(detection => new OcTrack(detection, this.#options)),
+      ...this.#tracks.filter(track => !this.#isExpired(track)),
+      ...newByHighScore.unmatchedDetections.map(detection => new OcTrack(detection, this.#options)),
     ]
+  }
+
+  /** Unconfirmed tracks expire in the first frame without a match. */
+  #isExpired(track: OcTrack): boolean {
+    const maxAge = this.#isConfirmed(track) ? this.#options.maxAge : 0
+    return track.framesSinceUpdate > maxAge
   }
 }
 
-const isUnmatched = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate > 0
+/**
+ * Matches detections with tracks that have more than one detection, from the most to the least reliable evidence. Each
+ * `associate` updates the tracks that it matches. Returns the unmatched detections.
+ */
+function matchEstablishedTracks(
+  tracks: readonly OcTrack[],
+  highScore: readonly DetectedObject[],
+  lowScore: readonly DetectedObject[],
+) {
+  const byOverlap = associate(tracks, highScore, visibleIou(MIN_IOU))
+  const lowScoreTracks = byOverlap.unmatchedTracks.filter(canMatchLowScore)
+  const byLowScore = associate(lowScoreTracks, lowScore, visibleIou(MIN_IOU))
+
+  // Recover the other tracks with the remaining high-score detections.
+  const byLastPosition = associate(
+    byOverlap.unmatchedTracks.filter(track => !isMatched(track)),
+    byOverlap.unmatchedDetections,
+    lastObservationIou(MIN_IOU),
+  )
+  const lostTracks = byLastPosition.unmatchedTracks.filter(track => !wasMatchedInPreviousFrame(track))
+  const byMotion = associate(lostTracks, byLastPosition.unmatchedDetections, motionSimilarity)
+  const byAnyClass = associate(
+    byLastPosition.unmatchedTracks.filter(track => !isMatched(track)),
+    byMotion.unmatchedDetections,
+    anyClassIou(MIN_ANY_CLASS_IOU),
+  )
+  return { highScore: byAnyClass.unmatchedDetections, lowScore: byLowScore.unmatchedDetections }
+}
+
+/** Whether a detection of the current frame has updated the track. */
+const isMatched = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 0
+
+/** Whether the track was detected in the previous frame. False once the track is matched in the current frame. */
+const wasMatchedInPreviousFrame = ({ framesSinceUpdate }: OcTrack) => framesSinceUpdate === 1
+
+/** Whether the previous frame had the first detection of the track. */
+const isNew = (track: OcTrack) => track.hits === 1 && wasMatchedInPreviousFrame(track)
+
+/** A track that was lost before matches a low score only if an occlusion explains the low score. */
+const canMatchLowScore = (track: OcTrack) =>
+  wasMatchedInPreviousFrame(track) || track.visibility.share < MIN_RELIABLE_VISIBILITY

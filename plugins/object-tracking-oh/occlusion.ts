@@ -1,12 +1,15 @@
 import type { BBox } from '@eyrie/element'
 
+// Estimates which parts of tracked objects are hidden behind other tracked objects.
+
 /** Occlusion is sampled on a grid of this many cells per axis of a box. */
 const GRID_SIZE = 12
 
+/** How much of the box of an object is visible. */
 export interface Visibility {
   /** Share of the box that is not occluded, 0..1. */
   share: number
-  /** Bounding box of the part that is not occluded; the whole box if all of it is. */
+  /** Bounding box of the part that is not occluded. If the box is completely occluded, this is the whole box. */
   bbox: BBox
 }
 
@@ -18,23 +21,31 @@ export function isCloser(a: BBox, b: BBox): boolean {
   return a.y + a.h > b.y + b.h
 }
 
-/** Computes which part of a box is visible behind `occluders`, to a twelfth of its width and height. */
+/** Computes which part of a box is visible behind `occluders`, with the precision of one grid cell. */
 export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visibility {
   const { x, y, w, h } = bbox
-  const overlapping = occluders.filter(o => o.x < x + w && o.x + o.w > x && o.y < y + h && o.y + o.h > y)
+  const overlapping = occluders.filter(other => overlaps(other, bbox))
   if (overlapping.length === 0) return { share: 1, bbox }
-  let [left, right, top, bottom, visibleCells] = [GRID_SIZE, 0, GRID_SIZE, 0, 0]
-  for (let row = 0; row < GRID_SIZE; row++)
+
+  // The range of visible rows and columns. The end of a range is exclusive.
+  let left = GRID_SIZE
+  let right = 0
+  let top = GRID_SIZE
+  let bottom = 0
+  let visibleCells = 0
+  for (let row = 0; row < GRID_SIZE; row++) {
     for (let column = 0; column < GRID_SIZE; column++) {
-      const px = x + ((column + 0.5) * w) / GRID_SIZE
-      const py = y + ((row + 0.5) * h) / GRID_SIZE
-      if (overlapping.some(o => px > o.x && px < o.x + o.w && py > o.y && py < o.y + o.h)) continue
+      const centerX = x + ((column + 0.5) * w) / GRID_SIZE
+      const centerY = y + ((row + 0.5) * h) / GRID_SIZE
+      if (overlapping.some(other => contains(other, centerX, centerY))) continue
       left = Math.min(left, column)
       right = Math.max(right, column + 1)
       top = Math.min(top, row)
       bottom = Math.max(bottom, row + 1)
       visibleCells += 1
     }
+  }
+
   if (visibleCells === 0) return { share: 0, bbox }
   const visiblePart = {
     x: x + (left * w) / GRID_SIZE,
@@ -45,9 +56,17 @@ export function computeVisibility(bbox: BBox, occluders: readonly BBox[]): Visib
   return { share: visibleCells / GRID_SIZE ** 2, bbox: visiblePart }
 }
 
+function overlaps(a: BBox, b: BBox): boolean {
+  return a.x < b.x + b.w && a.x + a.w > b.x && a.y < b.y + b.h && a.y + a.h > b.y
+}
+
+function contains(box: BBox, x: number, y: number): boolean {
+  return x > box.x && x < box.x + box.w && y > box.y && y < box.y + box.h
+}
+
 /**
- * Restores the full box of a partly occluded object. Along each axis on which exactly one edge is occluded, the occluded
- * edge is reconstructed from the visible edge and the predicted size.
+ * Restores the full box of a partly occluded object. If exactly one of the two edges along an axis is occluded, its position
+ * follows from the visible edge and the predicted size.
  *
  * @param detected The box from the detector.
  * @param predicted The full box predicted for this frame.
@@ -74,10 +93,14 @@ interface Extent {
 }
 
 function restoreOccludedEdge(detected: Extent, predicted: Extent, visible: Extent): Extent {
-  const tolerance = predicted.size / GRID_SIZE / 2
-  const isStartOccluded = visible.start - predicted.start > tolerance
-  const isEndOccluded = predicted.start + predicted.size - visible.start - visible.size > tolerance
+  const halfCell = predicted.size / GRID_SIZE / 2
+  const hiddenAtStart = visible.start - predicted.start
+  const hiddenAtEnd = predicted.start + predicted.size - visible.start - visible.size
+  const isStartOccluded = hiddenAtStart > halfCell
+  const isEndOccluded = hiddenAtEnd > halfCell
   if (detected.size >= predicted.size || isStartOccluded === isEndOccluded) return detected
-  const start = isStartOccluded ? detected.start + detected.size - predicted.size : detected.start
+
+  const detectedEnd = detected.start + detected.size
+  const start = isStartOccluded ? detectedEnd - predicted.size : detected.start
   return { start, size: predicted.size }
 }

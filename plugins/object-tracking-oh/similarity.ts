@@ -2,20 +2,25 @@ import { type BBox, getCenter, type Point } from '@eyrie/element'
 import { iou, type Similarity } from '@eyrie/element/tracking'
 import type { OcTrack } from './oc-track.ts'
 
-/** Factor on the similarity of a track that should be completely occluded. */
+// Similarities between a track, which is a followed object, and a detection in the current frame: 0 if they cannot be the
+// same object, otherwise higher the more they agree. The overlap of boxes is measured as IoU, intersection over union.
+
+/** The similarity of a track that should be completely occluded is multiplied by this factor. */
 const MIN_OCCLUSION_FACTOR = 0.3
-/** Gate of the recovery stage: maximum distance from the predicted center in standard deviations. */
+/** Maximum distance of a recovered object from its predicted center, in standard deviations. */
 const MAX_DEVIATIONS = 8
 /** The height of an object hardly changes while it is lost: minimum ratio of the smaller to the greater height. */
 const MIN_HEIGHT_RATIO = 0.8
 /** Weight of the motion direction relative to the distance. */
 const DIRECTION_WEIGHT = 0.4
-/** Shorter steps, in box sizes, have an unreliable direction, because boxes jitter: its weight is reduced. */
+/** The direction of a shorter step, in box sizes, is unreliable because boxes jitter: its weight is reduced. */
 const MIN_PAST_STEP = 0.3
 const MIN_CURRENT_STEP = 0.1
+/** Avoids a division by zero. */
+const MIN_BOX_SIZE = 1e-6
 
 /**
- * Occlusion-aware IoU: the better of the predicted box and its visible part, gated at `minIou`.
+ * IoU of the detection with the predicted box or with its visible part, the greater of the two; 0 below `minIou`.
  *
  * Multiplied by the overlap of heights, which separates neighbours at different distances (height-modulated IoU of
  * Hybrid-SORT, Yang et al. 2024), and reduced for occluded tracks, so that a detection goes to the object in front.
@@ -32,7 +37,7 @@ export const visibleIou =
     return (MIN_OCCLUSION_FACTOR + (1 - MIN_OCCLUSION_FACTOR) * share) * best
   }
 
-/** IoU with the last observed box, gated at `minIou`: recovers objects that stopped while lost (OC-SORT's OCR). */
+/** IoU with the last observed box; 0 below `minIou`. Recovers objects that stopped while they were lost (OC-SORT's OCR). */
 export const lastObservationIou =
   (minIou: number): Similarity<OcTrack> =>
   (track, _, { class: label, bbox }) => {
@@ -46,34 +51,39 @@ export const lastObservationIou =
  */
 export const motionSimilarity: Similarity<OcTrack> = (track, predictedBox, { class: label, bbox }) => {
   if (track.class !== label || ratio(predictedBox.h, bbox.h) < MIN_HEIGHT_RATIO) return 0
-  const [predicted, detected] = [getCenter(predictedBox), getCenter(bbox)]
+
+  const predicted = getCenter(predictedBox)
+  const detected = getCenter(bbox)
   const { x, y } = track.centerDeviation
   const deviations = Math.hypot((detected.x - predicted.x) / x, (detected.y - predicted.y) / y)
   if (deviations > MAX_DEVIATIONS) return 0
+
+  const pastStep = relativeStep(track.earlierObservation, track.lastObservation)
   const currentStep = relativeStep(track.lastObservation, bbox)
-  const consistency = directionConsistency(
-    relativeStep(track.earlierObservation, track.lastObservation),
-    currentStep,
-  )
-  return Math.max(Number.EPSILON, 1 - deviations / MAX_DEVIATIONS + DIRECTION_WEIGHT * consistency)
+  const consistency = directionConsistency(pastStep, currentStep)
+  const proximity = 1 - deviations / MAX_DEVIATIONS
+  // A similarity of 0 would exclude the match.
+  return Math.max(Number.EPSILON, proximity + DIRECTION_WEIGHT * consistency)
 }
 
 /**
  * Compares the directions of two steps, in box sizes: 0.5 if they are the same, 0 at a right angle, −0.5 if opposite
  * (the angle term of OC-SORT, Cao et al. 2023). Scaled down for short steps; 0 if one of them has no length.
  */
-export function directionConsistency(past: Point, current: Point): number {
-  const [pastLength, currentLength] = [Math.hypot(past.x, past.y), Math.hypot(current.x, current.y)]
+function directionConsistency(past: Point, current: Point): number {
+  const pastLength = Math.hypot(past.x, past.y)
+  const currentLength = Math.hypot(current.x, current.y)
   if (pastLength === 0 || currentLength === 0) return 0
+
   const cosine = (past.x * current.x + past.y * current.y) / (pastLength * currentLength)
+  // Rounding may produce a cosine slightly outside of its range.
   const angle = Math.acos(Math.min(1, Math.max(-1, cosine)))
-  return (
-    Math.min(1, pastLength / MIN_PAST_STEP) *
-    Math.min(1, currentLength / MIN_CURRENT_STEP) *
-    (0.5 - angle / Math.PI)
-  )
+  const pastReliability = Math.min(1, pastLength / MIN_PAST_STEP)
+  const currentReliability = Math.min(1, currentLength / MIN_CURRENT_STEP)
+  return pastReliability * currentReliability * (0.5 - angle / Math.PI)
 }
 
+/** IoU multiplied by the square of the overlap of the heights; 0 if the IoU is below `minIou`. */
 function heightModulatedIou(a: BBox, b: BBox, minIou: number): number {
   const overlap = iou(a, b)
   if (overlap < minIou) return 0
@@ -82,12 +92,17 @@ function heightModulatedIou(a: BBox, b: BBox, minIou: number): number {
   return overlap * (intersection / union) ** 2
 }
 
-/** Vector between the centers in sizes of the first box, so that the picture's aspect ratio does not matter. */
+/** Vector between the centers, in sizes of the first box, so that the aspect ratio of the picture does not matter. */
 function relativeStep(from: BBox, to: BBox): Point {
-  const [a, b] = [getCenter(from), getCenter(to)]
-  return { x: (b.x - a.x) / Math.max(from.w, 1e-6), y: (b.y - a.y) / Math.max(from.h, 1e-6) }
+  const start = getCenter(from)
+  const end = getCenter(to)
+  return {
+    x: (end.x - start.x) / Math.max(from.w, MIN_BOX_SIZE),
+    y: (end.y - start.y) / Math.max(from.h, MIN_BOX_SIZE),
+  }
 }
 
+/** Returns the ratio of the smaller to the greater number. */
 function ratio(a: number, b: number): number {
   return Math.min(a, b) / Math.max(a, b, Number.EPSILON)
 }

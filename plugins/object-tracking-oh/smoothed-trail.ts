@@ -13,6 +13,7 @@ export interface TrailOptions {
 /** The most recent positions of an object, smoothed by a trailing moving average. */
 export class SmoothedTrail {
   readonly #options: TrailOptions
+  /** The positions of which the next point is the average. */
   readonly #averagedPositions: Point[] = []
   readonly #points: Point[] = []
 
@@ -27,8 +28,10 @@ export class SmoothedTrail {
 
   add(bbox: BBox): void {
     const { history, region, ratio, movingAverage } = this.#options
-    this.#averagedPositions.push(getCenter(cropToRegion(clipToPicture(bbox), region, ratio)))
+    const regionBox = cropToRegion(clipToPicture(bbox), region, ratio)
+    this.#averagedPositions.push(getCenter(regionBox))
     if (this.#averagedPositions.length > movingAverage) this.#averagedPositions.shift()
+
     this.#points.push(average(this.#averagedPositions))
     if (this.#points.length > history) this.#points.shift()
   }
@@ -36,10 +39,12 @@ export class SmoothedTrail {
 
 function average(points: readonly Point[]): Point {
   const sum = (axis: 'x' | 'y') => points.reduce((total, point) => total + point[axis], 0)
-  return { x: round(sum('x') / points.length), y: round(sum('y') / points.length) }
+  const x = sum('x') / points.length
+  const y = sum('y') / points.length
+  return { x: round(x), y: round(y) }
 }
 
-/** Rounds to 1e-4 of the picture: trails are long and sent with every frame. */
-function round(value: number): number {
-  return Math.round(value * 1e4) / 1e4
+/** Rounds to 1/10000 of the picture, because trails are long and sent with every frame. */
+function round(coordinate: number): number {
+  return Math.round(coordinate * 1e4) / 1e4
 }

@@ -1,6 +1,10 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 import { Tracker } from './tracker.ts'
 
+/**
+ * The pipeline element `object-tracking`. It follows the detected objects from frame to frame, and replaces them with
+ * objects that have a track id and a trail of their past positions.
+ */
 const objectTracking = defineElement({
   args: z.strictObject({
     max_age: z
@@ -18,8 +22,12 @@ const objectTracking = defineElement({
     }),
   }),
 
-  open({ args: { max_age: maxAge, history, sampling_frequency: samplingFrequency } }) {
-    const tracker = new Tracker({ maxAge, history, samplingFrequency })
+  open({ args }) {
+    const tracker = new Tracker({
+      maxAge: args.max_age,
+      history: args.history,
+      samplingFrequency: args.sampling_frequency,
+    })
     return { process: frame => ({ objects: tracker.update(frame) }) }
   },
 })

@@ -7,28 +7,50 @@ import {
   LOW_SCORE_NOISE_SCALE,
 } from '@eyrie/element/tracking'
 
-/** A tracked object. Tentative until the tracker assigns an id, confirmed from then on. */
+/** A track is confirmed after this number of high-score detections. */
+const MIN_HIGH_SCORE_DETECTIONS = 2
+/** The track of an object that has moved is also confirmed if the scores of its detections add up to this. */
+const MIN_TOTAL_SCORE = 1
+
+/** Positions in trails are rounded to this fraction of the picture, because trails are long and sent with every frame. */
+const TRAIL_STEPS_PER_PICTURE = 10_000
+
+/**
+ * An object that the tracker follows from frame to frame, with the prediction of its position and the trail of its past
+ * positions. A new track is tentative. The tracker confirms it, by assigning an id, when there is enough evidence for it.
+ */
 export class Track implements AssociableTrack {
   /** Assigned when the track is confirmed. */
   id: number | undefined
   /** Analysed frames since the last associated detection. */
   framesSinceUpdate = 0
-  readonly #maxTrailLength: number
-  readonly #firstBox: BBox
-  #highScoreHits = 0
-  #totalScore = 0
+
+  /** Smooths the detected boxes and predicts the next one. */
   readonly #kalman: KalmanBox
-  /** Cached: read many times per frame. */
+  /** Cached, because the tracker reads the box many times per frame. */
   #predictedBox: BBox | undefined
+
+  readonly #maxTrailLength: number
   readonly #trail: Point[] = []
+
+  readonly #firstBox: BBox
+  #highScoreDetections = 0
+  #totalScore = 0
+  /** The model may classify an object differently in each frame. The track has the class with the most votes. */
   readonly #classVote = new ClassVote()
+
+  /** The latest detection, with the class and box of the track. */
   #object: DetectedObject
 
   constructor(first: DetectedObject, maxTrailLength: number) {
     this.#maxTrailLength = maxTrailLength
     this.#firstBox = first.bbox
     this.#kalman = new KalmanBox(first.bbox)
-    this.#object = this.#record(first)
+    this.#object = this.#addDetection(first)
+  }
+
+  get isConfirmed(): boolean {
+    return this.id !== undefined
   }
 
   get class(): string {
@@ -36,11 +58,12 @@ export class Track implements AssociableTrack {
   }
 
   /**
-   * Whether the detections so far are sufficient evidence for an object. Two high-score detections are. Low-score
-   * detections are if their scores add up to 1 and the object has moved: false positives do not move.
+   * Whether the detections are sufficient evidence for an object. Low scores suffice only if the object has moved, because
+   * false positives do not move.
    */
   get isReliable(): boolean {
-    return this.#highScoreHits > 1 || (this.#totalScore >= 1 && this.#hasMoved)
+    if (this.#highScoreDetections >= MIN_HIGH_SCORE_DETECTIONS) return true
+    return this.#totalScore >= MIN_TOTAL_SCORE && this.#hasMoved
   }
 
   get predictedBox(): BBox {
@@ -48,18 +71,24 @@ export class Track implements AssociableTrack {
     return this.#predictedBox
   }
 
+  /** Advances the prediction to a frame that is this much later than the previous one. */
   predict(seconds: number): void {
     this.#predictedBox = undefined
     this.#kalman.predict(seconds)
   }
 
-  /** Low-score detections are often partly occluded: their boxes weigh less and are replaced by the filtered box. */
+  /**
+   * Continues the track with a detection. An object with a low score is often partly occluded. Its detected box therefore
+   * has less weight, and the object gets the smoothed box instead.
+   */
   update(detection: DetectedObject): void {
+    const hasHighScore = isHighScore(detection)
     this.framesSinceUpdate = 0
-    const highScore = isHighScore(detection)
-    this.#kalman.update(detection.bbox, highScore ? 1 : LOW_SCORE_NOISE_SCALE)
+    this.#kalman.update(detection.bbox, hasHighScore ? 1 : LOW_SCORE_NOISE_SCALE)
     this.#predictedBox = undefined
-    this.#object = this.#record(highScore ? detection : { ...detection, bbox: this.predictedBox })
+
+    const bbox = hasHighScore ? detection.bbox : this.predictedBox
+    this.#object = this.#addDetection({ ...detection, bbox })
   }
 
   /** Moves the object to its predicted box in a frame whose detections are not sampled. */
@@ -68,23 +97,25 @@ export class Track implements AssociableTrack {
     this.#extendTrail(this.#object.bbox)
   }
 
+  /** Returns the object with its track id and, unless trails are disabled, its trail. */
   toObject(): DetectedObject {
-    const attributes = { ...this.#object.attributes, trail: [...this.#trail] }
-    return { ...this.#object, track: this.id, ...(this.#maxTrailLength > 0 && { attributes }) }
+    const object = { ...this.#object, track: this.id }
+    if (this.#maxTrailLength === 0) return object
+    return { ...object, attributes: { ...object.attributes, trail: [...this.#trail] } }
   }
 
   /** Whether the center has moved by more than half of the first box's size along either axis. */
   get #hasMoved(): boolean {
-    const { x, y, w, h } = this.#firstBox
-    const now = this.predictedBox
-    const distanceX = Math.abs(now.x + now.w / 2 - x - w / 2)
-    const distanceY = Math.abs(now.y + now.h / 2 - y - h / 2)
-    return distanceX > w / 2 || distanceY > h / 2
+    const { w, h } = this.#firstBox
+    const start = getCenter(this.#firstBox)
+    const current = getCenter(this.predictedBox)
+    return Math.abs(current.x - start.x) > w / 2 || Math.abs(current.y - start.y) > h / 2
   }
 
-  #record(detection: DetectedObject): DetectedObject {
+  /** Adds a detection to the evidence and the trail. Returns the detection with the class of the track. */
+  #addDetection(detection: DetectedObject): DetectedObject {
     this.#totalScore += detection.score
-    if (isHighScore(detection)) this.#highScoreHits += 1
+    if (isHighScore(detection)) this.#highScoreDetections += 1
     this.#extendTrail(detection.bbox)
     return { ...detection, class: this.#classVote.add(detection) }
   }
@@ -92,12 +123,15 @@ export class Track implements AssociableTrack {
   /** Appends the middle of the box's lower edge, where the object touches the ground. */
   #extendTrail(bbox: BBox): void {
     const { x, y, w, h } = clipToPicture(bbox)
-    this.#trail.push({ x: round(x + w / 2), y: round(y + h) })
+    this.#trail.push({ x: roundPosition(x + w / 2), y: roundPosition(y + h) })
     if (this.#trail.length > this.#maxTrailLength) this.#trail.shift()
   }
 }
 
-/** Rounds to 1e-4 of the picture: trails are long and sent with every frame. */
-function round(value: number): number {
-  return Math.round(value * 1e4) / 1e4
+function getCenter({ x, y, w, h }: BBox): Point {
+  return { x: x + w / 2, y: y + h / 2 }
+}
+
+function roundPosition(position: number): number {
+  return Math.round(position * TRAIL_STEPS_PER_PICTURE) / TRAIL_STEPS_PER_PICTURE
 }

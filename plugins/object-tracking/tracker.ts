@@ -11,13 +11,29 @@ export interface TrackerOptions {
   readonly samplingFrequency: number
 }
 
-/** Sampled frames without a match after which a tentative track is deleted and a confirmed one ignores low scores. */
+/** After more sampled frames without a match, tentative tracks are deleted and confirmed tracks ignore low scores. */
 const MAX_RECENT_MISSES = 2
+
+/** A low-score detection starts a track only if its IoU with every known object is less. */
+const MAX_NEW_OVERLAP = 0.5
+
+/**
+ * The IoU (intersection over union of two boxes) at which a detection may continue a track. The weaker the other evidence,
+ * the more the boxes must overlap.
+ */
+const MIN_IOU_CONFIRMED = { highScore: 0.3, lowScore: 0.5, highScoreAnyClass: 0.6, lowScoreAnyClass: 0.7 }
+const MIN_IOU_TENTATIVE = { highScore: 0.3, lowScore: 0.5 }
+
+/** Detections of one frame, by whether the detector is confident of them. */
+interface DetectionsByScore {
+  high: readonly DetectedObject[]
+  low: readonly DetectedObject[]
+}
 
 /**
  * Tracks objects like ByteTrack (Zhang et al. 2022, "ByteTrack: Multi-Object Tracking by Associating Every Detection
- * Box"): high-score detections are associated with the confirmed tracks first, low-score ones then with the remaining,
- * recently matched tracks.
+ * Box"): high-score detections are associated with the confirmed tracks first, low-score detections with the remaining,
+ * recently matched tracks. Detections without a match start tentative tracks.
  *
  * Two additions: leftover tracks and detections are associated regardless of class, and low-score detections that move
  * consistently start a track.
@@ -34,41 +50,50 @@ export class Tracker {
   }
 
   /** Advances all tracks to `frame`. Returns the confirmed tracks that are visible in it. */
-  update({ objects, pts, discontinuity }: Frame): DetectedObject[] {
-    if (discontinuity) this.#tracks = []
-    for (const track of this.#tracks) track.predict((pts - this.#lastPts) / TICKS_PER_SECOND)
-    this.#lastPts = pts
-    if (this.#frameCount++ % this.#options.samplingFrequency === 0) this.#processDetections(objects)
-    else for (const track of this.#visibleTracks()) track.extrapolate()
-    return this.#visibleTracks().map(track => track.toObject())
+  update(frame: Frame): DetectedObject[] {
+    // After an interruption of the stream, the objects may be anywhere.
+    if (frame.discontinuity) this.#tracks = []
+
+    const elapsedSeconds = (frame.pts - this.#lastPts) / TICKS_PER_SECOND
+    for (const track of this.#tracks) track.predict(elapsedSeconds)
+    this.#lastPts = frame.pts
+
+    const isSampled = this.#frameCount % this.#options.samplingFrequency === 0
+    this.#frameCount += 1
+    if (isSampled) this.#processDetections(frame.objects)
+    else for (const track of this.#listVisibleTracks()) track.extrapolate()
+
+    return this.#listVisibleTracks().map(track => track.toObject())
   }
 
-  #visibleTracks(): Track[] {
-    return this.#tracks.filter(track => track.id !== undefined && track.framesSinceUpdate === 0)
+  #listVisibleTracks(): Track[] {
+    return this.#tracks.filter(track => track.isConfirmed && track.framesSinceUpdate === 0)
   }
 
+  #isRecent(track: Track): boolean {
+    return track.framesSinceUpdate <= MAX_RECENT_MISSES * this.#options.samplingFrequency
+  }
+
+  /** Associates the detections of a sampled frame with the tracks, deletes old tracks and starts new ones. */
   #processDetections(detections: readonly DetectedObject[]): void {
     const { maxAge, samplingFrequency } = this.#options
-    const confirmed = this.#tracks.filter(({ id }) => id !== undefined)
-    const tentative = this.#tracks.filter(({ id }) => id === undefined)
-    const isRecent = ({ framesSinceUpdate }: Track) =>
-      framesSinceUpdate <= MAX_RECENT_MISSES * samplingFrequency
-    const recent = new Set(confirmed.filter(isRecent))
+    const confirmed = this.#tracks.filter(track => track.isConfirmed)
+    const tentative = this.#tracks.filter(track => !track.isConfirmed)
+    const recent = new Set(confirmed.filter(track => this.#isRecent(track)))
+
+    // A match below resets the count to 0.
     for (const track of this.#tracks) track.framesSinceUpdate += samplingFrequency
 
     const high = detections.filter(isHighScore)
     const low = detections.filter(detection => !isHighScore(detection))
-    const unmatched = this.#updateConfirmed(confirmed, recent, high, low)
-    // A low-score detection that overlaps a known object is most likely a duplicate of it.
-    const known = [
-      ...this.#visibleTracks().map(({ predictedBox }) => predictedBox),
-      ...high.map(({ bbox }) => bbox),
-    ]
-    const newLow = unmatched.low.filter(({ bbox }) => known.every(other => iou(other, bbox) < 0.5))
-    const started = this.#updateTentative(tentative, unmatched.high, newLow)
+    const unmatched = this.#updateConfirmed(confirmed, recent, { high, low })
+
+    const newDetections = { high: unmatched.high, low: this.#removeDuplicates(unmatched.low, high) }
+    const started = this.#updateTentative(tentative, newDetections)
+
     this.#tracks = [
-      ...confirmed.filter(({ framesSinceUpdate }) => framesSinceUpdate <= maxAge),
-      ...tentative.filter(isRecent),
+      ...confirmed.filter(track => track.framesSinceUpdate <= maxAge),
+      ...tentative.filter(track => this.#isRecent(track)),
       ...started,
     ]
   }
@@ -80,29 +105,44 @@ export class Tracker {
   #updateConfirmed(
     tracks: readonly Track[],
     recent: ReadonlySet<Track>,
-    high: readonly DetectedObject[],
-    low: readonly DetectedObject[],
-  ) {
-    const isRecent = (track: Track) => recent.has(track)
-    const first = associate(tracks, high, sameClassIou(0.3))
-    const second = associate(first.unmatchedTracks.filter(isRecent), low, sameClassIou(0.5))
-    const third = associate(second.unmatchedTracks, first.unmatchedDetections, anyClassIou(0.6))
-    const fourth = associate(third.unmatchedTracks, second.unmatchedDetections, anyClassIou(0.7))
-    return { high: third.unmatchedDetections, low: fourth.unmatchedDetections }
+    { high, low }: DetectionsByScore,
+  ): DetectionsByScore {
+    const min = MIN_IOU_CONFIRMED
+    const byHigh = associate(tracks, high, sameClassIou(min.highScore))
+
+    const recentTracks = byHigh.unmatchedTracks.filter(track => recent.has(track))
+    const byLow = associate(recentTracks, low, sameClassIou(min.lowScore))
+
+    const byHighOfAnyClass = associate(
+      byLow.unmatchedTracks,
+      byHigh.unmatchedDetections,
+      anyClassIou(min.highScoreAnyClass),
+    )
+    const byLowOfAnyClass = associate(
+      byHighOfAnyClass.unmatchedTracks,
+      byLow.unmatchedDetections,
+      anyClassIou(min.lowScoreAnyClass),
+    )
+    return { high: byHighOfAnyClass.unmatchedDetections, low: byLowOfAnyClass.unmatchedDetections }
+  }
+
+  /** A low-score detection that overlaps a known object is most likely a second detection of that object. */
+  #removeDuplicates(low: readonly DetectedObject[], high: readonly DetectedObject[]): DetectedObject[] {
+    const trackBoxes = this.#listVisibleTracks().map(track => track.predictedBox)
+    const knownBoxes = [...trackBoxes, ...high.map(detection => detection.bbox)]
+    return low.filter(({ bbox }) => knownBoxes.every(known => iou(known, bbox) < MAX_NEW_OVERLAP))
   }
 
   /** Continues and confirms tentative tracks. Returns new tracks for the unmatched detections. */
-  #updateTentative(
-    tentative: readonly Track[],
-    high: readonly DetectedObject[],
-    low: readonly DetectedObject[],
-  ): Track[] {
-    const first = associate(tentative, high, bufferedIou(0.3))
-    const second = associate(first.unmatchedTracks, low, anyClassIou(0.5))
-    for (const track of [...first.matchedTracks, ...second.matchedTracks])
+  #updateTentative(tentative: readonly Track[], { high, low }: DetectionsByScore): Track[] {
+    const min = MIN_IOU_TENTATIVE
+    const byHigh = associate(tentative, high, bufferedIou(min.highScore))
+    const byLow = associate(byHigh.unmatchedTracks, low, anyClassIou(min.lowScore))
+
+    for (const track of [...byHigh.matchedTracks, ...byLow.matchedTracks])
       if (track.isReliable) track.id = ++this.#lastId
-    return [...first.unmatchedDetections, ...second.unmatchedDetections].map(
-      detection => new Track(detection, this.#options.history),
-    )
+
+    const unmatched = [...byHigh.unmatchedDetections, ...byLow.unmatchedDetections]
+    return unmatched.map(detection => new Track(detection, this.#options.history))
   }
 }

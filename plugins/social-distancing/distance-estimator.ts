@@ -11,14 +11,14 @@ export interface Calibration {
   world: Point[]
 }
 
-/** Estimates the distance between two people in metres, or undefined if one of them is not on the floor. */
+/** Returns the distance between two people in metres, or undefined if the floor under a person cannot be determined. */
 export type DistanceEstimator = (
   a: BBox,
   b: BBox,
   picture: Pick<Frame, 'width' | 'height'>,
 ) => number | undefined
 
-/** Estimates distances on the calibrated floor, or from the height of people if there is no calibration. */
+/** Creates an estimator that measures on the calibrated floor or, without calibration, by the height of people. */
 export function createDistanceEstimator(calibration: Calibration | undefined): DistanceEstimator {
   return calibration
     ? createFloorEstimator(computeHomography(calibration.image, calibration.world))
@@ -27,12 +27,14 @@ export function createDistanceEstimator(calibration: Calibration | undefined): D
 
 function createFloorEstimator(toFloor: Homography): DistanceEstimator {
   return (a, b) => {
-    const [from, to] = [toFloor(getFeet(a)), toFloor(getFeet(b))]
-    return from && to && Math.hypot(to.x - from.x, to.y - from.y)
+    const from = toFloor(getFeet(a))
+    const to = toFloor(getFeet(b))
+    if (!from || !to) return undefined
+    return Math.hypot(to.x - from.x, to.y - from.y)
   }
 }
 
-/** Assumes that both people are at the same distance from the camera and have the mean of their heights. */
+/** Compares the distance with the height of the people. Assumes that both are equally far from the camera and equally tall. */
 function estimateByHeight(
   a: BBox,
   b: BBox,
@@ -40,11 +42,17 @@ function estimateByHeight(
 ): number | undefined {
   const meanHeight = (a.h + b.h) / 2
   if (meanHeight === 0) return undefined
-  const [from, to] = [getFeet(a), getFeet(b)]
-  return (Math.hypot(((to.x - from.x) * width) / height, to.y - from.y) * PERSON_HEIGHT_METRES) / meanHeight
+
+  const from = getFeet(a)
+  const to = getFeet(b)
+  // Coordinates are shares of the picture's width and height. The unit here is the height, as for the height of a box.
+  const distanceX = ((to.x - from.x) * width) / height
+  const distanceY = to.y - from.y
+  const distance = Math.hypot(distanceX, distanceY)
+  return (distance * PERSON_HEIGHT_METRES) / meanHeight
 }
 
-/** The middle of a box's lower edge. */
+/** Returns the middle of the lower edge of a box. */
 function getFeet({ x, y, w, h }: BBox): Point {
   return { x: x + w / 2, y: y + h }
 }

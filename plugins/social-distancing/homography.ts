@@ -1,5 +1,10 @@
 import type { Point } from '@eyrie/element'
 
+/**
+ * Homographies: mappings between two planes that are seen in perspective. The plugin uses one to map the positions of people
+ * in the picture to positions on the floor.
+ */
+
 /** A 3×3 matrix in row-major order. */
 type Matrix = readonly [number, number, number, number, number, number, number, number, number]
 
@@ -12,13 +17,15 @@ export type Homography = (point: Point) => Point | undefined
  */
 export function computeHomography(from: readonly Point[], to: readonly Point[]): Homography {
   const matrix = multiply(squareToQuad(to), adjugate(squareToQuad(from)))
-  // A homography is defined up to scale, sign included. Points in front of the camera have the same sign as the corners.
-  const sign = Math.sign(weight(matrix, from[0]!))
   const [a, b, c, d, e, f] = matrix
+
+  // A homography is defined up to scale, sign included. Points in front of the camera have the same sign as the corners.
+  const sign = Math.sign(computeDivisor(matrix, from[0]!))
+
   return ({ x, y }) => {
-    const w = weight(matrix, { x, y })
-    if (w * sign <= 0) return undefined
-    return { x: (a * x + b * y + c) / w, y: (d * x + e * y + f) / w }
+    const divisor = computeDivisor(matrix, { x, y })
+    if (divisor * sign <= 0) return undefined
+    return { x: (a * x + b * y + c) / divisor, y: (d * x + e * y + f) / divisor }
   }
 }
 
@@ -28,12 +35,17 @@ export function computeHomography(from: readonly Point[], to: readonly Point[]):
  */
 function squareToQuad(corners: readonly Point[]): Matrix {
   const [p0, p1, p2, p3] = corners as [Point, Point, Point, Point]
-  const [sumX, sumY] = [p0.x - p1.x + p2.x - p3.x, p0.y - p1.y + p2.y - p3.y]
-  const [dx1, dy1] = [p1.x - p2.x, p1.y - p2.y]
-  const [dx2, dy2] = [p3.x - p2.x, p3.y - p2.y]
+  const sumX = p0.x - p1.x + p2.x - p3.x
+  const sumY = p0.y - p1.y + p2.y - p3.y
+  const dx1 = p1.x - p2.x
+  const dy1 = p1.y - p2.y
+  const dx2 = p3.x - p2.x
+  const dy2 = p3.y - p2.y
+
   const determinant = dx1 * dy2 - dx2 * dy1
   const g = (sumX * dy2 - dx2 * sumY) / determinant
   const h = (dx1 * sumY - sumX * dy1) / determinant
+
   return [
     p1.x - p0.x + g * p1.x,
     p3.x - p0.x + h * p3.x,
@@ -76,7 +88,7 @@ function multiply([a, b, c, d, e, f, g, h, i]: Matrix, m: Matrix): Matrix {
   ]
 }
 
-/** The homogeneous coordinate w of a mapped point. */
-function weight([, , , , , , g, h, i]: Matrix, { x, y }: Point): number {
-  return g * x + h * y + i
+/** The homogeneous coordinate w of a mapped point, by which the other two are divided. It is 0 on the horizon. */
+function computeDivisor(matrix: Matrix, { x, y }: Point): number {
+  return matrix[6] * x + matrix[7] * y + matrix[8]
 }

@@ -1,22 +1,29 @@
 import { TICKS_PER_SECOND } from '@eyrie/element'
 
-/** Hysteresis: a violation lasts until the distance exceeds the threshold by this share. */
+/** A violation continues until the distance exceeds the threshold by this share, so that it does not flicker. */
 const HYSTERESIS = 0.1
 /** A violation ends after the people have been apart, or one of them lost, for this long. */
 const GRACE_TICKS = TICKS_PER_SECOND
 /** A track has ended when it has been lost for this long; trackers recover objects before that. */
 const TRACK_TIMEOUT_TICKS = 10 * TICKS_PER_SECOND
 
+/** A person, as the tracker identifies them. */
 interface TrackState {
+  /** Time of the last frame with the person, in ticks. */
   lastSeenPts: number
   hasViolated: boolean
 }
 
-/** Tracks which people violate the minimum distance. */
+/**
+ * Decides which people violate the minimum distance, and counts the people who have and have not. People are identified by
+ * their track ids; times (`pts`) are in ticks of the stream.
+ *
+ * Call `startFrame` for each frame, then `update` for each pair of people in it.
+ */
 export class ViolationTracker {
   readonly #threshold: number
-  /** pts of the last frame below the threshold (plus hysteresis), by `getPairKey`, of ongoing violations. */
-  readonly #violations = new Map<string, number>()
+  /** Ongoing violations by `getPairKey`: `pts` of the last frame in which the people were too close. */
+  readonly #lastClosePts = new Map<string, number>()
   readonly #tracks = new Map<number, TrackState>()
   #violationCount = 0
   #nonViolationCount = 0
@@ -26,34 +33,39 @@ export class ViolationTracker {
     this.#threshold = threshold
   }
 
-  /** Starts a frame with the given tracks. Ends violations and tracks that timed out, or all after a discontinuity. */
+  /** Starts a frame with these tracks. Ends violations and tracks after their timeout, or all of them at a discontinuity. */
   startFrame(tracks: readonly number[], pts: number, discontinuity: boolean): void {
-    for (const [key, lastClosePts] of this.#violations)
-      if (discontinuity || pts - lastClosePts > GRACE_TICKS) this.#violations.delete(key)
+    const isExpired = (lastPts: number, timeoutTicks: number) => discontinuity || pts - lastPts > timeoutTicks
+
+    for (const [pair, lastClosePts] of this.#lastClosePts)
+      if (isExpired(lastClosePts, GRACE_TICKS)) this.#lastClosePts.delete(pair)
+
     for (const [track, { lastSeenPts, hasViolated }] of this.#tracks) {
-      if (!discontinuity && pts - lastSeenPts <= TRACK_TIMEOUT_TICKS) continue
+      if (!isExpired(lastSeenPts, TRACK_TIMEOUT_TICKS)) continue
       this.#tracks.delete(track)
       if (!hasViolated) this.#nonViolationCount += 1
     }
+
     for (const track of tracks) {
-      const state = this.#tracks.get(track)
-      if (state) state.lastSeenPts = pts
+      const known = this.#tracks.get(track)
+      if (known) known.lastSeenPts = pts
       else this.#tracks.set(track, { lastSeenPts: pts, hasViolated: false })
     }
   }
 
-  /**
-   * Updates the distance of two tracks in metres. Returns whether they violate it, and whether the violation is new.
-   */
+  /** Updates the distance of two tracks. Returns whether they violate the minimum distance, and whether that is new. */
   update(a: number, b: number, metres: number, pts: number): { isViolating: boolean; isNew: boolean } {
-    const key = getPairKey(a, b)
-    if (this.#violations.has(key)) {
-      if (metres < this.#threshold * (1 + HYSTERESIS)) this.#violations.set(key, pts)
+    const pair = getPairKey(a, b)
+    if (this.#lastClosePts.has(pair)) {
+      const isStillClose = metres < this.#threshold * (1 + HYSTERESIS)
+      if (isStillClose) this.#lastClosePts.set(pair, pts)
       return { isViolating: true, isNew: false }
     }
     if (metres >= this.#threshold) return { isViolating: false, isNew: false }
-    this.#violations.set(key, pts)
-    for (const track of [a, b]) this.#markViolated(track)
+
+    this.#lastClosePts.set(pair, pts)
+    this.#markViolated(a)
+    this.#markViolated(b)
     return { isViolating: true, isNew: true }
   }
 

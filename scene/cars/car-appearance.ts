@@ -12,7 +12,7 @@ export const DARK = toLinearRgb(0x0c0d0f)
 
 export type CarKind = 'hatch' | 'sedan' | 'suv' | 'van'
 
-/** Shape and colours of a car; lengths in metres. */
+/** Shape and colours of a car. Lengths are in metres. */
 export interface CarAppearance {
   kind: CarKind
   length: number
@@ -29,9 +29,9 @@ const SIZES: Record<CarKind, readonly [length: number, width: number, height: nu
   van: [5.1, 1.95, 2.1],
 }
 
+/** Creates a random car. The order of the fields determines the random numbers they draw. */
 export function createRandomCarAppearance(random: Random): CarAppearance {
-  const t = random.next()
-  const kind = t < 0.42 ? 'hatch' : t < 0.72 ? 'sedan' : t < 0.88 ? 'suv' : 'van'
+  const kind = pickKind(random)
   const [length, width, height] = SIZES[kind]
   return {
     kind,
@@ -43,10 +43,20 @@ export function createRandomCarAppearance(random: Random): CarAppearance {
   }
 }
 
-/** Returns the height of the lower edge of the windows in metres. */
-export const getBeltHeight = (kind: CarKind): number => (kind === 'van' ? 1.08 : kind === 'suv' ? 1.02 : 0.9)
+/** Picks a kind of car by its frequency on the road. */
+function pickKind(random: Random): CarKind {
+  const share = random.next()
+  if (share < 0.42) return 'hatch'
+  if (share < 0.72) return 'sedan'
+  return share < 0.88 ? 'suv' : 'van'
+}
 
-/** Position in metres, heading (hx, hy) as a unit vector, and rotation of the wheels in radians. */
+const BELT_HEIGHTS_M: Record<CarKind, number> = { hatch: 0.9, sedan: 0.9, suv: 1.02, van: 1.08 }
+
+/** Returns the height of the lower edge of the windows in metres. */
+export const getBeltHeight = (kind: CarKind): number => BELT_HEIGHTS_M[kind]
+
+/** The state of a car: position in metres, heading (hx, hy) as a unit vector, and rotation of the wheels in radians. */
 export interface CarPose {
   x: number
   y: number

@@ -1,16 +1,15 @@
 import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import type { CarPose } from './car-appearance.ts'
-import { type CarAppearance, type CarKind, DARK, getBeltHeight } from './car-appearance.ts'
+import { type CarAppearance, type CarKind, type CarPose, DARK, getBeltHeight } from './car-appearance.ts'
 
 const HEADLAMP = toLinearRgb(0xf4f2e6)
 const PLATE = toLinearRgb(0xd8d8cc)
 const BRAKE_LIGHT: Rgb = [1.6, 0.06, 0.04]
 
 /**
- * Returns the cross-sections from tail to nose: position along the car and half width as shares of its half length and
- * half width, bottom and top in metres.
+ * Returns the cross-sections of the body from tail to nose. Each consists of its position along the car and its half width,
+ * as shares of half the length and half the width of the car, and of its bottom and top in metres.
  */
 function getBodySections(kind: CarKind): [number, number, number, number][] {
   const belt = getBeltHeight(kind)
@@ -36,7 +35,7 @@ function getBodySections(kind: CarKind): [number, number, number, number][] {
 
 const BODY_SIDES = 20
 
-/** Adds the lower body with lamps, grille and number plates. */
+/** Adds the body below the windows, with lamps, grille and number plates. */
 export function addBody(mesh: Mesh, appearance: CarAppearance, pose: CarPose): void {
   const { x, y, hx, hy } = pose
   const halfLength = appearance.length / 2

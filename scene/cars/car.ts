@@ -1,8 +1,7 @@
-import { toLinearRgb } from '../graphics/colour.ts'
+import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin } from '../maths/arithmetic.ts'
-import type { CarPose } from './car-appearance.ts'
-import { type CarAppearance, DARK, getBeltHeight } from './car-appearance.ts'
+import { type CarAppearance, type CarPose, DARK, getBeltHeight } from './car-appearance.ts'
 import { addBody } from './car-body.ts'
 import { addGlasshouse } from './glasshouse.ts'
 
@@ -37,7 +36,7 @@ const WHEEL = [
   [0.28, 1.006],
 ] as const
 
-/** Adds a wheel and its arch at `along` (-1..1 of half the length) on one side (-1 or 1). */
+/** Adds a wheel and its arch. `along` is the position along the car (-1: tail, 1: nose), `side` is -1 (left) or 1 (right). */
 function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, along: number, side: number): void {
   const { hx, hy, wheelAngle } = pose
   const halfWidth = appearance.width / 2
@@ -62,5 +61,10 @@ function addWheel(mesh: Mesh, appearance: CarAppearance, pose: CarPose, along: n
       hx * r * cos(wheelAngle), hy * r * cos(wheelAngle), -r * sin(wheelAngle),
       hx * r * sin(wheelAngle), hy * r * sin(wheelAngle), r * cos(wheelAngle),
     )
-  mesh.loft(20, (ring, s) => (ring < 3 ? TYRE : ring === 4 && s % 4 >= 2 ? DARK : appearance.rim), 0.25)
+  const getColour = (ring: number, side: number): Rgb => {
+    if (ring < 3) return TYRE
+    const isBetweenSpokes = ring === 4 && side % 4 >= 2
+    return isBetweenSpokes ? DARK : appearance.rim
+  }
+  mesh.loft(20, getColour, 0.25)
 }

@@ -1,13 +1,15 @@
 import { type Rgb, scaleColour, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
-import type { CarPose } from './car-appearance.ts'
-import { type CarAppearance, type CarKind, DARK, getBeltHeight } from './car-appearance.ts'
+import { type CarAppearance, type CarKind, type CarPose, DARK, getBeltHeight } from './car-appearance.ts'
 
 const GLASS = toLinearRgb(0x1a2128)
 
-/** Rear and front end of the glasshouse at the belt line and at the roof, as shares of half the car's length. */
-const GLASSHOUSE: Record<CarKind, readonly [number, number, number, number]> = {
+/** Ends of the glasshouse, which is the body above the belt line, as shares of half the length of the car. */
+const GLASSHOUSE_ENDS: Record<
+  CarKind,
+  readonly [rear: number, front: number, roofRear: number, roofFront: number]
+> = {
   hatch: [-0.93, 0.42, -0.8, 0.08],
   sedan: [-0.72, 0.42, -0.42, 0.1],
   suv: [-0.95, 0.42, -0.84, 0.12],
@@ -15,6 +17,7 @@ const GLASSHOUSE: Record<CarKind, readonly [number, number, number, number]> = {
 }
 
 const GLASSHOUSE_SIDES = 28
+/** Height of each ring as a share of the glasshouse, and the factor by which the ring is smaller at the edge of the roof. */
 const GLASSHOUSE_RINGS = [
   [0, 1],
   [0.05, 1],
@@ -32,7 +35,7 @@ export function addGlasshouse(mesh: Mesh, appearance: CarAppearance, pose: CarPo
   const { x, y, hx, hy } = pose
   const halfLength = appearance.length / 2
   const halfWidth = appearance.width / 2
-  const [rear, front, roofRear, roofFront] = GLASSHOUSE[appearance.kind]
+  const [rear, front, roofRear, roofFront] = GLASSHOUSE_ENDS[appearance.kind]
   const bottom = getBeltHeight(appearance.kind) - 0.03
   const height = appearance.height - bottom
   for (const [z, shrink] of GLASSHOUSE_RINGS) {

@@ -5,7 +5,7 @@ import type { SignalPhase } from '../street/crossing.ts'
 import type { Layout } from '../street/layout.ts'
 import { type CarAppearance, createRandomCarAppearance } from './car-appearance.ts'
 
-/** A car in a lane (0: near, to the right; 1: far, to the left) or parked. In metres and metres per second. */
+/** A moving or parked car. Lane 0 is near and leads to the right, lane 1 is far and leads to the left. Units: m, m/s. */
 export interface Car {
   track: number
   appearance: CarAppearance
@@ -21,11 +21,11 @@ export interface Car {
   isBraking: boolean
 }
 
-const ACCELERATION = 1.8
-const BRAKING = 2.5
-const WHEEL_RADIUS = 0.33
+const ACCELERATION_MPS2 = 1.8
+const COMFORTABLE_BRAKING_MPS2 = 2.5
+const WHEEL_RADIUS_M = 0.33
 
-/** Simulates cars that follow each other by the Intelligent Driver Model (Treiber et al. 2000) and stop at red. */
+/** Simulates cars that follow each other according to the Intelligent Driver Model (Treiber et al. 2000) and stop at red. */
 export class Traffic {
   cars: Car[] = []
   readonly #layout: Layout
@@ -96,6 +96,7 @@ export class Traffic {
     })
   }
 
+  /** Moves a car by one step. A stop line is treated like a standing car. */
   #drive(car: Car, lane: readonly Car[], dt: number, phase: SignalPhase, people: readonly Walker[]): void {
     let { gap, closing } = findGapAhead(car, lane)
     const stop = this.#distanceToStopLine(car)
@@ -105,16 +106,17 @@ export class Traffic {
       gap = Math.max(0.05, stop + 1.2)
       closing = car.speed
     }
-    const reaction = car.speed * 1.2 + (car.speed * closing) / (2 * Math.sqrt(ACCELERATION * BRAKING))
+    const reaction =
+      car.speed * 1.2 + (car.speed * closing) / (2 * Math.sqrt(ACCELERATION_MPS2 * COMFORTABLE_BRAKING_MPS2))
     const desiredGap = 1.6 + Math.max(0, reaction)
     const speedTerm = square(car.speed / car.cruiseSpeed)
     const gapTerm = desiredGap / Math.max(0.05, gap)
-    const idmAcceleration = ACCELERATION * (1 - speedTerm * speedTerm - gapTerm * gapTerm)
+    const idmAcceleration = ACCELERATION_MPS2 * (1 - speedTerm * speedTerm - gapTerm * gapTerm)
     const acceleration = Math.min(2, Math.max(-6, idmAcceleration))
     car.isBraking = acceleration < -0.6 || car.speed < 0.3
     car.speed = Math.max(0, car.speed + acceleration * dt)
     car.x += car.hx * car.speed * dt
-    car.wheelAngle += (car.speed * dt) / WHEEL_RADIUS
+    car.wheelAngle += (car.speed * dt) / WHEEL_RADIUS_M
   }
 
   #distanceToStopLine(car: Car): number {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Outline, SceneTruth, TruthFrame } from '../truth/scene-truth.ts'
 import { joinVideos } from './video-encoder.ts'
 
-/** The parameters that determine a rendered scene. Files rendered with another key are not reused. */
+/** The parameters that determine a scene. Files that were rendered with other parameters are not reused. */
 export interface SceneKey {
   version: number
   seed: number
@@ -16,13 +16,16 @@ export interface SceneKey {
   zones: Outline[]
 }
 
-/** The files of a scene: its parts in a hidden folder while it is rendered, and the published video and truth. */
+/**
+ * The files of a scene: the published video and its ground truth, and a hidden folder with the parts of the video that have
+ * been rendered.
+ */
 export class PartStore {
   readonly video: string
   readonly truth: string
   readonly #folder: string
   readonly #key: SceneKey
-  #parts = 0
+  #partCount = 0
 
   constructor(out: string, key: SceneKey) {
     this.#key = key
@@ -31,7 +34,7 @@ export class PartStore {
     this.#folder = join(out, `.scene-${key.seed}`)
   }
 
-  /** Whether the published scene is complete and was rendered with the same key. */
+  /** Returns whether the published scene is complete and was rendered with the same parameters. */
   async isFinished(): Promise<boolean> {
     return (
       equalsKey(await readJson(this.#path('finished.json')), this.#key) &&
@@ -40,7 +43,7 @@ export class PartStore {
     )
   }
 
-  /** Prepares the folder for writing. Returns the frames of the parts completed by an earlier run. */
+  /** Prepares the folder for writing. Returns the frames of the parts that an earlier run has completed. */
   async resume(): Promise<TruthFrame[]> {
     if (!equalsKey(await readJson(this.#path('key.json')), this.#key)) {
       await rm(this.#folder, { recursive: true, force: true })
@@ -49,14 +52,14 @@ export class PartStore {
     }
     const frames: TruthFrame[] = []
     for (;;) {
-      const part = (await readJson(this.#partPath(this.#parts, 'json'))) as TruthFrame[] | null
+      const part = (await readJson(this.#partPath(this.#partCount, 'json'))) as TruthFrame[] | null
       if (!part) return frames
       frames.push(...part)
-      this.#parts++
+      this.#partCount++
     }
   }
 
-  /** Stores the next part: `write` creates its video file and returns its frames. */
+  /** Adds the next part. `write` creates the video file at a path and returns its frames. */
   async writePart(
     signal: AbortSignal | undefined,
     write: (path: string) => Promise<TruthFrame[]>,
@@ -65,20 +68,20 @@ export class PartStore {
     try {
       const frames = await write(temporary)
       signal?.throwIfAborted()
-      await rename(temporary, this.#partPath(this.#parts, 'mp4'))
-      await writeAtomically(this.#partPath(this.#parts, 'json'), JSON.stringify(frames))
-      this.#parts++
+      await rename(temporary, this.#partPath(this.#partCount, 'mp4'))
+      await writeAtomically(this.#partPath(this.#partCount, 'json'), JSON.stringify(frames))
+      this.#partCount++
       return frames
     } finally {
       await rm(temporary, { force: true })
     }
   }
 
-  /** Replaces the published video and truth with all parts so far. */
+  /** Joins all parts, and replaces the published video and its ground truth. */
   async publish(truth: SceneTruth, signal?: AbortSignal): Promise<void> {
     const joined = this.#path(`joined-${process.pid}.mp4`)
     try {
-      const parts = Array.from({ length: this.#parts }, (_, i) => this.#partPath(i, 'mp4'))
+      const parts = Array.from({ length: this.#partCount }, (_, i) => this.#partPath(i, 'mp4'))
       await joinVideos(parts, joined, signal)
       await writeAtomically(this.truth, JSON.stringify(truth))
       await rename(joined, this.video)

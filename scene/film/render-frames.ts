@@ -5,6 +5,7 @@ import { type Backdrop, createBackdrop } from '../picture/backdrop.ts'
 import type { RenderedObject } from '../picture/painter.ts'
 import type { SceneOptions } from '../picture/scene.ts'
 
+/** Input of a worker thread. It renders one of `bands` horizontal bands of the backdrop. */
 export interface FrameWorkerData {
   options: SceneOptions
   backdrop: Backdrop
@@ -12,6 +13,7 @@ export interface FrameWorkerData {
   bands: number
 }
 
+/** A request for frame `n`, with the buffer to render into. */
 export interface FrameRequest {
   n: number
   rgb: Uint8ClampedArray<ArrayBuffer>
@@ -21,12 +23,12 @@ export interface RenderedFrame extends FrameRequest {
   objects: RenderedObject[]
 }
 
-/** Number of frames that each thread renders ahead of the consumer. */
+/** Number of frames that are requested from each thread in advance. */
 const MAX_QUEUED_FRAMES = 3
 
 /**
- * Renders the frames from `from` to `to` (exclusive) on worker threads and yields them in order. The pixels of a frame
- * are valid until the next one is requested. The result does not depend on the number of threads.
+ * Renders the frames from `from` to `to` (exclusive) on worker threads, and yields them in order. The pixels of a frame are
+ * valid until the next frame is requested. The result does not depend on the number of threads.
  */
 export async function* renderFrames(
   options: SceneOptions,
@@ -57,7 +59,7 @@ export async function* renderFrames(
   }
 }
 
-/** Frames requested from one thread, in order. */
+/** The frames that are requested from one thread, in order. */
 class FrameQueue {
   readonly #worker: Worker
   readonly #pending: PromiseWithResolvers<RenderedFrame>[] = []
@@ -73,7 +75,7 @@ class FrameQueue {
 
   request(request: FrameRequest): void {
     const frame = Promise.withResolvers<RenderedFrame>()
-    // The rejection is handled by next(); until then it must not count as unhandled.
+    // next() handles the rejection. Before that, Node.js must not report it as unhandled.
     frame.promise.catch(() => {})
     this.#pending.push(frame)
     this.#worker.postMessage(request, [request.rgb.buffer])

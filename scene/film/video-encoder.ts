@@ -7,7 +7,7 @@ export interface VideoFormat {
   fps: number
 }
 
-/** Encodes raw RGB frames to an MP4 file with H.264, one keyframe per second and no B-frames. */
+/** Encodes raw RGB frames as H.264 in an MP4 file, with one keyframe per second and no B-frames. */
 export class VideoEncoder {
   readonly #child: ChildProcess
   readonly #done: Promise<void>
@@ -44,7 +44,7 @@ export class VideoEncoder {
     await this.#done
   }
 
-  /** Stops an encoder that has not been closed, which would otherwise wait for frames forever. */
+  /** Ends the process of an encoder that has not been closed, which would wait for frames forever. */
   kill(): void {
     this.#child.kill()
   }

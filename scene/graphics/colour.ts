@@ -1,6 +1,7 @@
-/** Linear RGB; 1 is white paper in full ambient light. */
+/** A colour in linear RGB. 1 is white paper in full ambient light. */
 export type Rgb = readonly [number, number, number]
 
+/** Painted surfaces are less saturated than colours on a screen. */
 const SATURATION = 0.8
 
 /** Converts sRGB (0..1) to linear light with a polynomial approximation. */
@@ -15,7 +16,7 @@ function linearToSrgb(c: number): number {
   return 0.585122381 * a + 0.783140355 * b - 0.368262736 * d
 }
 
-/** Converts 0xrrggbb to the linear colour of a painted surface, which is less saturated than a screen. */
+/** Converts 0xrrggbb to the linear colour of a painted surface. */
 export function toLinearRgb(hex: number): Rgb {
   const r = srgbToLinear(((hex >> 16) & 255) / 255)
   const g = srgbToLinear(((hex >> 8) & 255) / 255)
@@ -26,13 +27,20 @@ export function toLinearRgb(hex: number): Rgb {
 
 export const scaleColour = (c: Rgb, k: number): Rgb => [c[0] * k, c[1] * k, c[2] * k]
 
-const TONE_CURVE = new Uint8Array(16384).map((_, i) => {
-  const c = (i / 4096) * 1.05
+const CURVE_STEPS_PER_UNIT = 4096
+const CURVE_SIZE = 4 * CURVE_STEPS_PER_UNIT
+const MAX_LIGHT = 3.99
+
+/** Byte values of linear light from 0 to 4: the ACES filmic curve (fit by Krzysztof Narkowicz), converted to sRGB. */
+const TONE_CURVE = new Uint8Array(CURVE_SIZE).map((_, i) => {
+  const c = (i / CURVE_STEPS_PER_UNIT) * 1.05
   const t = (c * (2.51 * c + 0.03)) / (c * (2.43 * c + 0.59) + 0.14)
   return Math.min(255, Math.round(255 * linearToSrgb(Math.min(1, t * 0.98))))
 })
 
-/** Converts linear light to a byte of the picture with the ACES filmic curve (fit by Krzysztof Narkowicz). */
-export function toneMap(c: number): number {
-  return TONE_CURVE[c <= 0 ? 0 : c >= 3.99 ? 16383 : (c * 4096) | 0]!
+/** Converts linear light to a byte of the picture. */
+export function toneMap(light: number): number {
+  if (light <= 0) return TONE_CURVE[0]!
+  if (light >= MAX_LIGHT) return TONE_CURVE[CURVE_SIZE - 1]!
+  return TONE_CURVE[(light * CURVE_STEPS_PER_UNIT) | 0]!
 }

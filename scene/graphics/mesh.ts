@@ -1,12 +1,15 @@
 import { cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { Rgb } from './colour.ts'
 
-/** A uniform colour, or a function of ring and side; null omits the face. */
+/** The colour of all faces, or a function that returns the colour of a face. The function returns null to omit a face. */
 export type FaceColour = Rgb | ((ring: number, side: number) => Rgb | null)
 
 const CAPACITY = 1 << 15
 
-/** A triangle mesh with smooth normals, built by lofting rings. The buffers are reused after `clear`. */
+/**
+ * A triangle mesh with smooth normals. Surfaces are lofted: they connect a sequence of elliptical rings. The buffers are
+ * reused after `clear`.
+ */
 export class Mesh {
   readonly positions = new Float64Array(CAPACITY * 3)
   readonly normals = new Float64Array(CAPACITY * 3)
@@ -24,7 +27,7 @@ export class Mesh {
     this.#ringCount = 0
   }
 
-  /** Adds an elliptical cross-section to the next loft, given by its centre c and its semi-axes u and v. */
+  /** Adds an elliptical ring to the next loft, with centre c and semi-axes u and v. */
   // biome-ignore format: one vector per line
   addRing(
     cx: number, cy: number, cz: number,
@@ -55,8 +58,8 @@ export class Mesh {
   }
 
   /**
-   * Connects the rings added since the last loft to a surface. Returns the index of its first vertex.
-   * A `squareness` of 0 yields ellipses, 1 rectangles.
+   * Connects the rings that were added since the last loft. Returns the index of the first vertex. A `squareness` of 0
+   * makes the rings ellipses, 1 makes them rectangles.
    */
   loft(sides: number, colour: FaceColour, gloss = 0, squareness = 0): number {
     const rings = this.#rings
@@ -115,7 +118,7 @@ export class Mesh {
     this.loft(sides, colour, gloss)
   }
 
-  /** Computes vertex normals as the sum of adjacent face normals, oriented away from the middle ring's centre. */
+  /** Computes the normal of each vertex: the sum of the adjacent face normals, pointing away from the middle ring's centre. */
   #computeNormals(firstVertex: number, firstFace: number, middle: number, sides: number): void {
     const { positions: P, normals: N, indices: F } = this
     for (let f = firstFace; f < this.faceCount; f++) {

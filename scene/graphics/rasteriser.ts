@@ -1,14 +1,14 @@
-/** A band of rows of a depth buffer, in which larger values are closer. The buffers start at row `top`. */
+/** The rows from `top` to `bottom` of a depth buffer. Larger values are closer. The arrays begin at row `top`. */
 export interface DepthBand {
   width: number
   top: number
   bottom: number
   depth: Float32Array
-  /** Id of the closest triangle per pixel, if needed. */
+  /** Id of the closest triangle of each pixel, if requested. */
   ids?: Int32Array
 }
 
-/** Rasterises a triangle of points [x, y, depth] with a depth test. */
+/** Draws a triangle of points [x, y, depth] into a depth buffer, where it is closer than earlier triangles. */
 export function drawDepth(band: DepthBand, points: readonly number[][], id: number): void {
   const [ax, ay, az] = points[0] as [number, number, number]
   const [bx, by, bz] = points[1] as [number, number, number]
@@ -40,7 +40,7 @@ export function drawDepth(band: DepthBand, points: readonly number[][], id: numb
   }
 }
 
-/** Sets the mask to 1 at every pixel whose centre lies inside the triangle. */
+/** Sets the mask to 1 at every pixel whose centre is inside the triangle. */
 export function fillTriangle(
   mask: Uint8Array,
   width: number,

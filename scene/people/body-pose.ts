@@ -2,7 +2,7 @@ import type { Mesh } from '../graphics/mesh.ts'
 import { clamp, cos, sin, TAU } from '../maths/arithmetic.ts'
 import type { PersonAppearance } from './person-appearance.ts'
 
-/** Position in metres, heading (hx, hy) as a unit vector, and gait of a person. */
+/** The state of a walking or standing person: position in metres, heading (hx, hy) as a unit vector, and gait. */
 export interface Stance {
   x: number
   y: number
@@ -10,12 +10,13 @@ export interface Stance {
   hy: number
   /** Phase of the gait in radians; 2π is one stride (two steps). */
   gaitPhase: number
-  /** 0: standing, 1: walking. */
+  /** 0: standing, 1: walking at normal speed. */
   walking: number
 }
 
 export const SIDES = [-1, 1] as const
 
+/** The joints of a leg: offsets from the hip in metres, and angles in radians. */
 export interface Leg {
   side: number
   kneeForward: number
@@ -27,12 +28,12 @@ export interface Leg {
   foot: number
 }
 
-/** Joint positions of a body, and a local coordinate system for the rings around its limbs. */
+/** The joints of a body, and a local coordinate system for the rings around its limbs. */
 export class BodyPose {
   readonly mesh: Mesh
   readonly appearance: PersonAppearance
   readonly stance: Stance
-  /** Factors relative to the model of 1.75 m, for lengths and for girths. */
+  /** Factors for lengths and girths, relative to a model body of 1.75 m. */
   readonly scale: number
   readonly girth: number
   readonly swing: number
@@ -80,12 +81,12 @@ export class BodyPose {
     }
   }
 
-  /** Height above the ground of a torso point, given in metres of the model. */
+  /** Returns the height above the ground of a point of the torso. `z` is its height above the pelvis of the model in metres. */
   heightAt(z: number): number {
     return this.pelvis + z * this.scale
   }
 
-  /** Forward offset of a torso point due to leaning. */
+  /** Returns the forward offset of a point of the torso, due to leaning. */
   leanAt(z: number): number {
     return this.lean * z * this.scale
   }
@@ -96,7 +97,7 @@ export class BodyPose {
     return [x + hx * forward + hy * right, y + hy * forward - hx * right]
   }
 
-  /** Adds a ring with semi-axis a to the right and b along (of, oz), i.e. forward and up, rotated by `twist`. */
+  /** Adds a ring with semi-axis `a` to the right and `b` along (of, oz), which are forward and up, rotated by `twist`. */
   addRing(forward: number, right: number, z: number, a: number, b: number, of = 1, oz = 0, twist = 0): void {
     const { hx, hy } = this.stance
     const [x, y] = this.toGround(forward, right)

@@ -23,7 +23,7 @@ const BAG = [
   [-0.14, 0.01],
 ] as const
 
-/** Adds an arm (side -1: left, 1: right) with what the hand carries. */
+/** Adds an arm with the phone or bag in its hand. `side` is -1 (left) or 1 (right). */
 export function addArm(pose: BodyPose, side: number): void {
   const { gaitPhase, walking, hx, hy } = pose.stance
   const appearance = pose.appearance

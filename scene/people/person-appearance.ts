@@ -15,7 +15,7 @@ const BOTTOMS = [
 ].map(toLinearRgb)
 const SHOES = [0x1a1614, 0x3a2418, 0xe4e4e0, 0x707070, 0x902020].map(toLinearRgb)
 
-/** Build, clothes and gait of a person. `height` is in metres; `width` and `swing` are relative to the average. */
+/** Body, clothes and gait of a person. `height` is in metres; `width` and `swing` are relative to the average. */
 export interface PersonAppearance {
   height: number
   width: number
@@ -43,6 +43,7 @@ export interface PersonAppearance {
   salt: number
 }
 
+/** Creates a random person. The order of the fields determines the random numbers they draw. */
 export function createRandomPersonAppearance(random: Random): PersonAppearance {
   const child = random.chance(0.1)
   const height = child ? random.between(1.1, 1.42) : clamp(1.71 + 0.085 * random.gaussian(), 1.5, 1.98)
@@ -63,7 +64,7 @@ export function createRandomPersonAppearance(random: Random): PersonAppearance {
     bald: !female && random.chance(0.08),
     top: random.pick(TOPS),
     accent: random.pick(TOPS),
-    pattern: random.chance(0.2) ? 'stripes' : random.chance(0.15) ? 'shoulders' : 'plain',
+    pattern: pickPattern(random),
     bottom: random.pick(BOTTOMS),
     shoes: random.pick(SHOES),
     shortSleeves: !coat && random.chance(0.45),
@@ -75,4 +76,9 @@ export function createRandomPersonAppearance(random: Random): PersonAppearance {
     lean: random.between(0, 0.07),
     salt: random.integer(0, 1e6),
   }
+}
+
+function pickPattern(random: Random): PersonAppearance['pattern'] {
+  if (random.chance(0.2)) return 'stripes'
+  return random.chance(0.15) ? 'shoulders' : 'plain'
 }

@@ -2,6 +2,7 @@ import { clamp } from '../maths/arithmetic.ts'
 import type { Random } from '../maths/random.ts'
 import type { Layout, Point } from '../street/layout.ts'
 
+/** A point of a route, in metres. */
 export interface Waypoint {
   x: number
   y: number
@@ -9,13 +10,14 @@ export interface Waypoint {
   waitsForSignal: boolean
 }
 
+// Ends of the pavements, in metres.
 const LEFT_END = -16
 export const RIGHT_END = 26
 
-export const createWaypoint = (x: number, y: number, waits = false): Waypoint => ({
+export const createWaypoint = (x: number, y: number, waitsForSignal = false): Waypoint => ({
   x,
   y,
-  waitsForSignal: waits,
+  waitsForSignal,
 })
 
 /** Creates a route along one of the pavements or over the crossing, in either direction. */

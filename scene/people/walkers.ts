@@ -22,12 +22,12 @@ export interface Walker {
   nextWaypoint: number
 }
 
-/** Distance in metres below which people avoid each other. */
-const PERSONAL_SPACE = 1.5
-/** Distance in metres at which a waypoint is reached. */
-const WAYPOINT_RADIUS = 0.35
+/** People who are closer avoid each other. */
+const PERSONAL_SPACE_M = 1.5
+/** Distance at which a waypoint is reached. */
+const WAYPOINT_RADIUS_M = 0.35
 
-/** Simulates people who walk along routes, wait at red and avoid each other. */
+/** Simulates people who walk along routes, wait at red lights and avoid each other. */
 export class Walkers {
   people: Walker[] = []
   readonly #layout: Layout
@@ -122,7 +122,7 @@ export class Walkers {
     let dy = to.y - person.y
     const distance = hypot(dx, dy) || 1e-6
     let targetSpeed = person.preferredSpeed
-    if (distance < WAYPOINT_RADIUS) {
+    if (distance < WAYPOINT_RADIUS_M) {
       if (to.waitsForSignal && phase !== 'people') targetSpeed = 0
       else return ++person.nextWaypoint < person.route.length
     }
@@ -162,8 +162,8 @@ export class Walkers {
       const ex = person.x - other.x
       const ey = person.y - other.y
       const distance = hypot(ex, ey)
-      if (distance >= PERSONAL_SPACE || distance <= 1e-4) continue
-      const k = ((PERSONAL_SPACE - distance) / distance) * 0.9
+      if (distance >= PERSONAL_SPACE_M || distance <= 1e-4) continue
+      const k = ((PERSONAL_SPACE_M - distance) / distance) * 0.9
       x += ex * k - ey * k * 0.5
       y += ey * k + ex * k * 0.5
       if (distance < 0.8 && ex * person.hx + ey * person.hy < 0) slowdown *= 0.6

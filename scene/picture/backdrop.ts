@@ -13,8 +13,8 @@ import type { ShadowMap } from './shadow-map.ts'
 export const SUPERSAMPLING = 2
 
 /**
- * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows blend the two.
- * `fine` buffers hold `SUPERSAMPLING`² samples per pixel, `coarse` buffers one.
+ * The static world, rendered once in full sunlight and once in shade. Clouds and moving shadows blend the two versions. The
+ * `fine` buffers contain `SUPERSAMPLING`² samples per pixel, the `coarse` buffers one.
  */
 export interface Backdrop {
   fineLit: Uint8Array
@@ -42,7 +42,7 @@ export function createBackdrop(width: number, height: number): Backdrop {
   }
 }
 
-/** The static world as seen by the camera. */
+/** The static world and the camera. */
 export interface World {
   layout: Layout
   camera: Camera
@@ -53,6 +53,9 @@ export interface World {
 const GROUND = -1
 const SKY = -2
 const SHADOW_SAMPLES = 12
+
+/** Scratch space for a projected point, which saves an allocation per sample. */
+const shadowCell: number[] = [0, 0, 0]
 
 /** Renders the pixel rows from `top` to `bottom` (exclusive) of the backdrop. */
 export function renderBackdrop(backdrop: Backdrop, world: World, top: number, bottom: number): void {
@@ -91,7 +94,7 @@ class BackdropBand {
     this.#downsample(fineShaded, coarseShaded)
   }
 
-  /** Direction of the ray through the centre of a fine sample; its component along the view axis is 1. */
+  /** Returns the direction of the ray through the centre of a fine sample. Its component along the view axis is 1. */
   #ray(x: number, y: number): Vector {
     const { forward, right, up, focal } = this.#world.camera
     const fineFocal = focal * SUPERSAMPLING
@@ -206,7 +209,7 @@ class BackdropBand {
     }
   }
 
-  /** Share of the sun visible from a point, from jittered samples of the shadow map for soft edges. */
+  /** Returns the share of the sun that is visible from a point. Jittered samples of the shadow map make the edges soft. */
   #sampleSunVisibility(x: number, y: number, at: Vector, normal: Vector): number {
     const { shadows } = this.#world
     const cell = shadows.project(
@@ -243,9 +246,7 @@ class BackdropBand {
   }
 }
 
-const shadowCell: number[] = [0, 0, 0]
-
-/** Unit normal of a triangle at a point, oriented towards the camera. Leaves have their own normals. */
+/** Returns the unit normal of a triangle at a point, towards the camera. Leaves have their own normals. */
 function computeNormal(triangle: Triangle, at: Vector, ray: Vector): Vector {
   const [x, y, z] = triangle.leafNormal ?? surfaceNormal(triangle, at)
   const length = Math.sqrt(x * x + y * y + z * z) || 1

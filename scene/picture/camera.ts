@@ -1,7 +1,7 @@
 import { cos, sin, tan } from '../maths/arithmetic.ts'
 import type { Layout, Vector } from '../street/layout.ts'
 
-const NEAR = 0.3 // metres
+const NEAR_PLANE_M = 0.3
 
 /** A pinhole camera with a picture of `width` × `height` pixels. */
 export class Camera {
@@ -29,7 +29,8 @@ export class Camera {
   }
 
   /**
-   * Projects a point. Writes pixel x, pixel y and inverse depth (-1 behind the near plane) to `out`, and returns it.
+   * Projects a point in metres. Writes pixel x, pixel y and inverse depth to `out` and returns it. The inverse depth is -1
+   * for a point behind the near plane.
    */
   project(x: number, y: number, z: number, out: number[]): number[] {
     const dx = x - this.eye[0]
@@ -40,7 +41,7 @@ export class Camera {
     const inverse = 1 / depth
     out[0] = this.width / 2 + this.focal * inverse * (dx * r[0] + dy * r[1])
     out[1] = this.height / 2 - this.focal * inverse * (dx * u[0] + dy * u[1] + dz * u[2])
-    out[2] = depth > NEAR ? inverse : -1
+    out[2] = depth > NEAR_PLANE_M ? inverse : -1
     return out
   }
 }

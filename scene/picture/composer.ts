@@ -7,9 +7,9 @@ const MAX_OWNERS = 256
 /** Share of the sunlight blocked by a moving shadow. */
 const SHADOW_STRENGTH = 0.96
 
-/** Composes backdrop and layers to a picture. Light is in units of 1/256, so all arithmetic is on integers. */
+/** Composes backdrop and layers to a picture, with integer arithmetic. Light is in units of 1/256. */
 export class Composer {
-  /** Number of visible samples of each owner in the last picture. */
+  /** Number of visible samples of each object in the last picture, by the id of the owner. */
   readonly visibleSamples = new Int32Array(MAX_OWNERS)
   readonly #width: number
   readonly #height: number
@@ -94,7 +94,7 @@ export class Composer {
       }
   }
 
-  /** Sunlight on the ground at a pixel: cast shadows, blurred with a 5×5 tent filter. */
+  /** Returns the sunlight on the ground at a pixel, after cast shadows. They are blurred with a 5×5 tent filter. */
   #shadedSun(x: number, y: number, sun: number): number {
     const { shadow } = this.#layers
     const width = this.#width

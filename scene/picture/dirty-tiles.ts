@@ -1,5 +1,6 @@
-const TILE_SIZE = 16 // pixels
+const TILE_SIZE_PX = 16
 
+// States of a tile. Shadows and objects can be combined.
 export const CLEAN = 0
 export const SHADOWED = 1
 export const COVERED = 2
@@ -25,20 +26,21 @@ export class DirtyTiles {
   constructor(width: number, height: number) {
     this.#width = width
     this.#height = height
-    this.#columns = Math.ceil(width / TILE_SIZE)
-    this.#rows = Math.ceil(height / TILE_SIZE)
+    this.#columns = Math.ceil(width / TILE_SIZE_PX)
+    this.#rows = Math.ceil(height / TILE_SIZE_PX)
     this.#state = new Uint8Array(this.#columns * this.#rows)
   }
 
+  /** Adds a state to all tiles in a rectangle of pixels. */
   mark(left: number, top: number, right: number, bottom: number, state: number): void {
-    const x0 = Math.max(0, Math.floor(left / TILE_SIZE))
-    const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE_SIZE))
-    const y0 = Math.max(0, Math.floor(top / TILE_SIZE))
-    const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE_SIZE))
+    const x0 = Math.max(0, Math.floor(left / TILE_SIZE_PX))
+    const x1 = Math.min(this.#columns - 1, Math.floor(right / TILE_SIZE_PX))
+    const y0 = Math.max(0, Math.floor(top / TILE_SIZE_PX))
+    const y1 = Math.min(this.#rows - 1, Math.floor(bottom / TILE_SIZE_PX))
     for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) this.#state[y * this.#columns + x]! |= state
   }
 
-  /** Yields the whole picture as spans, row by row. */
+  /** Yields spans that cover the whole picture, row by row. */
   *spans(): Generator<Span> {
     for (let row = 0; row < this.#rows; row++)
       for (let from = 0; from < this.#columns; ) {
@@ -46,10 +48,10 @@ export class DirtyTiles {
         let to = from + 1
         while (to < this.#columns && this.#state[row * this.#columns + to] === state) to++
         yield {
-          left: from * TILE_SIZE,
-          right: Math.min(this.#width, to * TILE_SIZE),
-          top: row * TILE_SIZE,
-          bottom: Math.min(this.#height, (row + 1) * TILE_SIZE),
+          left: from * TILE_SIZE_PX,
+          right: Math.min(this.#width, to * TILE_SIZE_PX),
+          top: row * TILE_SIZE_PX,
+          bottom: Math.min(this.#height, (row + 1) * TILE_SIZE_PX),
           state,
         }
         from = to

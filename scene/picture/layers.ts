@@ -7,19 +7,19 @@ import type { Camera } from './camera.ts'
 import { CLEAN, COVERED, DirtyTiles, SHADOWED } from './dirty-tiles.ts'
 import type { Bounds, ProjectedMesh } from './projected-mesh.ts'
 
-/** Draws moving objects with a depth test against the backdrop. */
+/** The moving objects of a frame, drawn with a depth test against the backdrop, and their shadows. */
 export class Layers {
-  /** Per fine sample: number of the object that is visible (0: none), and its colour. */
+  /** For each fine sample: the id of the visible object (0: none), and its colour. */
   readonly owner: Uint8Array
   readonly colour: Uint8Array
-  /** Per pixel: 1 in a cast shadow; darkening of the ground by nearby objects, 0..255. */
+  /** For each pixel: 1 in a cast shadow, and the darkening of the ground by nearby objects (0..255). */
   readonly shadow: Uint8Array
   readonly occlusion: Uint8Array
   readonly tiles: DirtyTiles
   readonly #world: World
   readonly #backdrop: Backdrop
   readonly #depth: Float32Array
-  /** The last drawing that touched each sample, to count the samples of a mesh once even if they are occluded. */
+  /** The last drawing that touched each sample, so that each sample of a mesh is counted once, even if it is occluded. */
   readonly #touched: Int32Array
   #drawing = 0
 
@@ -99,8 +99,8 @@ export class Layers {
   }
 
   /**
-   * Draws the surface of a mesh. Returns the number of samples it would cover without occlusion.
-   * Back faces of `isClosed` meshes are skipped.
+   * Draws the surface of a mesh. Returns the number of samples that it would cover without occlusion. Back faces of closed
+   * meshes are skipped.
    */
   drawSurface(mesh: Mesh, projected: ProjectedMesh, owner: number, isClosed: boolean): number {
     const { bounds } = projected
@@ -188,7 +188,7 @@ export class Layers {
   }
 }
 
-/** The area of ground an object darkens: centre and size in metres, heading (hx, hy) as a unit vector. */
+/** The ground that an object darkens: centre and size in metres, heading (hx, hy) as a unit vector. */
 export interface Footprint {
   x: number
   y: number
@@ -198,8 +198,8 @@ export interface Footprint {
   halfSize?: readonly [length: number, width: number]
 }
 
-/** Returns how much an object darkens the ground at an offset from its centre, 0..255. */
-export function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: number, dy: number): number {
+/** Returns how much an object darkens the ground at an offset from its centre, from 0 to 255. */
+function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: number, dy: number): number {
   if (!halfSize) {
     const distance = Math.sqrt(dx * dx + dy * dy)
     return distance > 0.48 ? 0 : 88 * (1 - smoothstep(0.05, 0.48, distance))
@@ -212,10 +212,7 @@ export function computeGroundDarkness({ hx, hy, halfSize }: Footprint, dx: numbe
 }
 
 /** Returns the bounds of the footprint in pixels. */
-export function projectFootprint(
-  camera: Camera,
-  { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint,
-): Bounds {
+function projectFootprint(camera: Camera, { x, y, hx, hy, halfSize = [0.03, 0.03] }: Footprint): Bounds {
   const point = [0, 0, 0]
   const bounds = { left: 1e9, top: 1e9, right: -1e9, bottom: -1e9 }
   const length = halfSize[0] + 0.46

@@ -21,7 +21,7 @@ export interface RenderedObject {
   class: ObjectClass
   /** Bounds in pixels, including occluded parts, clipped to the picture. */
   bounds: Bounds
-  /** Share of the part inside the picture that is not occluded, 0..1. */
+  /** Share of the part inside the picture that is not occluded, from 0 to 1. */
   visibility: number
   /** Position of the feet in the picture, in pixels. */
   foot: readonly [x: number, y: number]
@@ -32,6 +32,7 @@ export interface RenderedObject {
 const MIN_SAMPLE_COUNT = 8
 const MIN_INVERSE_DEPTH = 0.008 // 1/metres
 
+/** An object in the frame that is being painted. */
 interface DrawnObject {
   object: Walker | Car
   class: ObjectClass
@@ -40,7 +41,7 @@ interface DrawnObject {
   bounds: Bounds
 }
 
-/** Paints the frames of a scene over its backdrop. */
+/** Paints the moving objects of a scene over its backdrop. */
 export class Painter {
   readonly #world: World
   readonly #seed: number
@@ -76,9 +77,9 @@ export class Painter {
     this.#composer.compose(rgb, this.#sunStrength)
     this.#sensor.expose(rgb, simulation.frame)
     return drawnObjects
-      .filter(item => item !== null)
-      .filter(item => item.sampleCount > MIN_SAMPLE_COUNT)
-      .map(item => this.#toRenderedObject(item))
+      .filter(drawn => drawn !== null)
+      .filter(drawn => drawn.sampleCount > MIN_SAMPLE_COUNT)
+      .map(drawn => this.#toRenderedObject(drawn))
   }
 
   #drawSignal(x: number, y: number, simulation: Simulation): void {
@@ -119,7 +120,7 @@ export class Painter {
     }
   }
 
-  /** Draws the mesh with its shadows. Returns the number of samples it covers. */
+  /** Draws the mesh with its shadows. Returns the number of samples that it covers without occlusion. */
   #draw(footprint: Footprint, isCar: boolean): number {
     this.#projectedMesh.project(this.#mesh, this.#sunStrength, isCar)
     this.#layers.drawShadow(this.#mesh, this.#projectedMesh)
@@ -127,7 +128,7 @@ export class Painter {
     return this.#layers.drawSurface(this.#mesh, this.#projectedMesh, ++this.#owners, !isCar)
   }
 
-  /** Whether an object with a radius of `reach` metres, or its shadow, may be in the picture. */
+  /** Returns whether an object with a radius of `reach` metres, or its shadow, may be in the picture. */
   #mayBeVisible(x: number, y: number, reach: number): boolean {
     const { camera } = this.#world
     const [px, py, inverse] = camera.project(x, y, 0.8, [0, 0, 0]) as [number, number, number]

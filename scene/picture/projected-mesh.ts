@@ -12,7 +12,7 @@ const SHADOW_CELLS = [
   [0, -2],
 ] as const
 
-/** Bounds in pixels. */
+/** A rectangle in pixels. */
 export interface Bounds {
   left: number
   top: number
@@ -22,18 +22,18 @@ export interface Bounds {
 
 /** A mesh projected into the picture, with lighting per vertex (Gouraud) and its shadow on the ground. */
 export class ProjectedMesh {
-  /** Vertex positions in fine samples, and inverse distances. */
+  /** Positions of the vertices in fine samples, and inverse distances. */
   readonly x = new Float64Array(CAPACITY)
   readonly y = new Float64Array(CAPACITY)
   readonly depth = new Float64Array(CAPACITY)
-  /** Shares of skylight and sunlight, and reflected light. */
+  /** Shares of skylight and sunlight that reach each vertex, and reflected light. */
   readonly sky = new Float32Array(CAPACITY)
   readonly sun = new Float32Array(CAPACITY)
   readonly mirrored = new Float32Array(CAPACITY)
   /** Cosines between the normal and the directions to the camera and to the sun. */
   readonly facingCamera = new Float32Array(CAPACITY)
   readonly facingSun = new Float32Array(CAPACITY)
-  /** Shadow of the vertex on the ground, in pixels. */
+  /** Positions of the shadows of the vertices on the ground, in pixels. */
   readonly shadowX = new Float64Array(CAPACITY)
   readonly shadowY = new Float64Array(CAPACITY)
   bounds: Bounds = emptyBounds()
@@ -115,7 +115,7 @@ export class ProjectedMesh {
     this.mirrored[i] = skyMirrored * fresnel + highlight * 1.3 * reach * sunStrength * (1 - overcast)
   }
 
-  /** Share of the sun visible from a point past the static world. */
+  /** Returns the share of the sun that the static world does not hide from a point. */
   #sampleSunVisibility(x: number, y: number, z: number): number {
     const { shadows, layout } = this.#world
     const { sun } = layout.light

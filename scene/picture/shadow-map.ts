@@ -2,13 +2,16 @@ import { drawDepth } from '../graphics/rasteriser.ts'
 import type { Vector } from '../street/layout.ts'
 import type { Triangle } from '../street/site.ts'
 
-const SIZE = 2048 // cells
-const EXTENT = 34 // metres from the centre to each side
+/** Cells along each axis. */
+const SIZE = 2048
+/** Distance from the centre to each side. */
+const EXTENT_M = 34
 const CENTRE: Vector = [4, 14, 0]
-const SCALE = SIZE / 2 / EXTENT
-const FAR = 1e4
+const CELLS_PER_M = SIZE / 2 / EXTENT_M
+/** Added to all depths, so that they are positive. */
+const DEPTH_OFFSET_M = 1e4
 
-/** Depth map of the static world, rendered orthographically from the direction of the sun. */
+/** A depth map of the static world, in an orthographic projection from the direction of the sun. */
 export class ShadowMap {
   readonly size = SIZE
   readonly depth = new Float32Array(SIZE * SIZE)
@@ -43,9 +46,9 @@ export class ShadowMap {
     const s = this.#sun
     const r = this.#right
     const u = this.#up
-    out[0] = SIZE / 2 + SCALE * (a * r[0] + b * r[1])
-    out[1] = SIZE / 2 + SCALE * (a * u[0] + b * u[1] + z * u[2])
-    out[2] = a * s[0] + b * s[1] + z * s[2] + FAR
+    out[0] = SIZE / 2 + CELLS_PER_M * (a * r[0] + b * r[1])
+    out[1] = SIZE / 2 + CELLS_PER_M * (a * u[0] + b * u[1] + z * u[2])
+    out[2] = a * s[0] + b * s[1] + z * s[2] + DEPTH_OFFSET_M
     return out
   }
 }

@@ -1,5 +1,4 @@
-import type { Rgb } from '../graphics/colour.ts'
-import { toLinearRgb } from '../graphics/colour.ts'
+import { type Rgb, toLinearRgb } from '../graphics/colour.ts'
 import type { Mesh } from '../graphics/mesh.ts'
 import type { Layout, Point } from './layout.ts'
 import type { Site } from './site.ts'
@@ -40,25 +39,28 @@ export function addCrossing(site: Site): void {
   }
 }
 
-/** Phase of the traffic light at the crossing: who has green, or `amber` and `clear` in between. */
+/** Phase of the traffic light. `cars` and `people` name who has a green light; in `clear`, both have a red light. */
 export type SignalPhase = 'cars' | 'amber' | 'people' | 'clear'
 
 const CYCLE_S = 44
 
 export function getSignalPhase(timeS: number): SignalPhase {
-  const t = timeS % CYCLE_S
-  return t < 24 ? 'cars' : t < 27 ? 'amber' : t < 40 ? 'people' : 'clear'
+  const cycleTimeS = timeS % CYCLE_S
+  if (cycleTimeS < 24) return 'cars'
+  if (cycleTimeS < 27) return 'amber'
+  return cycleTimeS < 40 ? 'people' : 'clear'
 }
 
 const RED = 0
 const AMBER = 1
 const GREEN = 2
-const LIT: readonly Rgb[] = [
+const LIT_LAMPS: Record<SignalPhase, number> = { cars: GREEN, amber: AMBER, people: RED, clear: RED }
+const LIT_COLOURS: readonly Rgb[] = [
   [2.2, 0.15, 0.1],
   [2.0, 1.1, 0.1],
   [0.15, 2.0, 0.6],
 ]
-const DARK: readonly Rgb[] = [
+const DARK_COLOURS: readonly Rgb[] = [
   [0.05, 0.01, 0.01],
   [0.05, 0.03, 0.01],
   [0.01, 0.04, 0.02],
@@ -71,9 +73,9 @@ const FACES = [
 
 /** Adds the lamps of a traffic light on three of its sides. */
 export function addSignalLamps(mesh: Mesh, x: number, y: number, phase: SignalPhase): void {
-  const lit = phase === 'cars' ? GREEN : phase === 'amber' ? AMBER : RED
+  const lit = LIT_LAMPS[phase]
   for (let lamp = 0; lamp < 3; lamp++) {
-    const colour = (lamp === lit ? LIT : DARK)[lamp]!
+    const colour = (lamp === lit ? LIT_COLOURS : DARK_COLOURS)[lamp]!
     for (const [fx, fy] of FACES)
       mesh.addEllipsoid(
         x + fx * 0.13,

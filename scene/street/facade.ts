@@ -1,7 +1,7 @@
 import type { Rgb } from '../graphics/colour.ts'
 import { fractalNoise, hash, valueNoise } from '../maths/noise.ts'
 
-/** Parameters of a facade in metres; x0 is its left edge. */
+/** The parameters of a facade. Lengths are in metres; `x0` is the left edge. */
 export interface FacadePlan {
   x0: number
   width: number
@@ -12,10 +12,10 @@ export interface FacadePlan {
   windowSpacing: number
 }
 
-const STOREY = 3.1
-const SIDE_WALL = 14
+const STOREY_HEIGHT_M = 3.1
+const SIDE_WALL_WIDTH_M = 14
 
-/** Computes the procedural texture at a point of the wall: modifies `colour` and returns the share of reflected sky. */
+/** Applies the procedural texture at a point of the wall to `colour`. Returns the share of reflected sky. */
 export function shadeFacade(
   plan: FacadePlan,
   colour: [number, number, number],
@@ -23,7 +23,7 @@ export function shadeFacade(
   isFront: boolean,
   [rayX, rayZ]: readonly [number, number],
 ): number {
-  const wallWidth = isFront ? plan.width : SIDE_WALL
+  const wallWidth = isFront ? plan.width : SIDE_WALL_WIDTH_M
   shadeWall(plan, colour, along, z)
   const glass = (): number => {
     const mirrored = 0.12 + 0.5 * fractalNoise(along * 0.5 + rayX * 3, z * 0.5 + rayZ * 4, plan.salt + 5, 3)
@@ -107,8 +107,8 @@ function shadeUpperFloor(
   wallWidth: number,
   glass: () => number,
 ): number {
-  const up = (z - plan.groundFloor) % STOREY
-  const floor = Math.floor((z - plan.groundFloor) / STOREY)
+  const up = (z - plan.groundFloor) % STOREY_HEIGHT_M
+  const floor = Math.floor((z - plan.groundFloor) / STOREY_HEIGHT_M)
   const windows = Math.max(2, Math.floor(wallWidth / plan.windowSpacing))
   const pitch = wallWidth / windows
   const window = Math.floor(along / pitch)

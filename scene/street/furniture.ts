@@ -12,6 +12,7 @@ const WOOD = toLinearRgb(0x8a5a34)
 const IRON = toLinearRgb(0x222426)
 const CONCRETE = toLinearRgb(0x8c8478)
 
+/** Adds street lamps along both pavements. */
 export function addLamps(site: Site): void {
   const { roadNear, roadFar, bayDepth, crossingX } = site.layout
   for (const x of [-13, -1.2, 10.5, 22]) {
@@ -28,6 +29,7 @@ function addLamp(site: Site, at: Point): void {
   site.obstacles.push([...at, 0.35])
 }
 
+/** Adds bollards along the kerb. */
 export function addBollards(site: Site): void {
   const { roadNear, crossingX, crossingHalfWidth } = site.layout
   for (let x = crossingX - 14; x < crossingX + 16; x += 1.7) {

@@ -7,7 +7,7 @@ const WHITE = toLinearRgb(0xd8d6cc)
 const KERB = toLinearRgb(0xa8a49c)
 const TACTILE = toLinearRgb(0xc8a860)
 
-/** Returns the colour of the ground at (x, y) in metres; fine grain fades with the distance from the camera. */
+/** Returns the colour of the ground at (x, y) in metres. Fine grain fades with the distance from the camera. */
 export type Ground = (x: number, y: number, distance: number) => Rgb
 
 export function createGround(layout: Layout): Ground {
@@ -38,7 +38,7 @@ function shadeRoad(layout: Layout, asphalt: Rgb, x: number, y: number, grain: nu
   return gutter < 0.35 ? scaleColour(c, 0.72 + (0.28 * gutter) / 0.35) : c
 }
 
-/** Whether a point is covered by road markings that are not worn off. */
+/** Whether a point is covered by a road marking that is not worn. */
 function isMarked(layout: Layout, x: number, y: number): boolean {
   const { roadNear, roadFar, bayDepth, crossingX, crossingHalfWidth } = layout
   const middle = (roadNear + roadFar) / 2

@@ -6,15 +6,15 @@ export type Point = readonly [x: number, y: number]
 export type Vector = readonly [x: number, y: number, z: number]
 
 /**
- * Layout of a scene in metres: x points right along the street, y away from the camera, z up.
- * From near to far: pavement, road with two lanes, parking bay, far pavement, facades.
+ * The layout of a scene in metres. The x axis points to the right along the street, y away from the camera, z up. From near
+ * to far there are a pavement, a road with two lanes, a parking bay, another pavement and the facades.
  */
 export interface Layout {
   /** 0: the demo's layout and camera; 1: fully random; in between: a perturbed demo. */
   variation: number
   roadNear: number
   roadFar: number
-  /** Depth of the parking bay beyond the road; 0 if there is none. */
+  /** Depth of the parking bay behind the road; 0 without a parking bay. */
   bayDepth: number
   facadeY: number
   crossingX: number
@@ -24,7 +24,7 @@ export interface Layout {
   /** Standard deviation of the sensor noise in byte values. */
   sensorNoise: number
   peopleCount: number
-  /** Mean interval between two cars of a lane in seconds. */
+  /** Mean time between two cars of a lane, in seconds. */
   meanCarGapS: number
   paving: { paint: number; tile: number; style: number; asphalt: number }
 }

@@ -7,7 +7,7 @@ import type { Layout, Point, Vector } from './layout.ts'
 /** An obstacle that people walk around: centre and radius in metres. */
 export type Obstacle = readonly [x: number, y: number, radius: number]
 
-/** The street under construction, passed to every builder. */
+/** The street under construction. Every builder adds to it. */
 export interface Site {
   layout: Layout
   random: Random
@@ -21,15 +21,15 @@ export interface Triangle {
   colour: Rgb
   /** Facades get windows and shops from a procedural texture when they are shaded. */
   facade?: FacadePlan
-  /** Normal of a leaf, from the crown it belongs to. Leaves are translucent. */
+  /** Normal of a leaf, which depends on its position in the crown. Leaves are translucent. */
   leafNormal?: Vector
-  /** Axis of a round surface, from which its normals point away. */
+  /** Axis of a round surface. Its normals point away from the axis. */
   axis?: Point
 }
 
 type SurfaceOptions = Omit<Triangle, 'corners' | 'colour'>
 
-/** Collects triangles of quads, boxes, posts and leaves. */
+/** A list of triangles, to which quads, boxes, posts and leaves can be added. */
 export class TriangleList {
   readonly triangles: Triangle[] = []
 

@@ -3,8 +3,7 @@ import { addCrossing } from './crossing.ts'
 import { addBollards, addFurniture, addLamps } from './furniture.ts'
 import { addHouses } from './houses.ts'
 import type { Layout } from './layout.ts'
-import type { Obstacle, Site } from './site.ts'
-import { type Triangle, TriangleList } from './site.ts'
+import { type Obstacle, type Site, type Triangle, TriangleList } from './site.ts'
 import { addTrees } from './trees.ts'
 
 /** The static world: its triangles, and the obstacles that people walk around. */

@@ -7,19 +7,19 @@ import {
   type TruthObject,
 } from './scene-truth.ts'
 
-// The geometry below is deliberately not shared with the plugins: end-to-end tests compare their counts with it.
+// This geometry is deliberately not shared with the plugins, because end-to-end tests compare their counts with it.
 
 type Point = Outline['coords'][number]
 type Box = TruthObject['bbox']
 
-/** The lowest share of a box, which represents the object on the ground. */
+/** Share of a bounding box, at its lower end, that represents the object on the ground. */
 const FOOT_SHARE = 0.25
 /** Maximum distance between a car's center and a person in a near miss, in metres. */
 const NEAR_MISS_M = 2
 /** Minimum speed of the car in a near miss, in metres per second. */
 const MIN_CAR_SPEED_MPS = 2
 
-/** Converts a rendered frame of `width` × `height` pixels to its truth, rounded for compact storage. */
+/** Converts a rendered frame of `width` × `height` pixels to its ground truth, rounded for compact storage. */
 export function toTruthFrame(
   { n, objects }: { n: number; objects: readonly RenderedObject[] },
   width: number,
@@ -46,7 +46,7 @@ export function toTruthFrame(
   }
 }
 
-/** Returns the truth of a scene: its frames with the crossings, visits and near misses derived from them. */
+/** Returns the ground truth of a scene: its frames, and the crossings, visits and near misses in them. */
 export function assembleTruth(
   scene: { seed: number; width: number; height: number; fps: number },
   frames: TruthFrame[],
@@ -64,7 +64,7 @@ export function assembleTruth(
   }
 }
 
-/** Finds every crossing of the line by an object's foot. Seen along the line, left to right is `up`. */
+/** Finds every crossing of a line by the foot of an object. Seen along the line, the direction from left to right is `up`. */
 export function findCrossings(line: Outline, frames: readonly TruthFrame[]): SceneTruth['crossings'] {
   const crossings: SceneTruth['crossings'] = []
   const lastPositions = new Map<number, Point>()
@@ -82,7 +82,7 @@ export function findCrossings(line: Outline, frames: readonly TruthFrame[]): Sce
   return crossings
 }
 
-/** Finds every visit to the zone. An object is inside while at least half of its foot box is. */
+/** Finds every visit to a zone. An object is inside while at least half of its foot box is inside. */
 export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: number): SceneTruth['visits'] {
   const visits: SceneTruth['visits'] = []
   const ongoing = new Map<number, SceneTruth['visits'][number]>()
@@ -113,7 +113,7 @@ export function findVisits(zone: Outline, frames: readonly TruthFrame[], fps: nu
   return visits
 }
 
-/** Finds near misses: for each moving car and person that come close, the frame in which they are closest. */
+/** Finds near misses: for each moving car and each person close to it, the frame in which they are closest. */
 export function findNearMisses(frames: readonly TruthFrame[], fps: number): SceneTruth['near_misses'] {
   const closest = new Map<string, SceneTruth['near_misses'][number]>()
   const lastCars = new Map<number, TruthObject>()
@@ -134,7 +134,7 @@ export function findNearMisses(frames: readonly TruthFrame[], fps: number): Scen
   return [...closest.values()]
 }
 
-/** Returns the share of a box's area that lies inside a simple polygon, 0..1. */
+/** Returns the share of a box that is inside a simple polygon, from 0 to 1. */
 export function computeOverlapShare(box: Box, polygon: readonly Point[]): number {
   const { x, y, w, h } = box
   let clipped = [...polygon]
@@ -145,7 +145,7 @@ export function computeOverlapShare(box: Box, polygon: readonly Point[]): number
   return computeArea(clipped) / (w * h)
 }
 
-/** Clips a polygon to the half-plane in which `insideDistance` is positive (Sutherland and Hodgman 1974). */
+/** Clips a polygon to the half-plane where `insideDistance` is positive (Sutherland and Hodgman 1974). */
 function clip(polygon: readonly Point[], insideDistance: (p: Point) => number): Point[] {
   return polygon.flatMap((p, i) => {
     const previous = polygon.at(i - 1)!
@@ -157,7 +157,7 @@ function clip(polygon: readonly Point[], insideDistance: (p: Point) => number): 
   })
 }
 
-/** Shoelace formula. */
+/** Returns the area of a polygon (shoelace formula). */
 function computeArea(polygon: readonly Point[]): number {
   let twice = 0
   polygon.forEach((p, i) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Increment when the pixels or the truth change, so that cached scenes are rendered again. */
+/** Must be incremented when the pixels or the ground truth change, so that cached scenes are rendered again. */
 export const SCENE_VERSION = 1
 
 const point = z.object({ x: z.number(), y: z.number() })
@@ -10,11 +10,11 @@ const objectClass = z.enum(['person', 'car'])
 const truthObject = z.object({
   track: z.int(),
   class: objectClass,
-  /** Top left corner and size, 0..1 of the picture. Includes occluded parts; clipped to the picture. */
+  /** Top left corner and size in fractions of the picture. Includes occluded parts, and is clipped to the picture. */
   bbox: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
-  /** Share of the part inside the picture that is not occluded, 0..1. */
+  /** Share of the part inside the picture that is not occluded, from 0 to 1. */
   visibility: z.number(),
-  /** Position of the feet in the picture, 0..1. */
+  /** Position of the feet in fractions of the picture. */
   foot: point,
   /** Position on the ground in metres. */
   ground: point,

@@ -1,4 +1,7 @@
-"""Image augmentation that imitates cameras, encoders and weather. Images are [3,H,W] in 0..1."""
+"""Random changes to training images that imitate cameras, encoders and weather.
+
+Images are [3,H,W] in 0..1.
+"""
 
 import math
 import random
@@ -22,20 +25,21 @@ def distort(image):
         grey = image.mean(0, keepdim=True)
         image = grey + (image - grey) * random.uniform(0.1, 1.4)
     if chance(0.3):
-        image = blurred(image, random.uniform(0.2, 0.9))
+        image = blur(image, random.uniform(0.2, 0.9))
     if chance(0.6):
-        image = compressed(image, random.uniform(0.02, 0.12))
+        image = compress(image, random.uniform(0.02, 0.12))
     if chance(0.3):
         image = image + torch.randn_like(image[:1]) * random.uniform(0.005, 0.03)
     return image.clamp(0, 1)
 
 
-def blurred(image, amount):
+def blur(image, amount):
+    """Mixes the image with a 3x3 box blur of itself; an amount of 1 is the blur alone."""
     return image + (F.avg_pool2d(image[None], 3, 1, 1)[0] - image) * amount
 
 
 def cosine_basis():
-    """The 64 basis pictures of the 8x8 discrete cosine transform, [64,1,8,8], orthonormal."""
+    """Returns the orthonormal basis of the 8x8 discrete cosine transform (DCT-II), [64,1,8,8]."""
     rows = [
         [math.sqrt((2 if u else 1) / 8) * math.cos((2 * x + 1) * u * math.pi / 16) for x in range(8)]
         for u in range(8)
@@ -45,12 +49,12 @@ def cosine_basis():
 
 
 BASIS = cosine_basis()
-# Like in encoders, higher frequencies are quantised more coarsely.
+# As in video encoders, higher frequencies are quantised more coarsely.
 COARSENESS = torch.tensor([1 + (u + v) * 0.35 for u in range(8) for v in range(8)])[:, None, None]
 
 
-def compressed(image, step):
-    """Imitates a lossy video encoder: chroma at half resolution and quantised 8x8 DCT blocks."""
+def compress(image, step):
+    """Imitates a lossy video encoder, with chroma at half resolution and quantised 8x8 DCT blocks."""
     _, height, width = image.shape
     image = F.pad(image[None], (0, -width % 8, 0, -height % 8), mode="replicate")
     luma = image.mean(1, keepdim=True)

@@ -1,8 +1,8 @@
-"""Loads frames with ground-truth boxes and cuts random training crops.
+"""Loads frames with ground-truth boxes and cuts random training crops from them.
 
-A shard consists of NAME.rgb, concatenated raw RGB frames, and NAME.json:
+`generate.ts` writes shards. A shard is a pair of files: NAME.rgb contains raw RGB frames, and NAME.json
+the objects in each frame, with boxes in 0..1 of the picture:
 {"width", "height", "frames": [{"seed", "objects": [{"class", "bbox": {x, y, w, h}, "visibility"}]}]}
-with boxes normalised to the picture. `generate.ts` writes shards.
 """
 
 import json
@@ -36,7 +36,7 @@ class Shards:
             shape = (len(truth["frames"]), truth["height"], truth["width"], 3)
             pixels = np.memmap(path.with_suffix(".rgb"), np.uint8, "r", shape=shape)
             self.frames += [
-                (image, objects(frame, truth["width"], truth["height"]))
+                (image, to_rows(frame, truth["width"], truth["height"]))
                 for image, frame in zip(pixels, truth["frames"])
             ]
 
@@ -44,22 +44,23 @@ class Shards:
         return len(self.frames)
 
 
-def objects(frame, width, height):
+def to_rows(frame, width, height):
     """Returns rows of class, left, top, right, bottom (pixels) and visibility."""
     rows = []
-    for item in frame["objects"]:
-        box = item["bbox"]
+    for true_object in frame["objects"]:
+        box = true_object["bbox"]
         left, top = box["x"] * width, box["y"] * height
         right, bottom = left + box["w"] * width, top + box["h"] * height
-        rows.append([CLASSES.index(item["class"]), left, top, right, bottom, item["visibility"]])
+        label = CLASSES.index(true_object["class"])
+        rows.append([label, left, top, right, bottom, true_object["visibility"]])
     return np.array(rows, np.float32).reshape(-1, 6)
 
 
 def crop(image, truth, width, height):
     """Returns a random training crop: pixels [3,height,width] in 0..1, objects [n,5], ignored boxes [m,4].
 
-    Scales are distributed around two thirds because the demo is analysed at two thirds of the stored
-    960 pixels. Half of the crops are centered near a person: people are small and rare in the picture.
+    Scales vary around two thirds, because the demo scene is analysed at two thirds of the stored 960 pixels.
+    Half of the crops are centred near a person, because people are small and rare.
     """
     frame_height, frame_width = image.shape[:2]
     scale = 0.667 * random.choice((random.uniform(0.8, 1.25), random.uniform(0.6, 1.5)))
@@ -73,10 +74,10 @@ def crop(image, truth, width, height):
         centre_y = (person[2] + person[4]) / 2 + random.uniform(-0.4, 0.4) * span_y
     left = int(min(max(0, centre_x - span_x / 2), frame_width - span_x))
     top = int(min(max(0, centre_y - span_y / 2), frame_height - span_y))
-    part = image[top : top + int(span_y), left : left + int(span_x)]
-    out_width, out_height = round(part.shape[1] * scale_x), round(part.shape[0] * scale_y)
+    region = image[top : top + int(span_y), left : left + int(span_x)]
+    out_width, out_height = round(region.shape[1] * scale_x), round(region.shape[0] * scale_y)
     out_width, out_height = min(width, out_width), min(height, out_height)
-    pixels = torch.from_numpy(part.astype(np.float32) / 255).permute(2, 0, 1)[None]
+    pixels = torch.from_numpy(region.astype(np.float32) / 255).permute(2, 0, 1)[None]
     pixels = F.interpolate(pixels, (out_height, out_width), mode="bilinear", antialias=True)[0]
 
     boxes = (truth[:, 1:5] - (left, top, left, top)) * np.float32([scale_x, scale_y] * 2)
@@ -84,12 +85,12 @@ def crop(image, truth, width, height):
     if random.random() < 0.5:
         pixels = pixels.flip(2)
         inside[:, [0, 2]] = out_width - inside[:, [2, 0]]
-    share = area(inside) / np.maximum(area(boxes), 1e-6)
-    kept = (truth[:, 5] * share >= MIN_VISIBILITY) & (inside[:, 3] - inside[:, 1] >= MIN_HEIGHT)
-    ignored = ~kept & (area(inside) > 4)
+    visible_share = area(inside) / np.maximum(area(boxes), 1e-6)
+    is_visible = (truth[:, 5] * visible_share >= MIN_VISIBILITY) & (inside[:, 3] - inside[:, 1] >= MIN_HEIGHT)
+    ignored = ~is_visible & (area(inside) > 4)
     canvas = torch.full((3, height, width), 114 / 255)
     canvas[:, :out_height, :out_width] = distort(pixels)
-    labels = np.concatenate((truth[kept, :1], inside[kept]), 1)[:MAX_OBJECTS]
+    labels = np.concatenate((truth[is_visible, :1], inside[is_visible]), 1)[:MAX_OBJECTS]
     return canvas, torch.from_numpy(labels), torch.from_numpy(inside[ignored])
 
 
@@ -102,11 +103,13 @@ def batch(shards, size, width, height):
     images, labels, ignored = zip(
         *(crop(*random.choice(shards.frames), width, height) for _ in range(size))
     )
-    return torch.stack(images), padded(labels, 5, -1), padded(ignored, 4, 0)
+    return torch.stack(images), pad(labels, 5, -1), pad(ignored, 4, 0)
 
 
-def padded(rows, columns, fill):
-    table = torch.full((len(rows), max(1, *(len(r) for r in rows)), columns), float(fill))
-    for line, r in zip(table, rows):
-        line[: len(r)] = r
-    return table
+def pad(tables, columns, fill):
+    """Stacks tables of different lengths and fills the missing rows."""
+    length = max(1, *(len(table) for table in tables))
+    padded = torch.full((len(tables), length, columns), float(fill))
+    for target, table in zip(padded, tables):
+        target[: len(table)] = table
+    return padded

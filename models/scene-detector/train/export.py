@@ -1,8 +1,8 @@
-"""Exports the trained detector to ONNX: python3 export.py WEIGHTS.pt model.onnx
+"""Exports the trained detector as an ONNX file: python3 export.py WEIGHTS.pt model.onnx
 
 Input: `frame`, uint8 [1,3,H,W], planar RGB, H and W any multiples of 32.
-Output: `detections`, float32 [1,N,5+C]: cx, cy, w, h in input pixels, 1, and a score per class.
-The caller applies non-maximum suppression.
+Output: `detections`, float32 [1,N,5+C]: centre x, centre y, width and height in input pixels, objectness
+(always 1), and a score per class. The caller must apply non-maximum suppression.
 """
 
 import sys
@@ -16,12 +16,14 @@ from model import CLASSES, Detector
 OPSET = 13
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 384, 640
 
-# Scores are trained to predict the IoU and are therefore too low as probabilities. Platt scaling (Platt, 1999)
-# calibrates them; the coefficients are fitted on the demo scene.
+# The detector is trained to predict the IoU, which is lower than the probability of an object. Platt scaling
+# (Platt, 1999) converts the scores to probabilities. The coefficients are fitted on the demo scene.
 CALIBRATION = {"person": (3.5, 2.74), "car": (2.8, 1.55)}
 
 
 class Exported(nn.Module):
+    """The detector with bytes as input and calibrated scores as output."""
+
     def __init__(self, detector):
         super().__init__()
         self.detector = detector

@@ -1,20 +1,23 @@
 /**
- * Renders frames with ground-truth boxes for training and evaluation, as shards for `dataset.py`:
+ * Renders frames of the demo scene with ground-truth boxes for training and evaluation:
  *
  *   node generate.ts OUT --from 20001 --seeds 8 --frames 24 [--size 960x540] [--variation 0..1|mixed]
  *
- * Each seed is one shard. Frames pass through H.264 and GStreamer's scaler like those of a camera.
+ * Each seed becomes one shard, a pair of files that `dataset.py` reads. Like the frames of a camera, the frames are encoded as
+ * H.264, decoded and scaled.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { createBackdrop, Scene } from '../../../scene/picture/scene.ts'
 import { toTruthFrame } from '../../../scene/truth/derive-truth.ts'
 import type { TruthFrame } from '../../../scene/truth/scene-truth.ts'
 
 const RENDERED = { width: 1280, height: 720, fps: 10 }
+/** Simulation steps between two frames of a shard, so that the frames differ. */
 const STEPS_BETWEEN_FRAMES = 17
 
 const { values, positionals } = parseArgs({
@@ -32,8 +35,8 @@ if (!out) throw new Error('the output folder is missing: node generate.ts OUT')
 const [width, height] = values.size.split('x').map(Number) as [number, number]
 
 await mkdir(out, { recursive: true })
-const first = Number(values.from)
-for (let seed = first; seed < first + Number(values.seeds); seed++) {
+const firstSeed = Number(values.from)
+for (let seed = firstSeed; seed < firstSeed + Number(values.seeds); seed++) {
   const name = join(out, `seed-${seed}`)
   const frames = await renderShard(seed, `${name}.unfinished`)
   await rename(`${name}.unfinished`, `${name}.rgb`)
@@ -41,34 +44,39 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   console.log(`seed ${seed}: ${frames.length} frames`)
 }
 
-/** In mixed mode, half of the seeds use the demo's camera, a quarter one close to it, a quarter a random one. */
+/**
+ * Returns how much the camera differs from the camera of the demo: 0 is the same camera, 1 a random camera. In mixed mode, half
+ * of the seeds use the same camera, a quarter a similar camera, and a quarter a random camera.
+ */
 function selectVariation(seed: number): number {
   if (values.variation !== 'mixed') return Number(values.variation)
-  return [0, 0, 0.05 + (seed % 23) / 92, 1][seed % 4]!
+  const similar = 0.05 + (seed % 23) / 92
+  const variations = [0, 0, similar, 1]
+  return variations[seed % variations.length]!
 }
 
+/** Writes the pixels of a shard to `path` and returns the true objects of each frame. */
 async function renderShard(seed: number, path: string): Promise<(TruthFrame & { seed: number })[]> {
   const scene = new Scene({ seed, variation: selectVariation(seed), ...RENDERED })
   const backdrop = createBackdrop(RENDERED.width, RENDERED.height)
   scene.renderBackdrop(backdrop)
-  const pipeline = startEncoding(path)
+  const encoder = startEncoder(path)
   const rgb = new Uint8ClampedArray(RENDERED.width * RENDERED.height * 3)
   const frames: (TruthFrame & { seed: number })[] = []
   for (let n = 0; n < Number(values.frames); n++) {
     for (let i = 0; i < STEPS_BETWEEN_FRAMES; i++) scene.simulation.step()
     const objects = scene.paint(backdrop, rgb)
     frames.push({ seed, ...toTruthFrame({ n, objects }, RENDERED.width, RENDERED.height) })
-    await new Promise<void>((resolve, reject) =>
-      pipeline.stdin.write(rgb, error => (error ? reject(error) : resolve())),
-    )
+    await write(encoder.stdin, rgb)
   }
-  pipeline.stdin.end()
-  const [code] = await once(pipeline, 'close')
+  encoder.stdin.end()
+  const [code] = await once(encoder, 'close')
   if (code !== 0) throw new Error(`gst-launch-1.0 failed while writing ${path} (${code})`)
   return frames
 }
 
-function startEncoding(path: string) {
+/** Starts a GStreamer pipeline that reads raw frames from its standard input and writes the degraded frames to `path`. */
+function startEncoder(path: string) {
   // biome-ignore format: one pipeline element per line
   const pipeline = [
     'fdsrc', 'fd=0', '!',
@@ -80,4 +88,10 @@ function startEncoding(path: string) {
     'filesink', `location=${path}`,
   ]
   return spawn('gst-launch-1.0', ['-q', ...pipeline], { stdio: ['pipe', 'inherit', 'inherit'] })
+}
+
+function write(stream: Writable, data: Uint8Array | Uint8ClampedArray): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(data, error => (error ? reject(error) : resolve()))
+  })
 }

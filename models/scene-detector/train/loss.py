@@ -1,8 +1,10 @@
 """Assignment of cells to objects, and the training loss.
 
-Assignment: task alignment (Feng et al., TOOD, 2021) selects the cells that predict an object best by
-score and IoU. Scores are trained to predict the IoU with the quality focal loss (Li et al., Generalized
-Focal Loss, 2020), boxes with the generalised IoU (Rezatofighi et al., 2019).
+Assignment: for each object, task alignment (Feng et al., TOOD, 2021) selects the cells with the best
+combination of score and IoU.
+
+Loss: the quality focal loss (Li et al., Generalized Focal Loss, 2020) trains the scores to predict the
+IoU. The generalised IoU (Rezatofighi et al., 2019) trains the boxes.
 """
 
 import torch
@@ -16,12 +18,13 @@ BOX_WEIGHT = 2.0
 
 
 def corners(boxes):
+    """Converts boxes from centre and size to left, top, right, bottom."""
     half = boxes[..., 2:] / 2
     return torch.cat((boxes[..., :2] - half, boxes[..., :2] + half), -1)
 
 
 def overlap(a, b, generalised=False):
-    """Returns the IoU of boxes given as corners, broadcast over leading axes."""
+    """Returns the IoU of boxes with corners, or the generalised IoU. Broadcasts over the leading axes."""
     size = (torch.min(a[..., 2:], b[..., 2:]) - torch.max(a[..., :2], b[..., :2])).clamp(0)
     common = size[..., 0] * size[..., 1]
     union = box_area(a) + box_area(b) - common + 1e-6
@@ -62,6 +65,7 @@ def assign(scores, predicted, objects, grid):
 
 
 def detection_loss(logits, predicted, objects, ignored, image):
+    """Returns the loss of a batch. Background cells inside ignored boxes do not contribute."""
     grid = cells(image)
     predicted = corners(predicted)
     scores = logits.sigmoid()

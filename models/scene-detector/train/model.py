@@ -41,7 +41,7 @@ def upsample(x):
 
 
 class Head(nn.Module):
-    """Class logits, centre offset and log size (both in strides) of every cell."""
+    """Predicts for every cell: class logits, and the offset of the centre and the log size, both in strides."""
 
     def __init__(self, channels, blocks):
         super().__init__()
@@ -54,9 +54,10 @@ class Head(nn.Module):
 
 
 class Detector(nn.Module):
-    """RGB [B,3,H,W] in 0..1, H and W multiples of 32 -> logits [B,N,C], boxes [B,N,4].
+    """Maps RGB images [B,3,H,W] in 0..1 to class logits [B,N,C] and boxes [B,N,4] of N cells.
 
-    Boxes are cx, cy, w, h in input pixels; the cells come stride by stride, row by row.
+    H and W must be multiples of 32. Boxes are centre x, centre y, width and height in input pixels.
+    Cells are ordered by stride, then row by row.
     """
 
     def __init__(self):
@@ -92,7 +93,7 @@ class Detector(nn.Module):
 
 
 def cells(image):
-    """Centres x, y and strides, each [N], of all cells over an image, in input pixels."""
+    """Returns the centres x and y and the strides of all cells of an image, each [N], in input pixels."""
     xs, ys, strides = [], [], []
     for stride in STRIDES:
         height, width = image.shape[2] // stride, image.shape[3] // stride

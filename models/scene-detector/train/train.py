@@ -19,7 +19,7 @@ AVERAGE_DECAY = 0.998
 REPORT_EVERY = 50
 
 
-def arguments():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shards")
     parser.add_argument("out")
@@ -30,15 +30,15 @@ def arguments():
     return parser.parse_args()
 
 
-def rate(step, progress, peak):
+def learning_rate(step, progress, peak):
     """Returns the learning rate: linear warm-up, then cosine decay to 1 % of the peak."""
     cosine = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, progress)))
     return peak * min(1, (step + 1) / WARMUP_STEPS) * cosine
 
 
 @torch.no_grad()
-def blend(average, model, step):
-    """Updates the exponential moving average of the weights, which is more stable than the last step."""
+def update_average(average, model, step):
+    """Updates the moving average of the weights, which is more accurate than the weights of the last step."""
     decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
     for averaged, new in zip(average.state_dict().values(), model.state_dict().values()):
         if averaged.dtype.is_floating_point:
@@ -64,7 +64,7 @@ def train(args):
         images, objects, ignored = upcoming.result()
         upcoming = loader.submit(batch, shards, BATCH, WIDTH, HEIGHT)
         for group in optimiser.param_groups:
-            group["lr"] = rate(step, progress, args.rate)
+            group["lr"] = learning_rate(step, progress, args.rate)
         images = images.contiguous(memory_format=torch.channels_last)
         logits, boxes = model(images)
         loss = detection_loss(logits, boxes, objects, ignored, images)
@@ -72,7 +72,7 @@ def train(args):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 10)
         optimiser.step()
-        blend(average, model, step)
+        update_average(average, model, step)
         step += 1
         recent += loss.item()
         if step % REPORT_EVERY == 0:
@@ -85,4 +85,4 @@ def train(args):
 
 
 if __name__ == "__main__":
-    train(arguments())
+    train(parse_arguments())

@@ -12,7 +12,7 @@ describe('isKnownToken', () => {
 })
 
 describe('parseBearerToken', () => {
-  it('reads the token of a bearer header and of no other scheme', () => {
+  it('reads the token of a bearer header and ignores other schemes', () => {
     expect(parseBearerToken('Bearer abc')).toBe('abc')
     expect(parseBearerToken('bearer abc')).toBe('abc')
     expect(parseBearerToken('Basic abc')).toBeUndefined()

@@ -1,23 +1,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** The token in an `Authorization: Bearer` header, if any. */
+/** Returns the token of an `Authorization: Bearer` header (RFC 6750). */
 export function parseBearerToken(header: string | undefined): string | undefined {
   return header?.match(/^Bearer +(\S+)$/i)?.[1]
 }
 
-/** Whether the token is one of the accepted ones. Compares in constant time. */
+/** Returns whether `token` is one of the accepted tokens. The duration of the comparison does not depend on the result. */
 export function isKnownToken(token: string | undefined, accepted: readonly string[]): boolean {
   if (!token) return false
+  // `timingSafeEqual` requires operands of equal length, as digests are.
   const digest = sha256(token)
-  // Compares with every token, so that the time taken does not depend on which one matches.
-  return accepted.map(known => timingSafeEqual(digest, sha256(known))).some(Boolean)
+  let isKnown = false
+  for (const acceptedToken of accepted) {
+    // No early return: the duration would reveal which token matches.
+    if (timingSafeEqual(digest, sha256(acceptedToken))) isKnown = true
+  }
+  return isKnown
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-const LOOPBACK = /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/
+const LOOPBACK_HOST = /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/
 
-/** Whether a host name, the host of a URL or the address of a peer is the loopback interface. */
+/** Returns whether a host name, the host of a URL or the IP address of a client belongs to the loopback interface. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host)
+  return LOOPBACK_HOST.test(host)
 }

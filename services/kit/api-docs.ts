@@ -1,11 +1,37 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Handler } from 'hono'
 import { html } from 'hono/html'
+import type { z } from 'zod'
 
+/** An OpenAPI document, which describes the routes and schemas of an HTTP API. */
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-/** Creates the handler of a page that renders OpenAPI documents without scripts, so that it works offline. */
-export function createDocsPage(title: string, documents: (() => ApiDocument)[]): Handler {
+/** An API from whose routes a document is generated. */
+export interface ApiDescription {
+  title: string
+  version: string
+  /** Path that precedes the paths of all routes. */
+  basePath: string
+  routes: readonly RouteConfig[]
+}
+
+/** Creates the OpenAPI 3.1 document of an API whose callers authenticate with bearer tokens. */
+export function createApiDocument({ title, version, basePath, routes }: ApiDescription): ApiDocument {
+  const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
+  openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  for (const route of routes) openAPIRegistry.registerPath(route)
+  return getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title, version },
+    servers: [{ url: basePath }],
+  })
+}
+
+/** The OpenAPI description of a JSON body. */
+export const jsonContent = (schema: z.ZodType) => ({ 'application/json': { schema } })
+
+/** Creates the handler of a documentation page for OpenAPI documents. The page needs no scripts and no internet access. */
+export function createDocsPage(title: string, getDocuments: (() => ApiDocument)[]): Handler {
   return c => {
     c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
     return c.html(html`<!doctype html>
@@ -24,29 +50,38 @@ export function createDocsPage(title: string, documents: (() => ApiDocument)[]):
   .summary { color: light-dark(#5a6470, #9aa5b1); margin-left: 0.75rem; }
 </style>
 </head>
-<body>${documents.map(document => section(document()))}</body>
+<body>${getDocuments.map(getDocument => renderDocument(getDocument()))}</body>
 </html>`)
   }
 }
 
-function section({ info, servers, paths, components }: ApiDocument) {
-  const base = servers?.[0]?.url ?? ''
+/** Renders the title of a document, its operations and its schemas. */
+function renderDocument({ info, servers, paths, components }: ApiDocument) {
+  const basePath = servers?.[0]?.url ?? ''
+  const pathItems = Object.entries(paths ?? {})
+  const schemas = Object.entries(components?.schemas ?? {})
   return html`
 <h1>${info.title}</h1>
-<p>Version ${info.version}; OpenAPI document: <a href="${base}/openapi.json">${base}/openapi.json</a></p>
-${Object.entries(paths ?? {}).map(([path, operations]) =>
-  Object.entries(operations as object).map(
-    ([method, operation]) => html`
-<details>
-  <summary><span class="method">${method}</span><code>${base}${path}</code><span class="summary">${operation.summary}</span></summary>
-  ${json(operation)}
-</details>`,
-  ),
-)}
+<p>Version ${info.version}; OpenAPI document: <a href="${basePath}/openapi.json">${basePath}/openapi.json</a></p>
+${pathItems.map(([path, operations]) => renderOperations(basePath + path, operations as Operations))}
 <h2>Schemas</h2>
-${Object.entries(components?.schemas ?? {}).map(
-  ([name, schema]) => html`<details><summary><code>${name}</code></summary>${json(schema)}</details>`,
-)}`
+${schemas.map(([name, schema]) => renderSchema(name, schema))}`
 }
 
-const json = (value: unknown) => html`<pre>${JSON.stringify(value, null, 2)}</pre>`
+/** The operations of a path by HTTP method. */
+type Operations = Record<string, { summary?: string }>
+
+function renderOperations(path: string, operations: Operations) {
+  return Object.entries(operations).map(
+    ([method, operation]) => html`
+<details>
+  <summary><span class="method">${method}</span><code>${path}</code><span class="summary">${operation.summary}</span></summary>
+  ${renderJson(operation)}
+</details>`,
+  )
+}
+
+const renderSchema = (name: string, schema: unknown) =>
+  html`<details><summary><code>${name}</code></summary>${renderJson(schema)}</details>`
+
+const renderJson = (value: unknown) => html`<pre>${JSON.stringify(value, null, 2)}</pre>`

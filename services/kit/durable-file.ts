@@ -1,8 +1,8 @@
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Replaces the content of a file atomically: after a crash at any time the file has either the old or the new content.
+ * Writes a file atomically and durably: after a crash or power failure, the file has either the old or the new content.
  * Only the owner can read the file.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
@@ -11,6 +11,10 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   try {
     await file.writeFile(content)
     await file.sync()
+  } catch (error) {
+    // Part of a file would occupy the last space of a full disk.
+    await rm(temporary, { force: true }).catch(() => {})
+    throw error
   } finally {
     await file.close()
   }
@@ -18,11 +22,11 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   await syncFolder(dirname(path))
 }
 
-/** Writes all bytes at a position, or throws. On a full disk, a single `write` may write only a part of them. */
+/** Writes all bytes at a position, or throws. A single `write` may write only part of the bytes, such as on a full disk. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
-    done += bytesWritten
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
+    written += bytesWritten
   }
 }
 

@@ -10,7 +10,8 @@ import type { TraceSettings } from './tracer.ts'
 const port = (defaultPort: number) => z.coerce.number().int().min(0).max(65535).default(defaultPort)
 const folders = z.string().transform(list => parsePathList(list).map(folder => resolve(folder)))
 
-const variables = z.object({
+/** The environment variables that configure the services. `readEnvironment` converts them to an `Environment`. */
+const environmentVariables = z.object({
   EYRIE_DATA: z
     .string()
     .default('./.eyrie')
@@ -19,6 +20,7 @@ const variables = z.object({
   EYRIE_ENGINE_PORT: port(8100),
   EYRIE_MEDIA_PORT: port(8200),
   EYRIE_MANAGEMENT_PORT: port(8080),
+
   EYRIE_ENGINE_TOKENS: z.string().optional(),
   EYRIE_ENGINE_TOKENS_FILE: z.string().optional(),
   EYRIE_INTERNAL_TOKEN: z.string().optional(),
@@ -28,10 +30,12 @@ const variables = z.object({
   EYRIE_MANAGEMENT_URL: z.url().optional(),
   EYRIE_TLS_CERT: z.string().optional(),
   EYRIE_TLS_KEY: z.string().optional(),
+
   EYRIE_MEDIA_ROOTS: folders.optional(),
   EYRIE_OUTPUT_ROOTS: folders.optional(),
   EYRIE_RING: z.string().optional(),
   EYRIE_PLUGINS: folders.optional(),
+
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user@host/database' })
     .optional(),
@@ -40,6 +44,8 @@ const variables = z.object({
   EYRIE_LICENSE: z.string().default('none'),
   MEDIASOUP_WORKER_BIN: z.string().optional(),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+
+  // Names, units and defaults are those of the OpenTelemetry specification.
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).default(10_000),
@@ -48,13 +54,15 @@ const variables = z.object({
   OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).default(5000),
 })
 
-/** Variables whose value is a secret, as opposed to the path of a file with a secret. */
-export const secretVariables = [
+type Variables = z.output<typeof environmentVariables>
+
+/** Variables that contain a secret. Variables that end in `_FILE` contain only the path of a secret. */
+export const SECRET_VARIABLES = [
   'EYRIE_ENGINE_TOKENS',
   'EYRIE_INTERNAL_TOKEN',
   'EYRIE_ADMIN_PASSWORD',
   'DATABASE_URL',
-] as const satisfies readonly (keyof typeof variables.shape)[]
+] as const satisfies readonly (keyof Variables)[]
 
 /** The validated environment variables with all defaults applied. */
 export interface Environment {
@@ -62,91 +70,115 @@ export interface Environment {
   host: string
   ports: { engine: number; media: number; management: number }
   urls: { engine: string; media: string; management: string }
-  /** Bearer tokens of the engine's API. Without tokens the engine serves the loopback interface only. */
+  /** Bearer tokens that the engine API accepts. Without tokens, the engine serves only the loopback interface. */
   engineTokens: string[]
-  /** Token shared by the services. Without it they accept requests from the loopback interface. */
+  /** Token with which the services authenticate to each other. Without a token, they serve only the loopback interface. */
   internalToken: string | undefined
-  /** Certificate for HTTPS. Without it the services use HTTP. */
+  /** Certificate for HTTPS. Without a certificate, the services use HTTP. */
   tls: TlsIdentity | undefined
+  /** Folders from which sources may play files. */
   mediaRoots: string[]
+  /** Folders to which sinks may write files. */
   outputRoots: string[]
-  /** Folder of the frame rings, on tmpfs. */
+  /** Folder on tmpfs that the media service and the engine share. It holds the buffers of decoded frames. */
   ring: string
   /** Folders that are searched for plugins. */
   plugins: string[]
   license: string
-  /** URL of an external Postgres. Without it management runs its own below the data folder. */
+  /** URL of an external Postgres. Without a URL, the management service runs its own Postgres in the data folder. */
   databaseUrl: string | undefined
-  /** The initial administrator. Missing values are generated at the first start. */
+  /** Credentials of the initial administrator. Missing values are generated at the first start. */
   administrator: { email: string | undefined; password: string | undefined }
-  /** Path of the mediasoup worker. The default is the one that the setup installed. */
+  /** Path of the mediasoup worker. The default is the installed version. */
   webrtcWorker: string | undefined
   logLevel: string
-  /** Settings of tracing. Undefined: tracing is disabled. */
+  /** Undefined if tracing is disabled. */
   tracing: TraceSettings | undefined
 }
 
 /** Parses the environment variables. Throws an `Error` that names the invalid variable and the expected value. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  // An empty variable counts as unset.
-  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = variables.safeParse(nonEmpty)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new Error(`${issue?.path.join('.')} is not valid: ${issue?.message}`)
-  }
-  const v = parsed.data
+  const variables = parseVariables(env)
+  const data = variables.EYRIE_DATA
   const ports = {
-    engine: v.EYRIE_ENGINE_PORT,
-    media: v.EYRIE_MEDIA_PORT,
-    management: v.EYRIE_MANAGEMENT_PORT,
+    engine: variables.EYRIE_ENGINE_PORT,
+    media: variables.EYRIE_MEDIA_PORT,
+    management: variables.EYRIE_MANAGEMENT_PORT,
   }
-  const tls = readTlsIdentity(v.EYRIE_TLS_CERT, v.EYRIE_TLS_KEY)
-  const localUrl = (p: number) => `${tls ? 'https' : 'http'}://127.0.0.1:${p}`
+
+  const tls = readTlsIdentity(variables.EYRIE_TLS_CERT, variables.EYRIE_TLS_KEY)
+  const scheme = tls ? 'https' : 'http'
+  const toLocalUrl = (localPort: number) => `${scheme}://127.0.0.1:${localPort}`
+
+  const engineTokens = readSecret(variables.EYRIE_ENGINE_TOKENS, variables.EYRIE_ENGINE_TOKENS_FILE)
+  const internalToken = readSecret(variables.EYRIE_INTERNAL_TOKEN, variables.EYRIE_INTERNAL_TOKEN_FILE)
+
   return {
-    data: v.EYRIE_DATA,
-    host: v.EYRIE_HOST,
+    data,
+    host: variables.EYRIE_HOST,
     ports,
     urls: {
-      engine: v.EYRIE_ENGINE_URL ?? localUrl(ports.engine),
-      media: v.EYRIE_MEDIA_URL ?? localUrl(ports.media),
-      management: v.EYRIE_MANAGEMENT_URL ?? localUrl(ports.management),
+      engine: variables.EYRIE_ENGINE_URL ?? toLocalUrl(ports.engine),
+      media: variables.EYRIE_MEDIA_URL ?? toLocalUrl(ports.media),
+      management: variables.EYRIE_MANAGEMENT_URL ?? toLocalUrl(ports.management),
     },
-    engineTokens:
-      readSecret(v.EYRIE_ENGINE_TOKENS, v.EYRIE_ENGINE_TOKENS_FILE)
-        ?.split(/[,\s]+/)
-        .filter(Boolean) ?? [],
-    internalToken: readSecret(v.EYRIE_INTERNAL_TOKEN, v.EYRIE_INTERNAL_TOKEN_FILE),
+    engineTokens: parseTokens(engineTokens ?? ''),
+    internalToken,
     tls,
-    mediaRoots: v.EYRIE_MEDIA_ROOTS ?? [resolve(v.EYRIE_DATA, 'media')],
-    outputRoots: v.EYRIE_OUTPUT_ROOTS ?? [resolve(v.EYRIE_DATA, 'output')],
-    ring:
-      v.EYRIE_RING ??
-      `/dev/shm/eyrie-${createHash('sha256').update(v.EYRIE_DATA).digest('hex').slice(0, 12)}`,
-    plugins: v.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
-    license: v.EYRIE_LICENSE,
-    databaseUrl: v.DATABASE_URL,
-    administrator: { email: v.EYRIE_ADMIN_EMAIL, password: v.EYRIE_ADMIN_PASSWORD },
-    webrtcWorker: v.MEDIASOUP_WORKER_BIN,
-    logLevel: v.EYRIE_LOG_LEVEL,
-    tracing: readTraceSettings(v),
+    mediaRoots: variables.EYRIE_MEDIA_ROOTS ?? [resolve(data, 'media')],
+    outputRoots: variables.EYRIE_OUTPUT_ROOTS ?? [resolve(data, 'output')],
+    ring: variables.EYRIE_RING ?? getDefaultRingFolder(data),
+    plugins: variables.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
+    license: variables.EYRIE_LICENSE,
+    databaseUrl: variables.DATABASE_URL,
+    administrator: { email: variables.EYRIE_ADMIN_EMAIL, password: variables.EYRIE_ADMIN_PASSWORD },
+    webrtcWorker: variables.MEDIASOUP_WORKER_BIN,
+    logLevel: variables.EYRIE_LOG_LEVEL,
+    tracing: readTraceSettings(variables),
   }
 }
 
-function readTraceSettings(v: z.output<typeof variables>): TraceSettings | undefined {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint } = v
-  const url = endpoint ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+function parseVariables(env: NodeJS.ProcessEnv): Variables {
+  // An empty variable counts as unset.
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environmentVariables.safeParse(nonEmpty)
+  if (parsed.success) return parsed.data
+
+  const [issue] = parsed.error.issues
+  throw new Error(`${issue?.path.join('.')} is not valid: ${issue?.message}`)
+}
+
+/** Tokens are separated by commas or white space. */
+const parseTokens = (text: string) => text.split(/[,\s]+/).filter(Boolean)
+
+/** Instances with different data folders must not share a folder. */
+function getDefaultRingFolder(data: string): string {
+  const digest = createHash('sha256').update(data).digest('hex')
+  return `/dev/shm/eyrie-${digest.slice(0, 12)}`
+}
+
+function readTraceSettings(variables: Variables): TraceSettings | undefined {
+  const url = chooseTraceUrl(variables)
   if (!url) return undefined
   return {
     url,
-    serviceName: v.OTEL_SERVICE_NAME,
-    sampleRatio: v.OTEL_TRACES_SAMPLER_ARG,
-    exportDelayMs: v.OTEL_BSP_SCHEDULE_DELAY,
-    exportTimeoutMs: v.OTEL_EXPORTER_OTLP_TIMEOUT,
+    serviceName: variables.OTEL_SERVICE_NAME,
+    sampleRatio: variables.OTEL_TRACES_SAMPLER_ARG,
+    exportDelayMs: variables.OTEL_BSP_SCHEDULE_DELAY,
+    exportTimeoutMs: variables.OTEL_EXPORTER_OTLP_TIMEOUT,
   }
 }
 
-/** Returns a secret from its variable or from a file. */
+/** The endpoint of traces takes precedence over the general endpoint, which lacks the path of traces. */
+function chooseTraceUrl(variables: Variables): string | undefined {
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT } = variables
+  if (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  if (!OTEL_EXPORTER_OTLP_ENDPOINT) return undefined
+  const baseUrl = OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')
+  return `${baseUrl}/v1/traces`
+}
+
+/** Returns a secret, either from a variable or from a file. */
 function readSecret(value: string | undefined, file: string | undefined): string | undefined {
   if (value || !file) return value
   if (!existsSync(file)) throw new Error(`the secret file ${file} does not exist`)

@@ -4,8 +4,9 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 /**
- * Locks a folder for this process and returns a function that releases the lock. The lock is a socket in the abstract
- * namespace of Linux, so it is released even if the process is killed. Throws if another process holds the lock.
+ * Locks a folder for this process and returns a function that releases the lock. Throws an `Error` if another process
+ * holds the lock. The lock is a Unix socket in Linux's abstract namespace (man 7 unix), so the kernel releases it even if
+ * the process is killed.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -5,47 +5,45 @@ import type { AddressInfo } from 'node:net'
 import type { EyrieError } from '@eyrie/contract/errors'
 import { type HealthReport, health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { WebSocketServer } from 'ws'
-import { handleMethodNotAllowed } from './http-errors.ts'
+import { mountRoutes } from './mount-routes.ts'
 import { handleProtocolErrors, withUpgradeRejections } from './protocol-errors.ts'
 import type { TlsIdentity } from './tls.ts'
 
-/** An app that can be served. */
+/** A Hono app with the functions that its server needs. */
 export interface HttpService {
   app: Hono
-  /** Body of errors that occur before the app is called. Defaults to `{code, reason, value?}`. */
+  /** Creates the body of responses to requests that fail before they reach the app; `{code, reason, value?}` by default. */
   errorBody?(error: EyrieError): object
-  /** Response of `/health`. The status is 200 if `ok`, otherwise 503. */
+  /** Returns the response of `/health`. Its status is 200 if `ok`, otherwise 503. */
   health(): HealthReport
 }
 
 export interface ListeningServer {
   port: number
+  /** Closes the server and all connections. */
   close(): Promise<void>
 }
 
 export interface ListenOptions {
   /** Serve HTTPS with this certificate. */
   tls?: TlsIdentity
-  /** Timeout for the headers of a request. The complete request may take three times as long. */
+  /** Time limit for the headers of a request. The limit for the complete request is three times as long. */
   headersTimeoutMs?: number
 }
 
 const MAX_WEB_SOCKET_MESSAGE_BYTES = 4 << 20
 
-/** Serves the app, its WebSockets and `/health`. Port 0 selects a free port. */
+/** Starts a server for the app, its WebSockets and `/health`. Port 0 selects a free port. */
 export async function listen(
   service: HttpService,
   host: string,
   port: number,
   { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},
 ): Promise<ListeningServer> {
-  service.app.get('/health', c => {
-    const report = health.parse(service.health())
-    return c.json(report, report.ok ? 200 : 503)
-  })
-  handleMethodNotAllowed(service.app, '/health', ['get'])
+  mountRoutes(service.app, [{ method: 'get', path: '/health', handlers: [c => answerHealth(c, service)] }])
+
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES })
   const fetch = withUpgradeRejections(service.app)
   const server = createAdaptorServer({
@@ -54,10 +52,8 @@ export async function listen(
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
-      // Upgrades to other protocols are ignored (RFC 9110, 7.8).
-      shouldUpgradeCallback: ({ method, headers }: IncomingMessage) =>
-        method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
-      // Node would reject requests without Host with an empty body; see handleProtocolErrors.
+      shouldUpgradeCallback: isWebSocketUpgrade,
+      // Node rejects requests without Host with an empty body. handleProtocolErrors sends an error body.
       requireHostHeader: false,
       headersTimeout: headersTimeoutMs,
       requestTimeout: 3 * headersTimeoutMs,
@@ -65,10 +61,9 @@ export async function listen(
     },
     websocket: { server: sockets },
   }) as Server
-  handleProtocolErrors(
-    { server, sockets, fetch, hostname: host },
-    service.errorBody ?? (error => error.toBody()),
-  )
+  const toErrorBody = service.errorBody ?? ((error: EyrieError) => error.toBody())
+  handleProtocolErrors({ server, sockets, fetch, hostname: host }, toErrorBody)
+
   server.listen(port, host)
   await once(server, 'listening')
   return {
@@ -79,4 +74,14 @@ export async function listen(
       server.closeAllConnections()
     },
   }
+}
+
+/** A server may ignore upgrades to other protocols (RFC 9110, section 7.8). */
+function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+function answerHealth(c: Context, service: HttpService): Response {
+  const report = health.parse(service.health())
+  return c.json(report, report.ok ? 200 : 503)
 }

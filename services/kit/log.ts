@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 
+/** Writes log entries with fields, such as `log.info({ port }, 'listening')`. */
 export type Log = Logger
 
 /** Creates a logger that writes JSON lines to stdout, which the supervisor collects and formats. */

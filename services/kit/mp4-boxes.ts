@@ -1,54 +1,63 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-/** Boxes of the ISO base media file format (ISO/IEC 14496-12). All numbers are big endian. */
+
+/**
+ * Writes boxes of MP4 files (ISO base media file format, ISO/IEC 14496-12). All numbers are big-endian. Functions with
+ * names such as `u16` encode numbers; the other functions are called like the box that they create.
+ */
 
 export type Bytes = Uint8Array
 
-export function box(type: string, ...parts: Bytes[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 8)
-  return Buffer.concat([u32(length), Buffer.from(type, 'latin1'), ...parts], length)
+/** Four bytes for the size and four for the type. */
+const BOX_HEADER_BYTES = 8
+
+/** Creates a box: its size including the header, its four-character type, and its content. */
+export function box(type: string, ...content: Bytes[]): Buffer {
+  const contentSize = content.reduce((sum, { length }) => sum + length, 0)
+  const size = BOX_HEADER_BYTES + contentSize
+  return Buffer.concat([u32(size), Buffer.from(type, 'latin1'), ...content], size)
 }
 
-/** A box that starts with a version and 24 bits of flags. */
-export function fullBox(type: string, version: number, flags: number, ...parts: Bytes[]): Buffer {
-  return box(type, u32(version * 2 ** 24 + flags), ...parts)
+/** Creates a box that starts with a version and 24 bits of flags. */
+export function fullBox(type: string, version: number, flags: number, ...content: Bytes[]): Buffer {
+  return box(type, u32(version * 2 ** 24 + flags), ...content)
 }
 
 export function u16(...values: number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 2)
-  values.forEach((value, i) => {
-    bytes.writeUInt16BE(value, i * 2)
-  })
-  return bytes
+  const encoded = Buffer.alloc(values.length * 2)
+  for (let i = 0; i < values.length; i++) encoded.writeUInt16BE(values[i]!, i * 2)
+  return encoded
 }
 
 export function u32(...values: number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4)
-  values.forEach((value, i) => {
-    bytes.writeUInt32BE(value, i * 4)
-  })
-  return bytes
+  const encoded = Buffer.alloc(values.length * 4)
+  for (let i = 0; i < values.length; i++) encoded.writeUInt32BE(values[i]!, i * 4)
+  return encoded
 }
 
 export function i32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
+  const encoded = Buffer.alloc(4)
+  encoded.writeInt32BE(value)
+  return encoded
 }
 
 export function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64BE(BigInt(value))
-  return bytes
+  const encoded = Buffer.alloc(8)
+  encoded.writeBigUInt64BE(BigInt(value))
+  return encoded
 }
 
-/** Timescale of the movie and of all tracks. */
+/** Time units per second in the movie and in all tracks. */
 export const TIMESCALE = TICKS_PER_SECOND
+/** Transformation matrix that leaves the picture unchanged. */
 export const UNITY_MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-/** Flag of `tfhd`: sample offsets are relative to the `moof`. */
+/** Flag `default-base-is-moof` of `tfhd`: sample offsets are relative to the start of the `moof` box. */
 export const TFHD_BASE_IS_MOOF = 0x20000
 
+/** Flags `track_enabled` and `track_in_movie` of `tkhd`. */
 const ENABLED_IN_MOVIE = 3
+/** The language code `und`, with five bits per letter. */
 const UNDETERMINED_LANGUAGE = 0x55c4
+/** Flag of `url `: the samples are in the same file. */
 const SELF_CONTAINED = 1
 
 export interface TrackKind {
@@ -60,44 +69,41 @@ export interface TrackKind {
   volume: number
 }
 
-/** Presentation and sample format of a track. */
+/** Picture size and sample format of a track. */
 export interface TrackDescription {
   /** Width and height as two 16.16 fixed-point numbers. */
   size: Buffer
   /** Media header: `vmhd`, `smhd` or `nmhd`. */
   header: Buffer
-  /** The sample entry. */
+  /** The sample entry, which describes the codec. */
   entry: Buffer
-  /** A `tref` box if the track describes another track. */
+  /** A `tref` box, for a track that contains metadata of another track. */
   references?: Buffer
 }
 
-/** The `trak` box of a track in a fragmented file. */
+/** Creates the `trak` box of a track in a fragmented file. */
 export function trackBox(
   { id, handler, name, volume }: TrackKind,
   { size, header, entry, references = Buffer.alloc(0) }: TrackDescription,
 ): Buffer {
-  const layerToVolume = u16(0, 0, volume, 0)
-  return box(
-    'trak',
-    fullBox('tkhd', 0, ENABLED_IN_MOVIE, u32(0, 0, id, 0, 0, 0, 0), layerToVolume, UNITY_MATRIX, size),
-    references,
-    box(
-      'mdia',
-      fullBox('mdhd', 0, 0, u32(0, 0, TIMESCALE, 0), u16(UNDETERMINED_LANGUAGE, 0)),
-      fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), Buffer.from(`${name}\0`)),
-      box(
-        'minf',
-        header,
-        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED))),
-        sampleTable(entry),
-      ),
-    ),
-  )
+  // Creation and modification time, track id, and a duration of 0, because the fragments determine the duration.
+  const timesAndId = u32(0, 0, id, 0, 0, 0, 0)
+  const layerAndVolume = u16(0, 0, volume, 0)
+  const trackHeader = fullBox('tkhd', 0, ENABLED_IN_MOVIE, timesAndId, layerAndVolume, UNITY_MATRIX, size)
+
+  // Creation and modification time, timescale and duration.
+  const mediaTimes = u32(0, 0, TIMESCALE, 0)
+  const mediaHeader = fullBox('mdhd', 0, 0, mediaTimes, u16(UNDETERMINED_LANGUAGE, 0))
+  const nullTerminatedName = Buffer.from(`${name}\0`)
+  const handlerBox = fullBox('hdlr', 0, 0, u32(0), Buffer.from(handler), u32(0, 0, 0), nullTerminatedName)
+
+  const dataLocation = box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, SELF_CONTAINED)))
+  const mediaInformation = box('minf', header, dataLocation, sampleTableBox(entry))
+  return box('trak', trackHeader, references, box('mdia', mediaHeader, handlerBox, mediaInformation))
 }
 
-/** A sample table without samples: those are in the fragments. */
-function sampleTable(entry: Buffer): Buffer {
+/** Creates a sample table without samples: in a fragmented file, the fragments list the samples. */
+function sampleTableBox(entry: Buffer): Buffer {
   return box(
     'stbl',
     fullBox('stsd', 0, 0, u32(1), entry),

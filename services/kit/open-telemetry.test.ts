@@ -62,7 +62,7 @@ describe('tracer', () => {
     expect(receiver.spans).toMatchObject([{ name: 'last', service: 'gate' }])
   })
 
-  it('samples only traces of callers with a ratio of 0', async () => {
+  it('samples only traces that callers have started with a ratio of 0', async () => {
     const receiver = await startTraceReceiver()
     const { tracer } = await start(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
     expect(tracer.startSpan('own')).toBeUndefined()
@@ -108,7 +108,7 @@ describe('tracer', () => {
     expect(one.attributes).toMatchObject({ 'url.path': '/things/7', 'http.response.status_code': 201 })
   })
 
-  it('logs an unreachable receiver once, and once more after it recovers', async () => {
+  it('logs an unreachable receiver once, and its recovery', async () => {
     const port = await findFreePort()
     const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
     const working = setInterval(() => tracer.startSpan('work')?.end(), 10)

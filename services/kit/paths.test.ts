@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allowedPath } from './paths.ts'
+import { resolveAllowedPath } from './paths.ts'
 
-describe('allowedPath', () => {
+describe('resolveAllowedPath', () => {
   let folder: string
   let root: string
 
@@ -25,16 +25,16 @@ describe('allowedPath', () => {
 
   test('accepts a path or URL inside a root', async () => {
     const path = join(root, 'clip one.mp4')
-    expect(await allowedPath(path, [root])).toBe(path)
-    expect(await allowedPath(pathToFileURL(path).href, [root])).toBe(path)
+    expect(await resolveAllowedPath(path, [root])).toBe(path)
+    expect(await resolveAllowedPath(pathToFileURL(path).href, [root])).toBe(path)
   })
 
   test('accepts a file that does not exist yet', async () => {
-    expect(await allowedPath(join(root, 'new/later.mp4'), [root])).toBe(join(root, 'new/later.mp4'))
+    expect(await resolveAllowedPath(join(root, 'new/later.mp4'), [root])).toBe(join(root, 'new/later.mp4'))
   })
 
   test('accepts a path inside a root that is a symbolic link', async () => {
-    expect(await allowedPath(join(root, 'clip one.mp4'), [join(folder, 'alias')])).toBe(
+    expect(await resolveAllowedPath(join(root, 'clip one.mp4'), [join(folder, 'alias')])).toBe(
       join(root, 'clip one.mp4'),
     )
   })
@@ -48,20 +48,20 @@ describe('allowedPath', () => {
     ['through a dangling link out of the root', 'media/dangling.mp4'],
     ['of the root itself', 'media'],
   ])('rejects a path %s', async (_, path) => {
-    await expect(allowedPath(join(folder, path), [root])).rejects.toMatchObject({ code: 'syntax' })
+    await expect(resolveAllowedPath(join(folder, path), [root])).rejects.toMatchObject({ code: 'syntax' })
   })
 
   test.each(['relative.mp4', 'https://host/a.mp4', 'file://host/a.mp4', ''])(
     'rejects %j, which names no local file',
     async url => {
-      await expect(allowedPath(url, [root])).rejects.toMatchObject({ code: 'syntax' })
+      await expect(resolveAllowedPath(url, [root])).rejects.toMatchObject({ code: 'syntax' })
     },
   )
 
   test.each(['file:///50%.mp4', 'file:///%c3'])(
     'rejects %j and explains how to write a literal %%',
     async url => {
-      await expect(allowedPath(url, [root])).rejects.toThrow('write %25 for a literal %')
+      await expect(resolveAllowedPath(url, [root])).rejects.toThrow('write %25 for a literal %')
     },
   )
 })

@@ -6,23 +6,25 @@ import { EyrieError } from '@eyrie/contract'
 import { assertPercentEncoding } from '@eyrie/contract/address'
 
 /**
- * Resolves a `file://` URL or absolute path to its real path, which has to be inside one of the roots after all symbolic
- * links are followed. The file may not exist yet. Throws `EyrieError` (`syntax`) with the allowed folders.
+ * Resolves a `file://` URL or an absolute path to its real path, without symbolic links. Throws `EyrieError` (`syntax`)
+ * if the real path is outside of all `roots`. The file does not have to exist.
  */
-export async function allowedPath(url: string, roots: readonly string[]): Promise<string> {
-  const path = await followLinks(localPath(url))
+export async function resolveAllowedPath(url: string, roots: readonly string[]): Promise<string> {
+  const path = await followLinks(toLocalPath(url))
   for (const root of roots) {
     const folder = await followLinks(root)
-    if (path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return path
+    const prefix = folder.endsWith(sep) ? folder : folder + sep
+    if (path.startsWith(prefix)) return path
   }
+
   throw new EyrieError(
     'syntax',
     `${url} lies outside the allowed folders: use a path below ${roots.join(' or ') || 'a configured folder'}`,
   )
 }
 
-/** Converts a `file://` URL to a path; an absolute path is returned unchanged. Throws `EyrieError` (`syntax`). */
-export function localPath(url: string): string {
+/** Converts a `file://` URL to a path and returns an absolute path unchanged. Throws `EyrieError` (`syntax`) for other URLs. */
+export function toLocalPath(url: string): string {
   if (isAbsolute(url)) return url
   assertPercentEncoding(url)
   try {
@@ -39,16 +41,20 @@ async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error
-    const target = await readlink(path).catch(() => undefined)
-    if (target !== undefined) return followLinks(resolve(dirname(path), target))
-    return join(await followLinks(dirname(path)), basename(path))
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const parent = dirname(path)
+    if (!isMissing || parent === path) throw error
+
+    // The path may be a link to a file that does not exist yet.
+    const linkTarget = await readlink(path).catch(() => undefined)
+    if (linkTarget !== undefined) return followLinks(resolve(parent, linkTarget))
+    return join(await followLinks(parent), basename(path))
   }
 }
 
 /**
- * The ZeroMQ endpoint of a named connection between pipelines of one engine: a socket in the folder that engine and media
- * share. The name is hashed because the path of a socket must be short.
+ * Returns the ZeroMQ endpoint of a named connection between pipelines of one engine: a Unix socket in `ringFolder`, which
+ * the engine and the media service share. The name is hashed because Linux limits the path of a socket to 107 bytes.
  */
 export function getInternalEndpoint(ringFolder: string, name: string): string {
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)

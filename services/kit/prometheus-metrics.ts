@@ -1,40 +1,51 @@
-/** Content-Type of the Prometheus text format. */
-export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+import type { Handler } from 'hono'
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** A metric whose values are read when Prometheus scrapes the service, instead of being updated all the time. */
+export interface MetricOptions {
+  name: string
+  /** Description in one sentence. */
+  help: string
+  labelNames?: string[]
+  /** Returns the value of a metric without labels, or all samples of a metric with labels. */
+  read(): number | Sample[] | Promise<number | Sample[]>
+}
 
 /** A value with its labels. */
 export type Sample = readonly [labels: Record<string, string | number>, value: number]
 
-export interface MetricFamily {
-  /** Names of counters end in `_total`. */
-  name: string
-  type: 'gauge' | 'counter'
-  /** One sentence. */
-  help: string
-  samples: readonly Sample[]
+/** Adds a gauge whose samples are read at each scrape. */
+export function addGauge(registry: Registry, { read, ...options }: MetricOptions): void {
+  new Gauge({
+    ...options,
+    registers: [registry],
+    async collect() {
+      const samples = toSamples(await read())
+      this.reset()
+      for (const [labels, value] of samples) this.set(labels, value)
+    },
+  })
 }
 
-/** Renders metrics in the Prometheus text format, version 0.0.4. */
-export function renderMetrics(families: readonly MetricFamily[]): string {
-  return families
-    .flatMap(({ name, type, help, samples }) => [
-      `# HELP ${name} ${escapeHelp(help)}`,
-      `# TYPE ${name} ${type}`,
-      ...samples.map(sample => formatSample(name, sample)),
-    ])
-    .map(text => `${text}\n`)
-    .join('')
+/** Adds a counter whose total is read at each scrape. Its name ends in `_total`. */
+export function addCounter(registry: Registry, { read, ...options }: MetricOptions): void {
+  new Counter({
+    ...options,
+    registers: [registry],
+    async collect() {
+      const samples = toSamples(await read())
+      this.reset()
+      for (const [labels, value] of samples) this.inc(labels, value)
+    },
+  })
 }
 
-function formatSample(name: string, [labels, value]: Sample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(String(text))}"`)
-  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${formatNumber(value)}`
+/** A metric without labels has a single sample. */
+function toSamples(values: number | Sample[]): Sample[] {
+  return typeof values === 'number' ? [[{}, values]] : values
 }
 
-const escapeHelp = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-const escapeLabel = (text: string) => escapeHelp(text).replaceAll('"', '\\"')
-
-/** Formats a number as Go does. */
-function formatNumber(value: number): string {
-  if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
-  return value > 0 ? '+Inf' : '-Inf'
+/** Serves the metrics of a registry in the Prometheus text format. */
+export function serveMetrics(registry: Registry): Handler {
+  return async c => c.body(await registry.metrics(), 200, { 'Content-Type': registry.contentType })
 }

@@ -3,9 +3,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createErrorHandler, handleUnmatchedRequests } from './http-errors.ts'
+import { createErrorHandler } from './http-errors.ts'
 import { type ListeningServer, listen } from './listen.ts'
 import { createLog } from './log.ts'
+import { handleUnmatchedRequests } from './mount-routes.ts'
 import { serveWebSocket } from './serve-web-socket.ts'
 
 let server: ListeningServer
@@ -129,7 +130,7 @@ it.each([
   expect(JSON.parse(body!)).toEqual({ code, reason: expect.stringContaining(reason) })
 })
 
-it('breaks off a response that has been started without writing an error into it', async () => {
+it('closes the connection without an error body if a response has been started', async () => {
   const socket = connect(server.port, '127.0.0.1')
   socket.write(request('GET /half', host))
   const [start] = await once(socket, 'data')
@@ -146,7 +147,7 @@ it('accepts HTTP/1.0 requests without Host and ignores unknown expectations', as
   )
 })
 
-it('keeps serving after a client disconnects before the response', async () => {
+it('continues to serve after a client disconnects before the response', async () => {
   const socket = connect(server.port, '127.0.0.1')
   socket.write('POST /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{')
   await once(socket, 'connect')

@@ -1,11 +1,11 @@
-/** Counts events such as lost messages. The count returns to 0 once no event has occurred for `resetAfterMs`. */
+/** Counts events, such as lost messages. The count returns to 0 when no event has occurred for `resetAfterMs`. */
 export class RecentCounter {
   readonly #now: () => number
   readonly #resetAfterMs: number
   #count = 0
-  #lastAt = Number.NEGATIVE_INFINITY
+  #lastEventAt = Number.NEGATIVE_INFINITY
 
-  /** `now` returns ms of a monotonic clock. */
+  /** `now` returns the time of a monotonic clock in ms. */
   constructor(now: () => number = () => performance.now(), resetAfterMs = 10_000) {
     this.#now = now
     this.#resetAfterMs = resetAfterMs
@@ -13,10 +13,10 @@ export class RecentCounter {
 
   add(): void {
     this.#count = this.recent + 1
-    this.#lastAt = this.#now()
+    this.#lastEventAt = this.#now()
   }
 
   get recent(): number {
-    return this.#now() - this.#lastAt < this.#resetAfterMs ? this.#count : 0
+    return this.#now() - this.#lastEventAt < this.#resetAfterMs ? this.#count : 0
   }
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { type Environment, readEnvironment, secretVariables } from './environment.ts'
+import { type Environment, readEnvironment, SECRET_VARIABLES } from './environment.ts'
 import { type HttpService, listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
 import { trustCertificate } from './tls.ts'
 
-/** A service that `run` can run. */
+/** A service of Eyrie: an HTTP server with a start and an end. */
 export interface Service extends HttpService {
   /** Address to listen on instead of EYRIE_HOST. */
   host?: string
@@ -13,6 +13,7 @@ export interface Service extends HttpService {
   stop(): Promise<void>
 }
 
+/** What a service needs from the process that it runs in. */
 export interface Dependencies {
   environment: Environment
   log: Log
@@ -20,37 +21,44 @@ export interface Dependencies {
 
 export type ServiceName = 'engine' | 'media' | 'management'
 
-/** Runs a service until it is signalled or its supervisor disconnects: the complete `main.ts` of a service. */
+/** Runs a service until it receives SIGINT or SIGTERM or its supervisor disconnects. Then exits the process. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
-  const supervisorDisconnected = waitForSupervisorDisconnect()
+  const { tls } = environment
+  const port = environment.ports[name]
   let { host } = environment
-  const die = (error: unknown): never => {
-    log.fatal({ err: error }, describeFailure(error, host, environment.ports[name]))
+
+  const exitWithError = (error: unknown): never => {
+    log.fatal({ err: error }, describeFailure(error, host, port))
     process.exit(1)
   }
-  process.on('uncaughtException', die)
-  if (environment.tls) trustCertificate(environment.tls)
+  process.on('uncaughtException', exitWithError)
+  // The supervisor may disconnect while the service starts.
+  const supervisorDisconnected = waitForSupervisorDisconnect()
+  if (tls) trustCertificate(tls)
+
   const service = create({ environment, log })
   host = service.host ?? host
   try {
     await service.start()
-    const server = await listen(service, host, environment.ports[name], { tls: environment.tls })
+    const server = await listen(service, host, port, { tls })
     log.info({ host, port: server.port }, 'listening')
+
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await Promise.all([service.stop(), server.close()])
   } catch (error) {
     await service.stop().catch(() => {})
-    die(error)
+    exitWithError(error)
   }
   process.exit(0)
 }
 
+/** Reads the environment and creates the log. Exits the process if a variable is invalid. */
 function prepare(name: ServiceName): Dependencies {
   try {
     const environment = readEnvironment(process.env)
     // Child processes of the service must not inherit secrets.
-    for (const variable of secretVariables) delete process.env[variable]
+    for (const variable of SECRET_VARIABLES) delete process.env[variable]
     return { environment, log: createLog(name, environment.logLevel) }
   } catch (error) {
     createLog(name).error((error as Error).message)
@@ -58,13 +66,15 @@ function prepare(name: ServiceName): Dependencies {
   }
 }
 
-/** Resolves when the supervisor closes the IPC channel, which may already have happened. Never without a supervisor. */
+/** Resolves when the supervisor has closed the IPC channel. Without a supervisor, it never resolves. */
 async function waitForSupervisorDisconnect(): Promise<unknown> {
   if (process.connected) return once(process, 'disconnect')
-  const hasSupervisor = process.connected !== undefined
-  return hasSupervisor ? undefined : new Promise(() => {})
+  // Node defines `connected` only in processes that were started with an IPC channel.
+  const hasDisconnected = process.connected === false
+  return hasDisconnected ? undefined : new Promise(() => {})
 }
 
+/** Returns the log message for an error that ends the process. */
 function describeFailure(error: unknown, host: string, port: number): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')

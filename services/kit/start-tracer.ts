@@ -1,7 +1,7 @@
 import type { Log } from './log.ts'
 import { noopTracer, type Tracer, type TraceSettings } from './tracer.ts'
 
-/** Creates a tracer. OpenTelemetry is only loaded if tracing is enabled. */
+/** Creates the tracer of a service. OpenTelemetry is loaded only if tracing is enabled. */
 export async function startTracer(
   settings: TraceSettings | undefined,
   service: string,

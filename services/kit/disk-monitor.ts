@@ -1,0 +1,65 @@
+import { statfs } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Log } from './log.ts'
+
+/** Watches the free space of a disk, so that a full one is reported before something has to be stored. */
+export interface DiskMonitor {
+  /** Returns an alarm while the disk is full or almost full. */
+  alarms(): string[]
+  stop(): void
+}
+
+const BYTES_PER_MIB = 1 << 20
+/** Databases and logs allocate files of 16 MiB. */
+const DEFAULT_MIN_FREE_BYTES = 64 * BYTES_PER_MIB
+const INTERVAL_MS = 2000
+
+/** Starts to watch the disk of a folder, which must exist. */
+export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN_FREE_BYTES): DiskMonitor {
+  const stopping = new AbortController()
+  let alarm: string | undefined
+
+  async function check(): Promise<void> {
+    const space = await measure(folder)
+    const problem = describeShortage(space, minFreeBytes)
+    const fields = { folder, free_bytes: space.freeBytes }
+    if (problem && !alarm) log.error(fields, 'disk is almost full')
+    if (!problem && alarm) log.info(fields, 'disk has enough space again')
+    alarm = problem && `${problem} on the disk of ${folder}: delete other files, or enlarge the disk`
+  }
+
+  async function checkPeriodically(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      // A disk that cannot be measured causes errors elsewhere.
+      await check().catch(error => log.debug({ err: error, folder }, 'failed to measure disk'))
+      await wait(INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+    }
+  }
+
+  void checkPeriodically()
+  return {
+    alarms: () => (alarm === undefined ? [] : [alarm]),
+    stop: () => stopping.abort(),
+  }
+}
+
+interface DiskSpace {
+  freeBytes: number
+  /** Whether files can be created. Some file systems limit their number (inodes). */
+  hasFreeFiles: boolean
+}
+
+async function measure(folder: string): Promise<DiskSpace> {
+  const { bavail, bsize, files, ffree } = await statfs(folder)
+  // File systems without a limit report 0 of 0 files.
+  return { freeBytes: bavail * bsize, hasFreeFiles: files === 0 || ffree > 0 }
+}
+
+/** Returns what is short, as the begin of a sentence; undefined if there is enough of everything. */
+function describeShortage({ freeBytes, hasFreeFiles }: DiskSpace, minFreeBytes: number): string | undefined {
+  if (!hasFreeFiles) return 'nothing can be stored, because there is no room for more files'
+  if (freeBytes >= minFreeBytes) return undefined
+  const freeMib = Math.floor(freeBytes / BYTES_PER_MIB)
+  if (freeMib === 0) return 'nothing can be stored, because there is no space left'
+  return `soon nothing can be stored, because only ${freeMib} MiB are left`
+}

@@ -1,0 +1,74 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ServerAddress } from './server-address.ts'
+
+/** Interval at which an unreachable server is probed. */
+const PROBE_INTERVAL_MS = 1000
+/** A server that does not accept a connection in this time is unreachable. */
+const PROBE_TIMEOUT_MS = 3000
+
+/** The pause between two attempts to use a server. */
+export interface RetryPause {
+  /** The server; undefined if its address is unknown, so that only the time decides. */
+  address: ServerAddress | undefined
+  /** Sleeps until the next attempt is due. Ends early, resolved or rejected, when the signal is aborted. */
+  sleep(signal: AbortSignal): Promise<unknown>
+  signal: AbortSignal
+}
+
+/**
+ * Waits for the next attempt to use a server: until `sleep` has ended or, if the server is unreachable, until it accepts
+ * connections again. A host that was switched on and a network that works again are so noticed within about a second,
+ * however long the back-off is. Resolves to whether the server has returned.
+ */
+export async function waitForServer({ address, sleep, signal }: RetryPause): Promise<boolean> {
+  const pause = new AbortController()
+  const ended = AbortSignal.any([signal, pause.signal])
+  const slept = sleep(ended).then(
+    () => false,
+    () => false,
+  )
+  try {
+    const returned = address ? watchReturn(address, ended) : Promise.resolve(false)
+    return await Promise.race([slept, returned.then(hasReturned => hasReturned || slept)])
+  } finally {
+    pause.abort()
+  }
+}
+
+/**
+ * Resolves to true when a server that was unreachable accepts a connection. Resolves to false if it is reachable, so that
+ * the last attempt has failed for another reason, if its host name is unknown, and when the signal is aborted.
+ */
+async function watchReturn({ host, port }: ServerAddress, signal: AbortSignal): Promise<boolean> {
+  // A name is resolved once: without a network, each query would block one of the few threads that also access files.
+  const resolved = await lookup(host).catch(() => undefined)
+  if (!resolved) return false
+  const address = { host: resolved.address, port }
+
+  if (await acceptsConnection(address, signal)) return false
+  while (!signal.aborted) {
+    await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {})
+    if (await acceptsConnection(address, signal)) return true
+  }
+  return false
+}
+
+async function acceptsConnection({ host, port }: ServerAddress, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false
+  const socket = connect({ host, port })
+  try {
+    await once(socket, 'connect', {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]),
+    })
+    return true
+  } catch {
+    return false
+  } finally {
+    // An abandoned socket may still emit an error.
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}

@@ -27,7 +27,7 @@ describe('engine', () => {
   }
   const get = async (engine: Service, path: string) => (await engine.app.request(`/api/v3${path}`)).json()
 
-  test('is healthy without media and reports what is missing', async () => {
+  test('is healthy without the media service and reports the missing connection', async () => {
     const engine = await start()
     expect(engineHealth.parse(engine.health())).toMatchObject({
       ok: true,
@@ -60,7 +60,7 @@ describe('engine', () => {
     ['numbers', 'engine/output/sequence.json', {}],
     ['settings', 'eyrie.json', {}],
     ['a license', 'license.json', { EYRIE_LICENSE: 'license.json' }],
-  ])('does not start on %s that cannot be read, and leaves the file alone', async (_, name, variables) => {
+  ])('refuses to start with an unreadable %s and does not modify the file', async (_, name, variables) => {
     const file = join(data, name)
     await mkdir(join(file, '..'), { recursive: true })
     await writeFile(file, '{"torn":')
@@ -69,7 +69,7 @@ describe('engine', () => {
     expect(await readFile(file, 'utf8')).toBe('{"torn":')
   })
 
-  test('refuses to start twice on one data folder without disturbing the running instance', async () => {
+  test('refuses to start a second instance on the same data folder', async () => {
     const running = await start()
     await expect(start()).rejects.toThrow('in use by another process')
     expect(await get(running, '/sources')).toEqual([])

@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import type { Settings } from '@eyrie/contract/settings'
 import {
   type Dependencies,
   type Environment,
+  type Log,
   lockFolder,
+  monitorDisk,
   readSettings,
   type Service,
   startTracer,
 } from '@eyrie/kit'
-import { shippedModels } from '@eyrie/model-store'
+import { SHIPPED_MODELS } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
 import { createAdmission } from './admission/admission.ts'
@@ -18,7 +21,7 @@ import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
-import { createFramePictureLoader } from './media/frame-picture.ts'
+import { createFramePictureLoader, type MediaAccess } from './media/frame-picture.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
 import { createChannelSnapshots } from './pictures/channel-snapshots.ts'
@@ -31,13 +34,11 @@ import { createPlugins } from './plugins/plugins.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 
-const MAX_PLUGIN_FILES = 5000
-
-/** The engine: its configuration, the runtime that carries it out, the output and the API. */
-export function createEngine({ environment, log }: Dependencies): Service {
+/** The engine service: it analyses the sources that its configuration lists, and serves the results through its API. */
+export function createEngine(dependencies: Dependencies): Service {
+  const { environment, log } = dependencies
   const app = new Hono()
-  const folder = join(environment.data, 'engine')
-  const tokens = acceptedTokens(environment)
+  const tokens = listAcceptedTokens(environment)
   const stops: (() => unknown)[] = []
   let context: ApiContext | undefined
 
@@ -46,117 +47,7 @@ export function createEngine({ environment, log }: Dependencies): Service {
     ...(tokens.length === 0 && { host: '127.0.0.1' }),
     start: async () => {
       const settings = readSettings(environment.data).engine
-      stops.push(await lockFolder(folder))
-      const tracer = await startTracer(environment.tracing, 'engine', log)
-      stops.push(tracer.shutdown)
-
-      const output = createOutput({
-        folder: join(folder, 'output'),
-        logBytes: settings.output_log_bytes,
-        log,
-      })
-      await output.start()
-      stops.push(output.stop)
-
-      const media = { url: environment.urls.media, token: environment.internalToken }
-      const pictures = createPictureStore(join(folder, 'pictures'), settings.picture_bytes)
-      await pictures.open()
-      const eventPictures = createEventPictures({
-        loadPicture: createFramePictureLoader(media),
-        store: pictures,
-        intervalMs: settings.picture_interval_ms,
-        now: () => performance.now(),
-        log,
-      })
-      stops.push(eventPictures.drain)
-      const frameHistory = createFrameHistory(channel =>
-        configuration.channels().some(({ id }) => id === channel),
-      )
-
-      const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
-      stops.push(stopCostStore)
-
-      const pluginStore = createPluginStore({
-        folder: join(environment.data, 'plugins'),
-        otherFolders: listPluginFolders(environment.plugins),
-        log,
-      })
-      const {
-        runtime,
-        catalog,
-        createCatalogFor,
-        stop: stopRuntime,
-      } = await startRuntime({
-        mediaUrl: environment.urls.media,
-        internalToken: environment.internalToken,
-        ring: environment.ring,
-        elements: pluginStore.elements,
-        modelFolders: [join(environment.data, 'models'), shippedModels],
-        inferenceWorkers: settings.inference_workers,
-        publishing: { frameHistory, eventPictures, output },
-        tracer,
-        costs,
-        log,
-      })
-      stops.push(stopRuntime)
-
-      const activation = createActivation({
-        folder,
-        initial: environment.license,
-        pool: settings.license_pool,
-        now: () => new Date(),
-      })
-      await activation.start()
-
-      const admission = createAdmission({
-        cores: settings.capacity.cores ?? availableParallelism(),
-        costs,
-        findDemands: elements => catalog.estimateDemand(elements),
-      })
-
-      const configuration = createConfiguration({
-        folder,
-        roots: { media: environment.mediaRoots, output: environment.outputRoots },
-        pacing: settings.pacing,
-        catalog,
-        runtime,
-        tracer,
-        admit: admission.check,
-        log,
-      })
-      await configuration.start()
-
-      const plugins = createPlugins({
-        store: pluginStore,
-        catalogOf: createCatalogFor,
-        configuration,
-        limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
-      })
-      stops.push(plugins.stop)
-
-      const meter = createSystemMeter()
-      stops.push(meter.stop)
-
-      context = {
-        version: manifest.version,
-        internalToken: environment.internalToken,
-        activation,
-        cameras: createCameras(media),
-        admission,
-        catalog,
-        configuration,
-        runtime,
-        meter,
-        output,
-        pictures,
-        plugins,
-        snapshots: createChannelSnapshots({
-          media,
-          frameHistory,
-          channelShapes: channel => findShapes(runtime.channelMetadata(channel)),
-        }),
-        tracer,
-      }
+      context = await startComponents(dependencies, settings, stop => stops.push(stop))
       serveApi(app, context, { tokens, packageBytes: settings.plugin_package_bytes, log })
     },
     stop: async () => {
@@ -166,7 +57,165 @@ export function createEngine({ environment, log }: Dependencies): Service {
   }
 }
 
-/** The API is open on loopback only if there are no tokens; otherwise the internal token of the services is accepted too. */
-function acceptedTokens({ engineTokens, internalToken }: Environment): string[] {
+/** Maximum number of files in a plugin package. */
+const MAX_PLUGIN_FILES = 5000
+
+type EngineSettings = Settings['engine']
+
+/** Registers how a component is stopped. Components are stopped in the reverse order of their start. */
+type OnStop = (stop: () => unknown) => void
+
+/** The common parameters of the functions that start components. */
+interface StartContext {
+  environment: Environment
+  settings: EngineSettings
+  /** Data folder of the engine. */
+  folder: string
+  log: Log
+  onStop: OnStop
+}
+
+/**
+ * Creates and starts the components of the engine, each after the components that it depends on. Activation and
+ * configuration register no `onStop`: they write each change to disk before they report it, and run nothing in between.
+ */
+async function startComponents(
+  { environment, log }: Dependencies,
+  settings: EngineSettings,
+  onStop: OnStop,
+): Promise<ApiContext> {
+  const folder = join(environment.data, 'engine')
+  const context: StartContext = { environment, settings, folder, log, onStop }
+  onStop(await lockFolder(folder))
+  const disk = monitorDisk(folder, log)
+  onStop(disk.stop)
+  const tracer = await startTracer(environment.tracing, 'engine', log)
+  onStop(tracer.shutdown)
+
+  // Components that store the results of the channels and send them to clients.
+  const media = { url: environment.urls.media, token: environment.internalToken }
+  const output = await startOutput(context)
+  const { pictures, eventPictures } = await startPictures(context, media)
+  // This function is called for frames, which arrive only after the configuration has been created.
+  const frameHistory = createFrameHistory(channel =>
+    configuration.channels().some(({ id }) => id === channel),
+  )
+
+  // The runtime, which runs the elements of the installed plugins, and measures their costs in CPU time.
+  const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
+  onStop(stopCostStore)
+
+  const pluginStore = createPluginStore({
+    folder: join(environment.data, 'plugins'),
+    otherFolders: listPluginFolders(environment.plugins),
+    log,
+  })
+  const { runtime, catalog, createCatalogFor, stop } = await startRuntime({
+    mediaUrl: environment.urls.media,
+    internalToken: environment.internalToken,
+    ring: environment.ring,
+    elements: pluginStore.elements,
+    modelFolders: [join(environment.data, 'models'), SHIPPED_MODELS],
+    inferenceWorkers: settings.inference_workers,
+    publishing: { frameHistory, eventPictures, output },
+    tracer,
+    costs,
+    log,
+  })
+  onStop(stop)
+
+  // The configuration decides which sources and pipelines run.
+  const activation = await startActivation(context)
+  const admission = createAdmission({
+    cores: settings.capacity.cores ?? availableParallelism(),
+    costs,
+    findDemands: elements => catalog.estimateDemand(elements),
+  })
+  const configuration = createConfiguration({
+    folder,
+    roots: { media: environment.mediaRoots, output: environment.outputRoots },
+    pacing: settings.pacing,
+    catalog,
+    runtime,
+    tracer,
+    checkCapacity: admission.check,
+    log,
+  })
+  await configuration.start()
+
+  // The remaining components only serve requests of the API.
+  const plugins = createPlugins({
+    store: pluginStore,
+    createCatalogFor,
+    configuration,
+    limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
+  })
+  onStop(plugins.stop)
+  const meter = createSystemMeter()
+  onStop(meter.stop)
+  const snapshots = createChannelSnapshots({
+    media,
+    frameHistory,
+    channelShapes: channel => findShapes(runtime.channelMetadata(channel)),
+  })
+
+  return {
+    version: manifest.version,
+    internalToken: environment.internalToken,
+    activation,
+    admission,
+    cameras: createCameras(media),
+    catalog,
+    configuration,
+    disk,
+    runtime,
+    meter,
+    output,
+    pictures,
+    plugins,
+    snapshots,
+    tracer,
+  }
+}
+
+/** Starts the output, which stores the messages of the channels and sends them to clients. */
+async function startOutput({ settings, folder, log, onStop }: StartContext) {
+  const output = createOutput({ folder: join(folder, 'output'), logBytes: settings.output_log_bytes, log })
+  await output.start()
+  onStop(output.stop)
+  return output
+}
+
+/** Opens the picture store, and starts the loading of event pictures from the media service. */
+async function startPictures({ settings, folder, log, onStop }: StartContext, media: MediaAccess) {
+  const pictures = createPictureStore(join(folder, 'pictures'), settings.picture_bytes)
+  await pictures.open()
+  const eventPictures = createEventPictures({
+    loadPicture: createFramePictureLoader(media),
+    store: pictures,
+    intervalMs: settings.picture_interval_ms,
+    now: () => performance.now(),
+    log,
+  })
+  onStop(eventPictures.drain)
+  return { pictures, eventPictures }
+}
+
+async function startActivation({ environment, settings, folder }: StartContext) {
+  const activation = createActivation({
+    folder,
+    initial: environment.license,
+    pool: settings.license_pool,
+    now: () => new Date(),
+  })
+  await activation.start()
+  return activation
+}
+
+/**
+ * Returns the tokens that authenticate a client. Without tokens the API is open, on the loopback interface only: the
+ * internal token, with which the services authenticate, must not change that.
+ */
+function listAcceptedTokens({ engineTokens, internalToken }: Environment): string[] {
   return engineTokens.length > 0 && internalToken ? [...engineTokens, internalToken] : engineTokens
 }

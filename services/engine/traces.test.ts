@@ -48,7 +48,7 @@ test('engine traces a frame through each element to its publication', async () =
   }
 })
 
-test('a request is part of its caller’s trace, and applying a configuration is part of the request', async () => {
+test('a request continues the trace of its caller and contains the span of an applied configuration', async () => {
   const receiver = await startTraceReceiver()
   const { engine, call } = await startEngine(createTemporaryFolder(), {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,

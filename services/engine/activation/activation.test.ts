@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { generateIssuerKeys, type PoolEntry, signPool } from '@eyrie/license'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createActivation } from './activation.ts'
@@ -36,16 +36,16 @@ describe('activation', () => {
   test('is required before a deployment', async () => {
     const activation = await start()
     expect(() => activation.assertActivated()).toThrow('not activated')
-    await activation.activate(communityLicense, false)
+    await activation.activate(COMMUNITY_LICENSE, false)
     activation.assertActivated()
   })
 
   test('ignores the active license, but activates it again with force', async () => {
     const activation = await start()
-    const first = await activation.activate(communityLicense, false)
+    const first = await activation.activate(COMMUNITY_LICENSE, false)
     today = new Date('2026-06-02T00:00:00Z')
-    expect(await activation.activate(communityLicense, false)).toEqual(first)
-    expect(await activation.activate(communityLicense, true)).toEqual({
+    expect(await activation.activate(COMMUNITY_LICENSE, false)).toEqual(first)
+    expect(await activation.activate(COMMUNITY_LICENSE, true)).toEqual({
       ...first,
       activated_at: '2026-06-02T00:00:00.000Z',
     })
@@ -53,21 +53,21 @@ describe('activation', () => {
 
   test('requires force to replace the license', async () => {
     const activation = await start([entry])
-    await activation.activate(communityLicense, false)
+    await activation.activate(COMMUNITY_LICENSE, false)
     await expect(activation.activate(gold, false)).rejects.toMatchObject({ code: 'activation', status: 409 })
-    expect(activation.get().license).toEqual(communityLicense)
+    expect(activation.get().license).toEqual(COMMUNITY_LICENSE)
     expect((await activation.activate(gold, true)).license).toEqual(gold)
     expect((await start([entry])).get().license).toEqual(gold)
   })
 
   test('accepts only the first of two concurrent licenses', async () => {
     const activation = await start([entry])
-    const outcomes = [communityLicense, gold].map(license => activation.activate(license, false))
+    const outcomes = [COMMUNITY_LICENSE, gold].map(license => activation.activate(license, false))
     expect(await Promise.allSettled(outcomes)).toMatchObject([
-      { value: { license: communityLicense } },
+      { value: { license: COMMUNITY_LICENSE } },
       { reason: { code: 'activation', status: 409 } },
     ])
-    expect((await start([entry])).get().license).toEqual(communityLicense)
+    expect((await start([entry])).get().license).toEqual(COMMUNITY_LICENSE)
   })
 
   test.each([
@@ -79,7 +79,7 @@ describe('activation', () => {
     expect(activation.get()).toEqual({ activated: false })
   })
 
-  test('expires with the license, also after a restart, and continues with a renewed license', async () => {
+  test('expires with the license, also after a restart, until the license is renewed', async () => {
     const until = '2026-07-01T00:00:00Z'
     const activation = await start([{ ...entry, until }])
     await activation.activate(gold, false)
@@ -91,7 +91,7 @@ describe('activation', () => {
       expect(() => expired.assertActivated()).toThrow(`the license expired at ${until}: renew it`)
     }
     ;(await start([{ ...entry, until: '2027-07-01T00:00:00Z' }])).assertActivated()
-    expect((await activation.activate(communityLicense, false)).license).toEqual(communityLicense)
+    expect((await activation.activate(COMMUNITY_LICENSE, false)).license).toEqual(COMMUNITY_LICENSE)
   })
 
   test('ends when the license is removed from the pool', async () => {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Activation as ActivationBody,
   activation,
-  communityLicense,
+  COMMUNITY_LICENSE,
   EyrieError,
   type License,
   license,
@@ -15,78 +15,94 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 import { type PoolEntry, readPool } from '@eyrie/license'
 import { Mutex } from 'async-mutex'
 
-const { version: _, ...communityIds } = communityLicense
-
-/** The licenses that can be activated without a pool file. */
-const COMMUNITY_POOL: PoolEntry[] = [communityIds]
+/**
+ * The license of the engine. Deployments require an active license. A license can be activated if it is in the pool: the
+ * community license, and the licenses in a file that their issuer has signed.
+ */
+export interface Activation {
+  /** Restores the activation, or activates the initial license at the first start. Throws an Error if a file is invalid. */
+  start(): Promise<void>
+  /** Returns the current activation. `activated` is false if the license has expired or is no longer in the pool. */
+  get(): ActivationBody
+  /**
+   * Activates a license. Throws `EyrieError`: `license` if the license is invalid, `activation` if another license is active
+   * and `force` is false.
+   */
+  activate(license: License, force: boolean): Promise<ActivationBody>
+  /** Throws `EyrieError` (`activation`) if no license is active or the active license has expired. */
+  assertActivated(): void
+}
 
 export interface ActivationDependencies {
   /** Folder of the activation file. */
   folder: string
   /** The license to activate at the first start: `community`, the path of a license file, or `none`. */
   initial: string
-  /** File with the licenses that can be activated in addition to the community license. */
+  /** A signed file with the licenses that can be activated in addition to the community license. */
   pool: Settings['engine']['license_pool']
+  /** The current time, which decides whether a license has expired. */
   now(): Date
 }
 
-/** The license of the engine. Deployments require an active one. */
-export interface Activation {
-  /** Restores the activation, or activates the initial license at the first start. Throws an Error for invalid files. */
-  start(): Promise<void>
-  /** `activated` is false if the license has expired or is no longer in the pool. */
-  get(): ActivationBody
-  /** Throws `EyrieError`: `license` for an invalid license, `activation` if another one is active and `force` is false. */
-  activate(license: License, force: boolean): Promise<ActivationBody>
-  /** Throws `EyrieError` (`activation`) if no license is active or it has expired. */
-  assertActivated(): void
-}
+/** Only the owner of the folder may list it. */
+const PRIVATE_FOLDER_MODE = 0o700
+
+/** The community license can be activated without a pool file. */
+const COMMUNITY_POOL: PoolEntry[] = [
+  {
+    customer: COMMUNITY_LICENSE.customer,
+    subscription: COMMUNITY_LICENSE.subscription,
+    pool: COMMUNITY_LICENSE.pool,
+  },
+]
 
 export function createActivation({ folder, initial, pool, now }: ActivationDependencies): Activation {
   const file = join(folder, 'activation.json')
   const mutex = new Mutex()
-  let licenses = COMMUNITY_POOL
+  let poolEntries = COMMUNITY_POOL
   let current: ActivationBody = { activated: false }
 
-  /** Why the current license is no longer valid; undefined if it is valid. */
-  const findCurrentProblem = () => current.license && findLicenseProblem(current.license, licenses, now())
+  /** Returns why the current license is no longer valid; undefined if it is valid. */
+  const findCurrentProblem = () => current.license && findLicenseProblem(current.license, poolEntries, now())
+
+  const isActive = () => current.activated && !findCurrentProblem()
 
   const activate: Activation['activate'] = (license, force) =>
     mutex.runExclusive(async () => {
-      const problem = findLicenseProblem(license, licenses, now())
+      const problem = findLicenseProblem(license, poolEntries, now())
       if (problem) throw new EyrieError('license', problem)
-      if (current.activated && !findCurrentProblem() && !force) {
+
+      if (isActive() && !force) {
         if (isDeepStrictEqual(license, current.license)) return current
         throw new EyrieError('activation', 'another license is active: add ?force=true to replace it', {
           status: 409,
         })
       }
+
       const next = { activated: true, activated_at: now().toISOString(), license }
       await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
       current = next
       return current
     })
 
-  async function readInitialLicense(): Promise<License> {
-    if (initial === 'community') return communityLicense
-    return readValidFile(initial, text => parseAs(license, JSON.parse(text)))
+  async function start(): Promise<void> {
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    if (pool) {
+      const signedEntries = await readValidFile(pool.file, text => readPool(text, pool.public_key))
+      poolEntries = [...COMMUNITY_POOL, ...signedEntries]
+    }
+
+    try {
+      current = await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
+    } catch (error) {
+      if (!isMissingFile(error)) throw error
+      if (initial !== 'none') await activate(await readInitialLicense(initial), false)
+    }
   }
 
   return {
-    start: async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      if (pool) {
-        const entries = await readValidFile(pool.file, text => readPool(text, pool.public_key))
-        licenses = [...COMMUNITY_POOL, ...entries]
-      }
-      try {
-        current = await readValidFile(file, text => parseAs(activation, JSON.parse(text)))
-      } catch (error) {
-        if (!isMissingFile(error)) throw error
-        if (initial !== 'none') await activate(await readInitialLicense(), false)
-      }
-    },
-    get: () => ({ ...current, activated: current.activated && !findCurrentProblem() }),
+    start,
+    get: () => ({ ...current, activated: isActive() }),
     activate,
     assertActivated: () => {
       if (!current.activated)
@@ -97,9 +113,15 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
   }
 }
 
-/** Why the license cannot be used now; undefined if it can. */
-function findLicenseProblem(license: License, pool: PoolEntry[], now: Date): string | undefined {
-  const entry = pool.find(
+/** Returns the community license, or reads a license from the file at the path `initial`. */
+async function readInitialLicense(initial: string): Promise<License> {
+  if (initial === 'community') return COMMUNITY_LICENSE
+  return readValidFile(initial, text => parseAs(license, JSON.parse(text)))
+}
+
+/** Returns why the license cannot be used; undefined if it is valid. */
+function findLicenseProblem(license: License, entries: PoolEntry[], now: Date): string | undefined {
+  const entry = entries.find(
     ({ customer, subscription, pool }) =>
       customer === license.customer && subscription === license.subscription && pool === license.pool,
   )
@@ -107,17 +129,15 @@ function findLicenseProblem(license: License, pool: PoolEntry[], now: Date): str
   if (entry.until && new Date(entry.until) <= now) return `the license expired at ${entry.until}: renew it`
 }
 
+/** Reads and parses a file. Throws an `Error` with the path of the file if one of the two fails. */
 async function readValidFile<T>(file: string, parse: (text: string) => T): Promise<T> {
   try {
     return parse(await readFile(file, 'utf8'))
   } catch (cause) {
-    throw new Error(
-      `failed to read ${file}: ${(cause as Error).message}. Correct the file or move it elsewhere`,
-      {
-        cause,
-      },
-    )
+    const { message } = cause as Error
+    throw new Error(`failed to read ${file}: ${message}. Correct the file or move it elsewhere`, { cause })
   }
 }
 
+/** Whether `readValidFile` failed because the file does not exist. */
 const isMissingFile = (error: unknown) => ((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT'

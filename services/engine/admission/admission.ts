@@ -4,9 +4,9 @@ import type { Plan } from '../plan/plan.ts'
 import type { KnownCosts } from './costs.ts'
 import { estimateLoad, type FindDemands, type Load } from './load.ts'
 
-/** Decides whether the machine has the capacity for a change before it is applied. */
+/** Checks that the machine has the capacity for a configuration before it is applied. */
 export interface Admission {
-  /** Capacity for channels, in cores. */
+  /** Capacity for channels, in CPU cores. */
   readonly cores: number
   estimateLoad(plan: Plan): Load
   /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
@@ -31,10 +31,10 @@ export function createAdmission({ cores, costs, findDemands }: AdmissionOptions)
   }
 }
 
-/** Relative rounding error: the same costs summed in another order may differ by this much. */
+/** Relative tolerance for rounding errors, which depend on the order in which costs are summed. */
 const ROUNDING_ERROR = 1e-9
 
-/** Returns undefined if the change is admitted: it fits, or needs no more than what already runs. */
+/** Returns undefined if the change is admitted: its load fits, or is not higher than the current load. */
 export function findShortage(before: Load, after: Load, available: number): CapacityShortage | undefined {
   if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING_ERROR)) return undefined
   const { decoding, inference, elements, unknown } = after
@@ -50,9 +50,9 @@ export function findShortage(before: Load, after: Load, available: number): Capa
 
 function describeShortage({ needed, available, decoding, inference, elements }: CapacityShortage): string {
   return (
-    `all channels together would need ${needed} cores, and there are ${available}: decoding ${decoding}, ` +
-    `inference ${inference}, elements ${elements}. Lower the rate of sources, take a smaller model, or use ` +
-    '?override=capacity and have frames dropped'
+    `all channels together would need ${needed} cores, but only ${available} are available: decoding ${decoding}, ` +
+    `inference ${inference}, elements ${elements}. Lower the rate of sources, use a smaller model, or add ` +
+    '?override=capacity to accept dropped frames'
   )
 }
 

@@ -19,7 +19,7 @@ async function known(file: string, machine?: string): Promise<number | undefined
   return costs.elementCost('count', '1.0.0')
 }
 
-test('cost store restores costs after a restart and writes only new ones', async () => {
+test('cost store restores costs after a restart and writes only if costs have changed', async () => {
   const folder = createTemporaryFolder()
   const file = join(folder, 'costs.json')
   expect(await known(file)).toBeUndefined()

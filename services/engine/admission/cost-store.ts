@@ -6,8 +6,13 @@ import { Mutex } from 'async-mutex'
 import { z } from 'zod'
 import { type Costs, type CostTable, createCosts } from './costs.ts'
 
+/**
+ * The file in which the measured costs survive restarts of the engine: the CPU time that decoding, inference and elements
+ * use for a frame. The engine predicts from them whether the machine has the capacity for more channels.
+ */
 const fileContent = z.strictObject({
   version: z.literal(1),
+  /** Processor of the machine on which the costs were measured, such as `Intel(R) Core(TM) i7 x 8`. */
   machine: z.string(),
   costs: z.record(
     z.string(),
@@ -17,6 +22,7 @@ const fileContent = z.strictObject({
 
 const SAVE_INTERVAL_MS = 30_000
 
+/** The measured costs, which are saved periodically. */
 export interface CostStore {
   costs: Costs
   /** Saves the latest measurements and stops saving. */
@@ -24,29 +30,32 @@ export interface CostStore {
 }
 
 /**
- * Loads the costs of earlier runs from `file` and saves new ones periodically. A damaged file, or one from another machine,
- * is ignored and replaced.
+ * Loads the measured costs of earlier runs from `file`, and saves new measurements periodically. A file that is damaged or
+ * was written on another machine is ignored and replaced.
  */
 export async function openCostStore(file: string, log: Log, machine = describeMachine()): Promise<CostStore> {
   const costs = createCosts(await readCosts(file, machine, log))
-  const saving = new Mutex()
+  const saveMutex = new Mutex()
   let savedRevision = costs.revision
 
   const saveIfChanged = async () => {
     if (costs.revision === savedRevision) return
     savedRevision = costs.revision
+
     const content: z.infer<typeof fileContent> = { version: 1, machine, costs: costs.toTable() }
     await writeDurably(file, `${JSON.stringify(content)}\n`).catch(error =>
       log.warn({ err: error, file }, 'failed to save measured costs'),
     )
   }
-  const timer = setInterval(() => void saving.runExclusive(saveIfChanged), SAVE_INTERVAL_MS)
+
+  const timer = setInterval(() => void saveMutex.runExclusive(saveIfChanged), SAVE_INTERVAL_MS)
   timer.unref()
+
   return {
     costs,
     stop: async () => {
       clearInterval(timer)
-      await saving.runExclusive(saveIfChanged)
+      await saveMutex.runExclusive(saveIfChanged)
     },
   }
 }
@@ -57,7 +66,7 @@ async function readCosts(file: string, machine: string, log: Log): Promise<CostT
     return content.machine === machine ? content.costs : undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs; measuring again')
+      log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs')
     return undefined
   }
 }

@@ -25,13 +25,13 @@ describe('costs', () => {
     expect(costs.elementCost('count', '1.0.1')).toBeUndefined()
   })
 
-  it('follow changes', () => {
+  it('adapt to changes', () => {
     const costs = createCosts()
     for (const ms of [10, 2]) for (let n = 0; n < 1000; n++) costs.recordElement('count', '1.0.0', ms)
     expect(costs.elementCost('count', '1.0.0')).toBeCloseTo(2, 0)
   })
 
-  it('of inference depend on model, device and size; for an unknown height the cheapest counts', () => {
+  it('of inference depend on model, device and size; the cheapest size is assumed for an unknown height', () => {
     const costs = createCosts()
     for (let n = 0; n < 50; n++) {
       costs.recordInference({ ...model, size: square }, 15)
@@ -57,7 +57,7 @@ describe('costs', () => {
     expect(JSON.stringify(costs.toTable())).not.toMatch(/camera|first/)
   })
 
-  it('are limited in number, removing the oldest first', () => {
+  it('are limited in number: the least recently measured entry is removed', () => {
     const costs = createCosts()
     for (let n = 0; n < 5000; n++)
       costs.recordDecoding({ ...camera, address: { url: `rtsp://camera/${n}` } }, { fps: 1, decodeMs: 1 })

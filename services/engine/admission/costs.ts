@@ -1,31 +1,20 @@
 import { createHash } from 'node:crypto'
-import type { ElementDemand } from '../catalog/element-demand.ts'
+import type { InferenceDemand } from '../catalog/element-demand.ts'
 import type { InferenceCosts } from '../inference/inference.ts'
 import type { SourceCost } from '../media/media-client.ts'
 import type { SourcePlan } from '../plan/plan.ts'
 
-/** A moving average: of all values at first, then of about the last `AVERAGE_WINDOW`. */
-export interface Average {
-  mean: number
-  /** Number of averaged values, up to `AVERAGE_WINDOW`. */
-  count: number
-}
-
-const AVERAGE_WINDOW = 200
-
-/** The averages of one source, model or element, by quantity: CPU time and other figures. */
-export type Measurement = Record<string, Average>
-
-/** Measurements by a key that survives changes of ids: sources are identified by address, models by their file. */
-export type CostTable = Record<string, Measurement>
-
-/** Costs in ms of CPU time per frame; undefined if never measured. */
+/**
+ * The CPU time that sources, elements and models use for a frame, in ms, as measured on this machine. The costs predict the
+ * load of a configuration. A cost is undefined if it has not been measured yet.
+ */
 export interface KnownCosts {
-  sourceCost(plan: SourcePlan): SourceCost | undefined
+  sourceCost(source: SourcePlan): SourceCost | undefined
   elementCost(name: string, version: string): number | undefined
-  inferenceCost(demand: NonNullable<ElementDemand['inference']>): number | undefined
+  inferenceCost(demand: InferenceDemand): number | undefined
 }
 
+/** The measured costs, and the methods that record measurements. */
 export interface Costs extends InferenceCosts, KnownCosts {
   recordElement(element: string, version: string, ms: number): void
   recordDecoding(source: SourcePlan, cost: SourceCost): void
@@ -34,14 +23,29 @@ export interface Costs extends InferenceCosts, KnownCosts {
   readonly revision: number
 }
 
-/** An average of fewer frames is not used: the first frames of a model or element cost more than later ones. */
+const AVERAGE_WINDOW = 200
+
+/** A moving average, in which values before about the last `AVERAGE_WINDOW` have little weight. */
+export interface Average {
+  mean: number
+  /** Number of averaged values, up to `AVERAGE_WINDOW`. */
+  count: number
+}
+
+/** The measured quantities of one source, model or element, such as `ms` of CPU time per frame. */
+export type Measurement = Record<string, Average>
+
+/** Measurements by a key that does not depend on ids: sources are identified by address, models by the digest of their file. */
+export type CostTable = Record<string, Measurement>
+
+/** Averages of fewer frames are not used, because the first frames of a model or element cost more than later ones. */
 const MIN_FRAMES = 50
-/** When the table is full, the entry that was measured longest ago is removed. */
+/** Beyond this number of entries, the least recently measured entry is removed. */
 const MAX_ENTRIES = 2000
 
-/** Measures what frames cost on this machine, continuing from the table of an earlier run. */
+/** Records the costs of frames on this machine, in addition to the costs of earlier runs. */
 export function createCosts(initial: CostTable = {}): Costs {
-  /** Ordered by the time of the last measurement. */
+  /** The least recently measured entry is first. */
   const table = new Map(Object.entries(initial))
   let revision = 0
 
@@ -49,44 +53,54 @@ export function createCosts(initial: CostTable = {}): Costs {
     const measurement = { ...table.get(key) }
     for (const [name, value] of Object.entries(values))
       if (value !== undefined) measurement[name] = addToAverage(measurement[name], value)
+
+    // Deleting the key first moves the entry to the end of the table.
     table.delete(key)
     table.set(key, measurement)
-    for (const oldest of table.keys()) {
+    for (const oldestKey of table.keys()) {
       if (table.size <= MAX_ENTRIES) break
-      table.delete(oldest)
+      table.delete(oldestKey)
     }
     revision++
   }
 
   return {
     recordInference: ({ sha256, device, size }, ms) =>
-      record(`${toInferencePrefix(sha256, device)}${size.width}x${size.height}`, { ms }),
+      record(toInferencePrefix(sha256, device) + formatSize(size), { ms }),
     recordElement: (element, version, ms) => record(toElementKey(element, version), { ms }),
     recordDecoding: (source, { fps, decodeMs, scaleMs }) =>
       record(toSourceKey(source), { fps, decodeMs, scaleMs }),
 
-    sourceCost: plan => toSourceCost(table.get(toSourceKey(plan))),
+    sourceCost: source => toSourceCost(table.get(toSourceKey(source))),
     elementCost: (name, version) => toReliableMs(table.get(toElementKey(name, version))),
-    inferenceCost: ({ sha256, device, view }) => {
-      const prefix = toInferencePrefix(sha256, device)
-      const costs: number[] = []
-      for (const [key, measurement] of table) {
-        if (!key.startsWith(prefix)) continue
-        const [width, height] = key.slice(prefix.length).split('x').map(Number)
-        const ms = toReliableMs(measurement)
-        const matchesWidth = !view.width || view.width === width
-        const matchesHeight = !view.height || view.height === height
-        if (ms !== undefined && matchesWidth && matchesHeight) costs.push(ms)
-      }
-      // The height of a view may depend on the picture's aspect ratio; until it is known, the cheapest size counts.
-      return costs.length > 0 ? Math.min(...costs) : undefined
-    },
+    inferenceCost: demand => findInferenceCost(table, demand),
 
     toTable: () => Object.fromEntries(table),
     get revision() {
       return revision
     },
   }
+}
+
+/**
+ * Finds the cost of running a model on a picture. The aspect ratio of the picture may be unknown: of all measured sizes with
+ * the same width, the cheapest is assumed.
+ */
+function findInferenceCost(
+  table: ReadonlyMap<string, Measurement>,
+  { sha256, device, view }: InferenceDemand,
+): number | undefined {
+  const prefix = toInferencePrefix(sha256, device)
+  const costs: number[] = []
+  for (const [key, measurement] of table) {
+    if (!key.startsWith(prefix)) continue
+    const [width, height] = parseSize(key.slice(prefix.length))
+    const matchesWidth = !view.width || view.width === width
+    const matchesHeight = !view.height || view.height === height
+    const ms = toReliableMs(measurement)
+    if (ms !== undefined && matchesWidth && matchesHeight) costs.push(ms)
+  }
+  return costs.length > 0 ? Math.min(...costs) : undefined
 }
 
 function toReliableMs(measurement: Measurement | undefined): number | undefined {
@@ -108,13 +122,20 @@ function addToAverage(average: Average | undefined, value: number): Average {
   return { mean: mean + (value - mean) / newCount, count: newCount }
 }
 
+// The keys of the table.
+
+const formatSize = ({ width, height }: { width: number; height: number }) => `${width}x${height}`
+const parseSize = (text: string) => text.split('x').map(Number)
+
+/** All sizes at which a model was measured have keys with this prefix, followed by the size. */
 const toInferencePrefix = (sha256: string, device: string) => `inference ${sha256} ${device} `
 const toElementKey = (name: string, version: string) => `element ${name} ${version}`
 
-/** A digest of the address without credentials, because more people may read the file of costs than the configuration. */
+/** Contains a digest of the address without credentials: the file of costs is not as well protected as the configuration. */
 function toSourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
   const identity = JSON.stringify([type, removeCredentials(address.url), decoder])
   return `source ${createHash('sha256').update(identity).digest('hex')}`
 }
 
+/** Removes the user name and password from a URL. */
 export const removeCredentials = (url: string) => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1')

@@ -51,7 +51,7 @@ describe('load', () => {
     })
   })
 
-  it('decreases with the rate, except for decoding, which precedes it', () => {
+  it('decreases with the rate, except for decoding, which precedes the rate limit', () => {
     const { decoding, inference } = load(planOf([sourceOf(1, { rate: 5 })], [[1, 1]]))
     expect([decoding, inference]).toEqual([expect.closeTo(0.105), expect.closeTo(0.05)])
     expect(load(planOf([sourceOf(1, { rate: 100 })], [[1, 1]]))).toEqual(
@@ -67,7 +67,7 @@ describe('load', () => {
     expect(load(plan)).toMatchObject({ cores: 0, unknown: [] })
   })
 
-  it('counts unmeasured costs as 0 and names them without secrets', () => {
+  it('counts unmeasured costs as 0 and lists them without secrets', () => {
     expect(load(planOf([sourceOf(1)], [[1, 1]]), costsOf({ element: 2, inference: 10 }))).toMatchObject({
       cores: 0,
       unknown: ['source rtsp://camera/1'],
@@ -151,7 +151,7 @@ describe('load and admission of random plans', () => {
     )
   })
 
-  it('admit what fits and reject what increases a load above capacity', () => {
+  it('admit a load within capacity and reject an increase above capacity', () => {
     fc.assert(
       fc.property(plans, costs, positive, (plan, costs, cores) => {
         const nothing = load({ ...plan, channels: [] }, costs)
@@ -163,7 +163,7 @@ describe('load and admission of random plans', () => {
     )
   })
 
-  it('admit everything when nothing was measured', () => {
+  it('admit every change while no cost has been measured', () => {
     fc.assert(
       fc.property(plans, positive, (plan, cores) => {
         const blind = load(plan, costsOf({}))

@@ -3,29 +3,38 @@ import type { Plan, SourcePlan } from '../plan/plan.ts'
 import type { KnownCosts } from './costs.ts'
 import { removeCredentials } from './costs.ts'
 
-/** The demand of all channels of a plan, in cores. `unknown` lists what was never measured and counts as 0. */
+/** The predicted load of all channels of a plan, in CPU cores. */
 export interface Load {
+  /** The sum of the three shares below. */
   cores: number
   decoding: number
+  /** Running models. */
   inference: number
+  /** Everything else that the elements of the pipelines compute. */
   elements: number
+  /** Sources, models and elements whose cost has not been measured yet. They count as 0. */
   unknown: string[]
 }
 
-/** Returns what the elements of a pipeline require. */
+/** CPU time that one core provides per second, in ms. */
+const CORE_MS_PER_SECOND = 1000
+
+/** Returns what each element of a pipeline will compute. */
 export type FindDemands = (elements: Plan['pipelines'][number]['elements']) => ElementDemand[]
 
 /**
- * Sums CPU time per frame times frames per second: decoding over sources, inference and elements over channels. A source is
- * decoded once, regardless of its number of channels. Files with pacing `all` have no frame rate and do not count, nor do
- * files that have ended.
+ * Predicts the load of a plan: the sum of CPU time per frame times frames per second. Decoding counts once per source,
+ * inference and elements count for each channel. Files with pacing `all` have no frame rate and do not count, nor do files
+ * that have ended.
  */
 export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDemands): Load {
-  const unknown = new Set<string>()
-  const frameCosts = new Map(
-    plan.pipelines.map(({ id, elements }) => [id, estimateFrameCost(findDemands(elements), costs)] as const),
-  )
+  const frameCosts = new Map<number, FrameCost>()
+  for (const { id, elements } of plan.pipelines)
+    frameCosts.set(id, estimateFrameCost(findDemands(elements), costs))
+
   const channelsBySource = Map.groupBy(plan.channels, ({ source }) => source)
+  const unknown = new Set<string>()
+  // CPU time per second, in ms.
   let decodingMs = 0
   let inferenceMs = 0
   let elementsMs = 0
@@ -33,22 +42,26 @@ export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDem
   for (const source of plan.sources) {
     const channels = channelsBySource.get(source.id) ?? []
     if (channels.length === 0 || source.pacing === 'all' || source.ended) continue
+
     const cost = costs.sourceCost(source)
     if (!cost) unknown.add(describeSource(source))
     const { fps, decodeMs, scaleMs = 0 } = cost ?? { fps: 0, decodeMs: 0 }
-    const rate = Math.min(fps, source.rate ?? fps)
-    decodingMs += fps * decodeMs + rate * scaleMs
+    // Every frame is decoded, but only the frames that channels receive are scaled and analysed.
+    const analysedFps = Math.min(fps, source.rate ?? fps)
+    decodingMs += fps * decodeMs + analysedFps * scaleMs
 
-    for (const frame of channels.flatMap(({ pipeline }) => frameCosts.get(pipeline) ?? [])) {
-      for (const name of frame.unknown) unknown.add(name)
-      inferenceMs += rate * frame.inferenceMs
-      elementsMs += rate * frame.elementsMs
+    for (const { pipeline } of channels) {
+      const frameCost = frameCosts.get(pipeline)
+      if (!frameCost) continue
+      for (const name of frameCost.unknown) unknown.add(name)
+      inferenceMs += analysedFps * frameCost.inferenceMs
+      elementsMs += analysedFps * frameCost.elementsMs
     }
   }
-  // One core provides 1000 ms of CPU time per second.
-  const decoding = decodingMs / 1000
-  const inference = inferenceMs / 1000
-  const elements = elementsMs / 1000
+
+  const decoding = decodingMs / CORE_MS_PER_SECOND
+  const inference = inferenceMs / CORE_MS_PER_SECOND
+  const elements = elementsMs / CORE_MS_PER_SECOND
   return {
     cores: decoding + inference + elements,
     decoding,
@@ -58,9 +71,16 @@ export function estimateLoad(plan: Plan, costs: KnownCosts, findDemands: FindDem
   }
 }
 
-/** The known cost of one frame in a pipeline. */
-function estimateFrameCost(demands: readonly ElementDemand[], costs: KnownCosts) {
-  const frame = { elementsMs: 0, inferenceMs: 0, unknown: [] as string[] }
+/** CPU time of one frame in a pipeline. */
+interface FrameCost {
+  elementsMs: number
+  inferenceMs: number
+  unknown: string[]
+}
+
+/** Adds up the known costs of the elements of a pipeline. */
+function estimateFrameCost(demands: readonly ElementDemand[], costs: KnownCosts): FrameCost {
+  const frame: FrameCost = { elementsMs: 0, inferenceMs: 0, unknown: [] }
   for (const { name, version, inference } of demands) {
     const elementMs = costs.elementCost(name, version)
     const inferenceMs = inference && costs.inferenceCost(inference)
@@ -72,6 +92,6 @@ function estimateFrameCost(demands: readonly ElementDemand[], costs: KnownCosts)
   return frame
 }
 
-/** By address, since a new source has no id yet. The query is removed because it may contain a password. */
+/** Names a source by its address, because a new source has no id yet. The query is removed: it may contain a password. */
 const describeSource = ({ address }: SourcePlan) =>
   `source ${removeCredentials(address.url).replace(/\?.*$/, '')}`

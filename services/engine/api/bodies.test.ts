@@ -38,7 +38,7 @@ describe('request body over a real connection', () => {
     expect(sent).toBeLessThan(64)
   })
 
-  test('is read to the end after its rejection, so that the connection can be reused', async () => {
+  test('is read to the end after it was rejected, so that the connection can be reused', async () => {
     const socket = connect(server.port, '127.0.0.1')
     let answers = ''
     socket.setEncoding('utf8').on('data', text => {

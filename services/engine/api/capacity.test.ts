@@ -97,14 +97,14 @@ function expectRefused({ status, body }: EngineResponse) {
   expect(value.available).toBe(CORES)
   expect(value.needed).toBeGreaterThan(CORES)
   expect(value.needed).toBeCloseTo(value.decoding + value.inference + value.elements)
-  expect(body.reason).toContain(`would need ${value.needed} cores, and there are ${CORES}`)
+  expect(body.reason).toContain(`would need ${value.needed} cores, but only ${CORES} are available`)
 }
 
 describe.each(['v1', 'v2', 'v3'] as const)('admission in %s', revision => {
   const key = revision === 'v3' ? 'elements' : 'pipeline'
 
   test.each(operations)(
-    'rejects %s with the figures if it exceeds the capacity, and accepts an override',
+    'rejects %s with the predicted load if it exceeds the capacity, and accepts an override',
     async (_, operate) => {
       const engine = await setUp(revision)
       const before = (await engine.call('GET', '/configuration')).body

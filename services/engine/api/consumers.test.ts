@@ -8,7 +8,7 @@ import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { MAX_CONSUMERS } from '../output/output-consumers.ts'
 
-test('consumers are listed, limited in number and can be deleted after they disconnect', async () => {
+test('consumers are listed, limited in number, and deleted after they have disconnected', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(async () => {
@@ -52,7 +52,7 @@ test('consumers are listed, limited in number and can be deleted after they disc
   await once(follow('one-too-many'), 'message')
 })
 
-test('a request that is no WebSocket does not register a consumer', async () => {
+test('a request without a WebSocket upgrade does not register a consumer', async () => {
   const { engine, call } = await startEngine(createTemporaryFolder())
   onTestFinished(() => engine.stop())
   expect(await call('GET', '/output?consumer=curl')).toMatchObject({ status: 400, body: { code: 'syntax' } })

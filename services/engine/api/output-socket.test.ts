@@ -68,7 +68,7 @@ describe('output WebSocket', () => {
     await start({ EYRIE_ENGINE_TOKENS: 'first' })
     const head = 'Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
     const refusals = [
-      ['output', 401, 'auth', /the token is missing or invalid/],
+      ['output', 401, 'auth', /the request contains no token/],
       ['output?access_token=first&kinds=event,all', 400, 'syntax', /^\?\/kinds\/1: /],
       ['output?access_token=first&channels=-1', 400, 'syntax', /^\?\/channels\/0: /],
       ['output?access_token=first&since=yesterday', 400, 'syntax', /^\?\/since: /],

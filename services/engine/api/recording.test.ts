@@ -44,7 +44,7 @@ test.each(['v1', 'v2'] as const)('%s hides recording settings and keeps them', a
   expect(body).toMatchObject({ rate: 5, recording: daily })
 })
 
-test('a deployment by v1 or v2 keeps recording settings', async () => {
+test('a deployment by v1 or v2 retains recording settings', async () => {
   const object = {
     sources: [{ ...cameraSource, recording: daily }],
     sinks: [discardSink],

@@ -1,27 +1,38 @@
 import { EyrieError } from '@eyrie/contract'
 import { createDocsPage } from '@eyrie/kit/api-docs'
-import { limitBodySize } from '@eyrie/kit/body-limit'
-import { createErrorHandler, handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { createErrorHandler } from '@eyrie/kit/http-errors'
 import type { Log } from '@eyrie/kit/log'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import { traceRequests } from '@eyrie/kit/tracer'
-import type { Hono } from 'hono'
+import type { Hono, MiddlewareHandler } from 'hono'
 import { etag } from 'hono/etag'
-import { createRevision } from './api-revision.ts'
 import { createEngineMetrics } from './engine-metrics.ts'
 import type { ApiContext } from './operations/api-context.ts'
+import { createOutputEndpoint } from './output-socket.ts'
+import {
+  type ApiRevision,
+  createRevision,
+  type DescribedEndpoint,
+  toEndpoint,
+} from './routing/api-revision.ts'
 import { authenticate } from './routing/authentication.ts'
-import { answerV1Errors, createV1Operations } from './v1/v1-operations.ts'
+import type { Operation } from './routing/operation.ts'
+import { createV1ErrorHandler, createV1Operations } from './v1/v1-operations.ts'
 import { createV2Operations } from './v2/v2-operations.ts'
-import { serveSnapshots } from './v3/channel-snapshot-route.ts'
-import { servePictures } from './v3/event-picture-route.ts'
+import { createSnapshotEndpoint } from './v3/channel-snapshot-route.ts'
+import { createPictureEndpoint } from './v3/event-picture-route.ts'
 import { createV3Operations } from './v3/v3-operations.ts'
 
+/** Maximum size of a request body, except of uploads. */
 const MAX_BODY_BYTES = 4 << 20
+/** Clients upload plugin packages to this path. The packages are larger than the bodies of all other requests. */
 const UPLOAD_PATH = '/api/v3/plugins'
 
 export interface ServeOptions {
   tokens: readonly string[]
-  /** Maximum size of an uploaded plugin package. */
+  /** Maximum size of an uploaded plugin package, in bytes. */
   packageBytes: number
   log: Log
 }
@@ -30,45 +41,48 @@ export interface ServeOptions {
 export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes, log }: ServeOptions): void {
   app.onError(createErrorHandler(log))
   app.notFound(c =>
-    c.json(new EyrieError('id', `there is nothing at ${c.req.path}: see /docs`).toBody(), 404),
+    c.json(new EyrieError('id', `there is nothing at ${c.req.path}: /docs describes the API`).toBody(), 404),
   )
   app.use('/api/*', traceRequests(context.tracer))
+
+  // Uploads are authenticated before their bodies are read.
   const authentication = authenticate(tokens)
-  const limitOrdinaryBody = createBodyLimit(MAX_BODY_BYTES)
-  const limitUpload = createBodyLimit(packageBytes)
-  // Uploads are authenticated before their larger bodies are read.
   app.use(UPLOAD_PATH, authentication)
-  app.use(
-    '/api/*',
-    (c, next) => (c.req.path === UPLOAD_PATH ? limitUpload(c, next) : limitOrdinaryBody(c, next)),
-    etag(),
-  )
+  app.use('/api/*', limitBodies(packageBytes), etag())
 
-  const v3 = createRevision('v3', createV3Operations(context), context, authentication)
-  servePictures(v3.app, context.pictures)
-  serveSnapshots(v3.app, context)
-  const v2 = createRevision('v2', createV2Operations(context), context, authentication)
-  const v1 = createRevision('v1', createV1Operations(context), context, authentication)
-  v1.app.onError(answerV1Errors(log))
-  const revisions = [v3, v2, v1]
-  for (const { base, app: revision } of revisions) app.route(base, revision)
+  const revisions = createRevisions(context, authentication, log)
+  for (const { base, app: revisionApp } of revisions) app.route(base, revisionApp)
 
-  app.get(
-    '/docs',
-    createDocsPage(
-      'Eyrie engine: API',
-      revisions.map(({ document }) => document),
-    ),
-  )
+  const documents = revisions.map(({ document }) => document)
   const metrics = createEngineMetrics(context)
-  app.get('/metrics', authentication, async c =>
-    c.body(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }),
-  )
-  for (const path of ['/docs', '/metrics']) handleMethodNotAllowed(app, path, ['get'])
+  mountRoutes(app, [
+    { method: 'get', path: '/docs', handlers: [createDocsPage('Eyrie engine: API', documents)] },
+    { method: 'get', path: '/metrics', handlers: [authentication, serveMetrics(metrics)] },
+  ])
 }
 
-const createBodyLimit = (maxBytes: number) =>
-  limitBodySize(maxBytes, () => new EyrieError('size', `the body is larger than ${formatBytes(maxBytes)}`))
+/** Limits the size of request bodies. `packageBytes` is the limit of uploads. */
+function limitBodies(packageBytes: number): MiddlewareHandler {
+  const limitUpload = limitBodySize(packageBytes)
+  const limitOrdinaryBody = limitBodySize(MAX_BODY_BYTES)
+  return (c, next) => (c.req.path === UPLOAD_PATH ? limitUpload(c, next) : limitOrdinaryBody(c, next))
+}
 
-const formatBytes = (bytes: number) =>
-  bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`
+/** Creates v3, the current revision of the API, and the older revisions v2 and v1, which existing clients use. */
+function createRevisions(context: ApiContext, authentication: MiddlewareHandler, log: Log): ApiRevision[] {
+  const outputEndpoint = createOutputEndpoint(context.output)
+
+  function create(name: 'v1' | 'v2' | 'v3', operations: Operation[], others: DescribedEndpoint[] = []) {
+    const endpoints = [outputEndpoint, ...operations.map(toEndpoint), ...others]
+    return createRevision(name, context.version, endpoints, authentication)
+  }
+
+  const v3 = create('v3', createV3Operations(context), [
+    createPictureEndpoint(context.pictures),
+    createSnapshotEndpoint(context),
+  ])
+  const v2 = create('v2', createV2Operations(context))
+  const v1 = create('v1', createV1Operations(context))
+  v1.app.onError(createV1ErrorHandler(log))
+  return [v3, v2, v1]
+}

@@ -18,7 +18,7 @@ test.each(['ftp://camera/', 'gopher://camera', '/dev/sda', 'camera'])(
 )
 
 test.each(['rtsp://camera/stream', 'http://camera/video.mjpg', '/dev/video0', 'onvif://camera'])(
-  'the camera test forwards %s to media',
+  'the camera test forwards %s to the media service',
   async url => {
     const { status, body } = await callOf('v3')('POST', '/cameras/test', { url })
     expect([status, body.code]).toEqual([503, 'unavailable'])
@@ -59,7 +59,7 @@ describe.each(revisions)('address of a source in %s', revision => {
     expect(body).toMatchObject({ code: 'syntax', reason: expect.stringMatching(reason) })
   })
 
-  test('keeps secrets when *** is sent back and never returns them', async () => {
+  test('retains secrets if *** is sent back, and never returns them', async () => {
     const call = callOf(revision)
     const address = {
       url: 'https://viewer:xyzzy@camera/live.mp4?channel=1&pwd=xyzzy',

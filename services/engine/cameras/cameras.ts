@@ -5,49 +5,53 @@ import {
   type DiscoveredCamera,
   discoveredCamera,
 } from '@eyrie/contract/camera'
-import { type ErrorCode, errorBody } from '@eyrie/contract/errors'
+import { errorBody } from '@eyrie/contract/errors'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
 import type { MediaAccess } from '../media/frame-picture.ts'
 
-/** Tests and discovers cameras before they are added as sources. Requests are forwarded to media. */
+/** Tests and discovers cameras before they are added as sources. The media service does the work. */
 export interface Cameras {
-  /** Throws `EyrieError`: `syntax` if the address is invalid, `camera` with the problem if the test fails. */
+  /** Connects to a camera. Throws `EyrieError`: `syntax` if the address is invalid, `camera` with the problem if it fails. */
   test(address: Address): Promise<CameraReport>
+  /** Searches for ONVIF cameras in the local network, or at one host. */
   discover(host: string | undefined): Promise<DiscoveredCamera[]>
 }
 
-/** Longer than the timeouts of media, so that its error is the one that is reported. */
+/** Longer than the timeouts of the media service, so that the error of the media service is reported. */
 const REQUEST_TIMEOUT_MS = 20_000
 
 export function createCameras({ url, token }: MediaAccess): Cameras {
-  async function request<T>(path: string, responseSchema: z.ZodType<T>, body?: unknown): Promise<T> {
-    const response = await fetch(new URL(path, url), {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...(token && { Authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    }).catch(cause => {
-      throw new EyrieError('unavailable', 'media is unreachable', { cause })
-    })
-    const responseBody: unknown = await response.json().catch(() => undefined)
-    if (response.ok) return responseSchema.parse(responseBody)
-    const { code, reason } = errorBody.parse(responseBody)
-    throw new EyrieError(code satisfies ErrorCode, reason)
-  }
+  const authorization: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {}
 
   return {
     test: async address => {
       checkCameraAddress(address)
-      return request('/cameras/test', cameraReport, typeof address === 'string' ? { url: address } : address)
+      const addressObject = typeof address === 'string' ? { url: address } : address
+      const request = {
+        method: 'POST',
+        headers: { ...authorization, 'Content-Type': 'application/json' },
+        body: JSON.stringify(addressObject),
+      }
+      return requestMedia(new URL('/cameras/test', url), request, cameraReport)
     },
-    discover: host =>
-      request(
-        `/cameras/discover${host ? `?host=${encodeURIComponent(host)}` : ''}`,
-        z.array(discoveredCamera),
-      ),
+    discover: host => {
+      const query = host ? `?host=${encodeURIComponent(host)}` : ''
+      const request = { headers: authorization }
+      return requestMedia(new URL(`/cameras/discover${query}`, url), request, z.array(discoveredCamera))
+    },
   }
+}
+
+/** Sends a request to the media service and validates the response. Throws an error of the media service as its own. */
+async function requestMedia<T>(url: URL, request: RequestInit, responseSchema: z.ZodType<T>): Promise<T> {
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+  const response = await fetch(url, { ...request, signal }).catch(cause => {
+    throw new EyrieError('unavailable', 'the media service is unreachable: try again later', { cause })
+  })
+
+  const responseBody: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return responseSchema.parse(responseBody)
+  const { code, reason } = errorBody.parse(responseBody)
+  throw new EyrieError(code, reason)
 }

@@ -36,7 +36,7 @@ describe('catalog', () => {
     ])
   })
 
-  it('lists valid JSON Schemas and maps only parameters that exist in them', () => {
+  it('lists valid JSON Schemas and maps only parameters of these schemas', () => {
     const elements = catalogOf().elements()
     expect(elements.length).toBeGreaterThan(5)
     for (const { params_schema, config_schema, input_schema, output_schema, params_mapping } of elements) {
@@ -109,11 +109,15 @@ describe('catalog validation of an element', () => {
     [{ name: 'image-resize', args: { width: 0, height: 9 } }, '/elements/0/args/width: must be >= 1'],
     [
       { name: 'image-resize', args: { scale: 1 }, config: { a: 1 } },
-      '/elements/0/config: is not taken by this element',
+      '/elements/0/config: is not accepted by this element',
     ],
     [
       { name: 'line-crossing', config: { lines: [door] } },
-      '/elements/0/config/lines: keys of this config name sources, such as "1" or "1,2"',
+      '/elements/0/config/lines: "lines" does not name a source: the keys of this config are numbers of sources, such as "1", or several, such as "1,2"',
+    ],
+    [
+      { name: 'line-crossing', config: { '': { lines: [door] } } },
+      '/elements/0/config/: "" does not name a source: the keys of this config are numbers of sources',
     ],
     [
       { name: 'line-crossing', config: { '1': { lines: [door, door] } } },

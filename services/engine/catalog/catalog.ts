@@ -3,24 +3,27 @@ import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
-import { findDuplicateShape, parseSourceKey, SOURCE_KEY_RULE } from '../plan/source-keyed-config.ts'
+import { describeInvalidSourceKey, findDuplicateShape, parseSourceKey } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type ElementDemand, estimateDemand } from './element-demand.ts'
 
-/** The elements, models and devices that are available to pipelines. */
+/**
+ * The elements, models and devices that are available to pipelines. A pipeline consists of elements, which plugins provide;
+ * some of them run a model on a device, such as the CPU.
+ */
 export interface Catalog {
   elements(): CatalogElement[]
-  /** Models for the devices of this machine, or for all device types (`none`). */
+  /** Lists each model for each type of device: for the `devices` of this machine, or without that filter (`none`). */
   models(filter: 'devices' | 'none'): CatalogModel[]
   devices(): CatalogDevice[]
   /**
-   * Validates args and config with the schemas of the element, and checks that its model and device exist.
-   * Throws `EyrieError` (`syntax`); the reason begins with the JSON pointer `path` plus the place inside the element.
+   * Throws `EyrieError` (`syntax`) unless args and config match the schemas of the element, and its model and device exist.
+   * The reason starts with a JSON pointer: `path`, followed by the place inside the element.
    */
   checkElement(element: PipelineElement, path: string): void
-  /** The expected resource demand of the elements. Unknown elements are omitted. */
+  /** Estimates what the elements will compute. Unknown elements are omitted. */
   estimateDemand(elements: readonly PipelineElement[]): ElementDemand[]
-  /** Whether the config of this element is keyed by sources (`"1"`, `"1,2"`). */
+  /** Whether the config of this element has a value for each source, under keys such as `"1"` or `"1,2"`. */
   isKeyedBySource(element: string): boolean
 }
 
@@ -30,6 +33,8 @@ export interface CatalogDependencies {
   inference: Pick<InferencePool, 'devices'>
 }
 
+const ALL_DEVICE_TYPES = ['cpu', 'gpu', 'igpu']
+
 export function createCatalog({ elements, models, inference }: CatalogDependencies): Catalog {
   const listDeviceTypes = () => inference.devices().map(({ type }) => type)
 
@@ -37,16 +42,19 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     const element = elements.get(name)
     if (!element)
       throw syntaxError(`${path}/name`, `unknown element ${name}; ${formatAvailable([...elements.keys()])}`)
+
     const checkedArgs = element.checkArgs(args)
-    if (checkedArgs.problem)
-      throw syntaxError(`${path}/args${checkedArgs.problem.pointer}`, checkedArgs.problem.message)
+    const { problem } = checkedArgs
+    if (problem) throw syntaxError(`${path}/args${problem.pointer}`, problem.message)
     if (config) checkConfig(element, config, path)
     checkModel(element, checkedArgs.value as Record<string, unknown>, path)
   }
 
+  /** Throws `EyrieError` (`syntax`) if the model or the device that the arguments select does not exist. */
   function checkModel(element: KnownElement, args: Record<string, unknown>, path: string): void {
     const params = getModelParams(element)
     if (!params) return
+
     const model = params.name && args[params.name]
     if (typeof model === 'string' && !models.get(model)) {
       const available = models.list().map(({ card }) => card.name)
@@ -55,6 +63,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
         `unknown model ${model}; ${formatAvailable(available)}`,
       )
     }
+
     const device = params.hw && args[params.hw]
     if (typeof device === 'string' && device !== 'auto' && !listDeviceTypes().includes(device))
       throw syntaxError(
@@ -63,29 +72,32 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
       )
   }
 
-  /** The arguments of each element that select this model on this device. */
+  /** Returns the arguments that select this model on this device, by the name of the element. */
   function listModelArgs(model: string, device: string): CatalogModel['args'] {
-    const entries = [...elements.values()].flatMap(element => {
+    const argsByElement: CatalogModel['args'] = {}
+    for (const element of elements.values()) {
       const params = getModelParams(element)
-      if (!params) return []
-      const args = { ...(params.name && { [params.name]: model }), ...(params.hw && { [params.hw]: device }) }
-      return [[element.manifest.name, args] as const]
-    })
-    return Object.fromEntries(entries)
+      if (!params) continue
+      argsByElement[element.manifest.name] = {
+        ...(params.name && { [params.name]: model }),
+        ...(params.hw && { [params.hw]: device }),
+      }
+    }
+    return argsByElement
   }
 
   return {
     elements: () =>
       [...elements.values()].map(({ plugin, manifest }) => {
+        // These fields concern only the engine, which runs the element.
         const { runs, stateless, needs, ...published } = manifest
         return { ...published, version: plugin.version }
       }),
 
     models: filter => {
-      const devices = filter === 'devices' ? listDeviceTypes() : ['cpu', 'gpu', 'igpu']
-      return models
-        .list()
-        .flatMap(({ card: { name } }) => devices.map(hw => ({ name, hw, args: listModelArgs(name, hw) })))
+      const deviceTypes = filter === 'devices' ? listDeviceTypes() : ALL_DEVICE_TYPES
+      const names = models.list().map(({ card }) => card.name)
+      return names.flatMap(name => deviceTypes.map(hw => ({ name, hw, args: listModelArgs(name, hw) })))
     },
 
     devices: () => inference.devices(),
@@ -96,22 +108,28 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
   }
 }
 
-/** The names of the element's parameters for a model and its device, if it runs models. */
+/** Returns the names of the parameters that select a model and its device; undefined if the element runs no models. */
 const getModelParams = ({ manifest }: KnownElement) => manifest.params_mapping.models
 
+/** Throws `EyrieError` (`syntax`) if the config of an element is invalid. */
 function checkConfig(element: KnownElement, config: Record<string, unknown>, path: string): void {
   if (element.isKeyedBySource) {
     const invalidKey = Object.keys(config).find(key => !parseSourceKey(key))
     if (invalidKey !== undefined)
-      throw syntaxError(`${path}${toJsonPointer(['config', invalidKey])}`, SOURCE_KEY_RULE)
+      throw syntaxError(
+        `${path}${toJsonPointer(['config', invalidKey])}`,
+        describeInvalidSourceKey(invalidKey),
+      )
   }
+
   const { problem } = element.checkConfig(config)
   if (problem) throw syntaxError(`${path}/config${problem.pointer}`, problem.message)
+
   const duplicate = element.isKeyedBySource && findDuplicateShape(config)
   if (duplicate)
     throw syntaxError(
       `${path}/config${duplicate.pointer}`,
-      `source ${duplicate.source} already has a shape named ${duplicate.name}`,
+      `source ${duplicate.sourceId} already has a shape named ${duplicate.name}`,
     )
 }
 

@@ -1,3 +1,4 @@
+import type { ModelCard } from '@eyrie/contract/model'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ManifestElement } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
@@ -5,42 +6,71 @@ import type { PictureSize } from '@eyrie/element'
 import type { ModelStore } from '@eyrie/model-store'
 import { toModelView } from '../inference/model-view.ts'
 
-/** What an element will compute, as far as its arguments show. The costs file has measured costs for these keys. */
+/**
+ * What an element of a pipeline will compute for each frame, estimated from its arguments. The engine looks up the measured
+ * CPU time of the element and of its model with it, to predict the load of the pipeline.
+ */
 export interface ElementDemand {
   name: string
   version: string
-  inference?: { model: string; sha256: string; device: string; view: Pick<ViewSpec, 'width' | 'height'> }
+  /** Undefined if the element runs no model, or an unknown one. */
+  inference?: InferenceDemand
 }
 
+/** The model that an element will run, the type of device, and the size of the pictures that the model reads. */
+export interface InferenceDemand {
+  model: string
+  /** Hash of the model file. */
+  sha256: string
+  device: string
+  view: Pick<ViewSpec, 'width' | 'height'>
+}
+
+/** The elements, models and devices of the engine. */
 export interface DemandContext {
   elements: ReadonlyMap<
     string,
     { plugin: { version: string }; manifest: Pick<ManifestElement, 'params_mapping'> }
   >
   models: Pick<ModelStore, 'get'>
-  /** The type of device that runs models whose arguments select no device. */
+  /** The type of device that runs a model if the arguments do not select one. */
   bestDevice: string | undefined
 }
 
-/** Estimates the demand of elements from their arguments. Unknown elements are omitted. */
+/** Estimates the demand of the elements of a pipeline. Unknown elements are omitted. */
 export function estimateDemand(
   elements: readonly PipelineElement[],
   { elements: knownElements, models, bestDevice }: DemandContext,
 ): ElementDemand[] {
+  const demands: ElementDemand[] = []
   let pictureSize: PictureSize | undefined
-  return elements.flatMap(({ name, args = {} }) => {
+  for (const { name, args = {} } of elements) {
     const element = knownElements.get(name)
-    if (!element) return []
-    // Other elements may resize the picture too, but that is unknown until they have been opened.
+    if (!element) continue
+    // Other elements may resize the picture too, but their sizes are unknown before they are opened.
     if (name === 'image-resize') pictureSize = args as PictureSize
-    const { version } = element.plugin
+
+    const demand: ElementDemand = { name, version: element.plugin.version }
     const { name: modelParam, hw: deviceParam } = element.manifest.params_mapping.models ?? {}
     const model = modelParam ? models.get(String(args[modelParam])) : undefined
-    const requestedDevice = deviceParam ? (args[deviceParam] ?? 'auto') : 'auto'
-    const device = requestedDevice === 'auto' ? bestDevice : String(requestedDevice)
-    if (!model || !device) return [{ name, version }]
-    const { name: modelName, sha256, input } = model.card
-    const { width, height } = toModelView(input, pictureSize)
-    return [{ name, version, inference: { model: modelName, sha256, device, view: { width, height } } }]
-  })
+    const device = selectDevice(deviceParam && args[deviceParam], bestDevice)
+    if (model && device) demand.inference = toInferenceDemand(model.card, device, pictureSize)
+    demands.push(demand)
+  }
+  return demands
+}
+
+/** Returns the type of device that the argument of an element selects; `auto`, the default, selects the best one. */
+function selectDevice(argument: unknown, bestDevice: string | undefined): string | undefined {
+  const requested = argument ?? 'auto'
+  return requested === 'auto' ? bestDevice : String(requested)
+}
+
+function toInferenceDemand(
+  { name, sha256, input }: ModelCard,
+  device: string,
+  pictureSize: PictureSize | undefined,
+): InferenceDemand {
+  const { width, height } = toModelView(input, pictureSize)
+  return { model: name, sha256, device, view: { width, height } }
 }

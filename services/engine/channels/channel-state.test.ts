@@ -14,24 +14,24 @@ const healthy: ChannelConditions = {
 const stateWith = (facts: Partial<ChannelConditions>) => deriveChannelState({ ...healthy, ...facts })
 
 describe('channel state', () => {
-  it('is running when nothing is wrong', () => {
+  it('is running without a problem', () => {
     expect(stateWith({})).toEqual({ state: 'running' })
   })
 
-  it('is starting until the first frame, with the reason for the wait', () => {
+  it('is starting until the first frame is analysed, with a reason', () => {
     expect(stateWith({ hasAnalysed: false }).state).toBe('starting')
-    expect(stateWith({ hasAnalysed: false, mediaOutage: 'media is unreachable' })).toEqual({
+    expect(stateWith({ hasAnalysed: false, mediaOutage: 'the media service is unreachable' })).toEqual({
       state: 'starting',
-      reason: 'media is unreachable',
+      reason: 'the media service is unreachable',
     })
   })
 
-  it('is degraded while media or the source is unreachable, a sink loses records or too many frames are dropped', () => {
+  it('is degraded while the source or the media service is unreachable, a sink loses records or many frames are dropped', () => {
     const source = { id: 1, state: 'reconnecting', reason: 'no route' } as const
     const lost = { state: 'degraded', lost: true }
-    expect(stateWith({ mediaOutage: 'media is unreachable' })).toEqual({
+    expect(stateWith({ mediaOutage: 'the media service is unreachable' })).toEqual({
       ...lost,
-      reason: 'media is unreachable',
+      reason: 'the media service is unreachable',
     })
     expect(stateWith({ source })).toEqual({ ...lost, reason: 'no route' })
     expect(stateWith({ sinkFailure: 'disk full' })).toEqual({ state: 'degraded', reason: 'disk full' })
@@ -41,10 +41,13 @@ describe('channel state', () => {
     expect(stateWith({ source: lossy })).toEqual({ state: 'degraded', reason: lossy.reason })
   })
 
-  it('names higher priorities as the cause, even before the first frame', () => {
-    const reason = 'frames are dropped: the machine has less capacity than is asked of it'
+  it('mentions pipelines of higher priority, even before the first frame', () => {
+    const reason = 'frames are dropped: the machine is too slow for all of its channels'
     expect(stateWith({ isOverloaded: true }).reason).toBe(reason)
-    const starved = { state: 'degraded', reason: `${reason}, and pipelines of higher priority go first` }
+    const starved = {
+      state: 'degraded',
+      reason: `${reason}, and pipelines of higher priority are served first`,
+    }
     expect(stateWith({ isOverloaded: true, isYielding: true })).toEqual(starved)
     expect(stateWith({ isOverloaded: true, isYielding: true, hasAnalysed: false })).toEqual(starved)
     expect(stateWith({ isYielding: true })).toEqual({ state: 'running' })

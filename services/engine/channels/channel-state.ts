@@ -1,19 +1,19 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineStatus } from '@eyrie/contract/pipeline'
 
-/** The state of a channel or pipeline, with a reason unless it speaks for itself. */
+/** The state of a channel or pipeline. The states `running` and, usually, `starting` need no reason. */
 export interface StateReport {
   state: PipelineStatus
   reason?: string
-  /** The channel receives nothing from its source. */
+  /** The channel receives no frames, because its source or the media service is disconnected. */
   lost?: true
 }
 
-/** Everything that determines the state of a channel. */
+/** The conditions that determine the state of a channel. */
 export interface ChannelConditions {
-  /** Why an element, or a view that it reads, failed. */
+  /** Why an element failed, or why the pictures that it reads cannot be provided. */
   elementFailure: string | undefined
-  /** Why media is disconnected. */
+  /** Why the media service is unreachable. */
   mediaOutage: string | undefined
   source: SourceStatus | undefined
   /** At least one frame has been analysed. */
@@ -28,39 +28,46 @@ export interface ChannelConditions {
   sinkFailure: string | undefined
 }
 
-const OVERLOADED = 'frames are dropped: the machine has less capacity than is asked of it'
-const YIELDING = `${OVERLOADED}, and pipelines of higher priority go first`
+const OVERLOADED = 'frames are dropped: the machine is too slow for all of its channels'
+const YIELDING = `${OVERLOADED}, and pipelines of higher priority are served first`
 
+/** Derives the state of a channel. If several conditions hold, the first one in the order of the code determines the state. */
 export function deriveChannelState(conditions: ChannelConditions): StateReport {
-  const { elementFailure, mediaOutage, source, hasAnalysed, isBusy, isOverloaded, isYielding, sinkFailure } =
-    conditions
+  const { elementFailure, mediaOutage, source, sinkFailure } = conditions
+  const { hasAnalysed, isBusy, isOverloaded, isYielding } = conditions
+
   if (source?.state === 'ended' && !isBusy)
     return { state: 'stopped', reason: source.reason ?? 'the file has ended' }
+
   if (elementFailure) return { state: 'failed', reason: elementFailure }
   if (mediaOutage && hasAnalysed) return { state: 'degraded', reason: mediaOutage, lost: true }
   if (mediaOutage) return { state: 'starting', reason: mediaOutage }
   if (source?.state === 'failed') return { state: 'failed', reason: source.reason }
   if (source?.state === 'reconnecting') return { state: 'degraded', reason: source.reason, lost: true }
+
   // A channel that is overloaded from the start may never analyse a frame: it is degraded, not starting.
   if (!hasAnalysed && !isOverloaded) return { state: 'starting', reason: source?.reason }
+
   if (sinkFailure) return { state: 'degraded', reason: sinkFailure }
   if (source?.loss) return { state: 'degraded', reason: source.reason }
   if (isOverloaded) return { state: 'degraded', reason: isYielding ? YIELDING : OVERLOADED }
   return { state: 'running' }
 }
 
-/** If the channels of a pipeline differ, the first of these states among them determines the pipeline's. */
+/** If the states of a pipeline's channels differ, the first of these states determines the state of the pipeline. */
 const PRECEDENCE: PipelineStatus[] = ['failed', 'degraded', 'starting', 'running', 'stopped']
 
-/** A pipeline with both failed and working channels is degraded; the reason names the source. */
+/**
+ * Derives the state of a pipeline from the states of its channels. If they differ, the reason names the source. A pipeline
+ * with some failed channels is degraded.
+ */
 export function derivePipelineState(channels: readonly (StateReport & { source: number })[]): StateReport {
-  if (channels.length === 0) return { state: 'idle', reason: 'no source is connected' }
-  const precedence = (channel: StateReport) => PRECEDENCE.indexOf(channel.state)
-  const decisive = channels.reduce((best, channel) =>
-    precedence(channel) < precedence(best) ? channel : best,
-  )
+  const byPrecedence = [...channels].sort((a, b) => PRECEDENCE.indexOf(a.state) - PRECEDENCE.indexOf(b.state))
+  const [decisive] = byPrecedence
+  if (!decisive) return { state: 'idle', reason: 'no source is connected' }
   const { state, source, reason } = decisive
-  if (channels.every(channel => channel.state === state)) return { state, reason }
+  const areStatesEqual = channels.every(channel => channel.state === state)
+  if (areStatesEqual) return { state, reason }
   return {
     state: state === 'failed' ? 'degraded' : state,
     reason: reason && `source ${source}: ${reason}`,

@@ -1,4 +1,5 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
+import type { ViewSpec } from '@eyrie/contract/view'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import { removeDuplicateViews, toChannelViews, viewKey } from '../frames/views.ts'
@@ -7,21 +8,24 @@ import type { MediaClient } from '../media/media-client.ts'
 import type { UpstreamResult } from '../media/upstream-results.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 import { deriveChannelState, type StateReport } from './channel-state.ts'
-import { ElementChain } from './element-chain.ts'
+import { type Analysis, ElementChain } from './element-chain.ts'
 import { type DropCause, FrameStatistics } from './frame-statistics.ts'
 import { FrameTraces } from './frame-traces.ts'
 import { ResultPublisher, type ResultPublisherOptions } from './result-publisher.ts'
 import type { StagePlan } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 
+/** Options of a channel, which runs a pipeline on one source. The plan names both by their ids. */
 export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'> {
   pacing: Pacing
+  /** The elements of the pipeline, in order. */
   stages: readonly StagePlan[]
-  /** Maximum number of frames in flight. */
+  /** Maximum number of frames that are analysed at the same time. */
   window: number
   media: MediaClient
   tracer: Tracer
   log: Log
+  /** Delays between the attempts to reopen a failed element. */
   backoff: Backoff
   random: () => number
   sourceStatus(): SourceStatus | undefined
@@ -29,12 +33,16 @@ export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'>
   onChange(): void
 }
 
-/** How many frames a live channel may lag behind to wait for the pictures of its sinks. */
+/** Number of frames that a live channel may lag behind the source while it waits for the pictures of its sinks. */
 const MAX_SINK_LAG = 3
 
 /**
- * Runs a pipeline on a source. With pacing `realtime` it analyses the newest frame and drops older ones; with `all` it
- * analyses every frame, and media waits for the channel.
+ * A pipeline that runs on one source: it reads the frames of the source, runs the elements of the pipeline on each frame and
+ * publishes their results. With pacing `realtime`, the channel analyses the newest frame and drops older ones. With pacing
+ * `all`, it analyses every frame, and the media service waits for the channel.
+ *
+ * The channel reads pictures through a feed. Each element that needs pictures defines a view: their size and format. The
+ * media service writes the pictures of a view to a ring buffer in shared memory.
  */
 export class Channel {
   readonly plan: ChannelPlan
@@ -43,17 +51,21 @@ export class Channel {
   readonly #chain: ElementChain
   readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
-  /** Publishes frames in the order in which they were admitted. */
+  /** Ensures that frames are published in the order in which they were admitted. */
   readonly #publishQueue = new TurnQueue()
+
   #feed: FrameFeed | undefined
-  /** Keys of the views that `#feed` reads. */
+  /** Identifies the views of the current feed. */
   #viewKeys = ''
-  /** Number of the newest frame that was admitted or skipped; undefined before the first one of a ring. */
+
+  /** Number of the last frame that was admitted or skipped; undefined before the first frame of a feed. */
   #lastHandled: number | undefined
-  /** The newest frame that has arrived, and when it did. */
+  /** Number of the newest frame, and its time of arrival in ms of the monotonic clock. */
   #newest = 0
   #newestArrivedAt = 0
+  /** Numbers of the admitted frames that have not been published yet. */
   #inFlight = new Set<number>()
+
   #hasAnalysed = false
   #isStopped = false
 
@@ -70,25 +82,25 @@ export class Channel {
     })
   }
 
-  /** Resolves when all elements are open, or after the first one has failed to open. */
+  /** Resolves when all elements are open, or when the first element has failed to open. */
   get initialized(): Promise<void> {
     return this.#chain.initialized
   }
 
-  /** Lines, zones and other static metadata, by element name. */
+  /** Static metadata of the elements, such as lines and zones, by element name. */
   get metadata(): Record<string, unknown> {
     return this.#chain.metadata
   }
 
   /** Whether frames are waiting or in flight. */
   get isBusy(): boolean {
-    const hasWaiting =
-      this.#feed !== undefined && this.#lastHandled !== undefined && this.#feed.newest > this.#lastHandled
-    return hasWaiting || this.#inFlight.size > 0
+    return this.#hasWaitingFrames() || this.#inFlight.size > 0
   }
 
+  /** The state of the channel, such as `running` or `failed`, with a reason if one is known. */
   get state(): StateReport {
     const { media, sinks, sourceStatus } = this.#options
+    const failedSink = sinks().find(({ failure }) => failure)
     return deriveChannelState({
       elementFailure: this.#chain.failure ?? this.#feed?.failure,
       mediaOutage: media.outage,
@@ -97,19 +109,21 @@ export class Channel {
       isBusy: this.isBusy,
       isOverloaded: this.statistics.isOverloaded,
       isYielding: this.statistics.isYielding,
-      sinkFailure: sinks().find(({ failure }) => failure)?.failure ?? this.#feed?.sinkViewFailure,
+      sinkFailure: failedSink?.failure ?? this.#feed?.sinkViewFailure,
     })
   }
 
-  /** Requests the views of the channel's current sinks from media. */
+  /** Requests the pictures that the current sinks of the channel need. */
   updateSinkViews(): void {
-    const views = removeDuplicateViews(this.#options.sinks().flatMap(({ view }) => view ?? []))
-    this.#feed?.setSinkViews(views, this.#options.pacing === 'all' ? Number.POSITIVE_INFINITY : MAX_SINK_LAG)
+    const { sinks, pacing } = this.#options
+    const views = removeDuplicateViews(sinks().flatMap(({ view }) => view ?? []))
+    const maxLag = pacing === 'all' ? Number.POSITIVE_INFINITY : MAX_SINK_LAG
+    this.#feed?.setSinkViews(views, maxLag)
   }
 
   /**
-   * Stops the analysis. In real time the feed remains open until `stop`: a replacement channel that reads the same views can
-   * continue immediately instead of waiting for the next keyframe.
+   * Stops the analysis. With pacing `realtime` the feed remains open until `stop`, so that a replacement channel with the
+   * same views continues immediately instead of waiting for the next keyframe.
    */
   stopAnalysis(): void {
     this.#isStopped = true
@@ -122,73 +136,94 @@ export class Channel {
     this.#feed?.close()
   }
 
-  /** Opens a new feed if the elements read other views than before. */
+  #hasWaitingFrames(): boolean {
+    if (this.#feed === undefined || this.#lastHandled === undefined) return false
+    return this.#feed.newest > this.#lastHandled
+  }
+
+  /** Called when an element has opened or failed. Replaces the feed if the views of the elements have changed. */
   #updateFeed(): void {
     if (this.#isStopped) return
     const views = toChannelViews(this.#chain.views)
     const viewKeys = views.map(viewKey).sort().join(' ')
     if (this.#chain.isReady && viewKeys !== this.#viewKeys) {
-      const previousFeed = this.#feed
       this.#viewKeys = viewKeys
-      this.#feed = this.#options.media.openFeed(this.plan.source, views, {
-        onFrame: () => this.#admitFrames(),
-        onRestart: () => this.#resetPosition(),
-        onChange: () => this.#options.onChange(),
-      })
-      this.updateSinkViews()
-      previousFeed?.close()
-      this.#resetPosition()
+      this.#replaceFeed(views)
     }
     this.#options.onChange()
   }
 
+  #replaceFeed(views: ViewSpec[]): void {
+    // The previous feed is closed last, so that views of both feeds remain open.
+    const previousFeed = this.#feed
+    this.#feed = this.#options.media.openFeed(this.plan.source, views, {
+      onFrame: () => this.#admitFrames(),
+      onRestart: () => this.#resetPosition(),
+      onChange: () => this.#options.onChange(),
+    })
+    this.updateSinkViews()
+    previousFeed?.close()
+    this.#resetPosition()
+  }
+
+  /** Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier frames are meaningless. */
   #resetPosition(): void {
     this.#lastHandled = undefined
     this.#newest = 0
     this.#inFlight = new Set()
   }
 
-  /** Admits as many frames as fit into the window and releases the ones no longer needed. */
+  /** Admits as many frames as fit into the window, and releases the frames that have been published or skipped. */
   #admitFrames(): void {
     const feed = this.#feed
     if (this.#isStopped || !feed || feed.newest === 0) return
+
     const { newest } = feed
     if (newest > this.#newest) {
       this.#newest = newest
       this.#newestArrivedAt = performance.now()
     }
-    const everyFrame = this.#options.pacing === 'all'
-    this.#lastHandled ??= everyFrame ? feed.consumed : newest - 1
+
+    const analysesEveryFrame = this.#options.pacing === 'all'
+    this.#lastHandled ??= analysesEveryFrame ? feed.consumed : newest - 1
     if (!this.#chain.isReady) this.#skipTo(newest, 'failed')
     while (this.#lastHandled < newest && this.#inFlight.size < this.#options.window) {
-      if (!everyFrame) this.#skipTo(newest - 1, 'overload')
-      this.#admit(feed, ++this.#lastHandled)
+      if (!analysesEveryFrame) this.#skipTo(newest - 1, 'overload')
+      this.#lastHandled += 1
+      this.#admit(feed, this.#lastHandled)
     }
-    feed.consume(Math.min(this.#lastHandled + 1, ...this.#inFlight) - 1)
+
+    const oldestNeeded = Math.min(this.#lastHandled + 1, ...this.#inFlight)
+    feed.consume(oldestNeeded - 1)
   }
 
+  /** Drops all frames up to frame `n` that have not been handled yet. */
   #skipTo(n: number, cause: DropCause): void {
-    const frames = n - this.#lastHandled!
-    if (frames <= 0) return
+    const frameCount = n - this.#lastHandled!
+    if (frameCount <= 0) return
     this.#lastHandled = n
-    this.statistics.recordDropped(frames, cause)
+    this.statistics.recordDropped(frameCount, cause)
   }
 
+  /** Starts the analysis of frame `n`. */
   #admit(feed: FrameFeed, n: number): void {
     const stamp = feed.readStamp(n)
     if (stamp === 'overwritten') {
       this.statistics.recordDropped(1, 'overload')
       return
     }
+
     const wasInterrupted = feed.consumeDiscontinuity(n)
-    const inFlight = this.#inFlight
-    inFlight.add(n)
     const upstream = feed.nextUpstreamResult(stamp.pts)
     const discontinuity = stamp.discontinuity || wasInterrupted || upstream?.discontinuity === true
-    const trace = this.#traces.start(n, this.#newestArrivedAt)
     const admitted = { ...stamp, time: upstream?.time ?? stamp.time, discontinuity }
-    void this.#analyse(admitted, upstream, trace).then(outcome => {
-      trace?.end(outcome)
+
+    const trace = this.#traces.start(n, this.#newestArrivedAt)
+    // A new feed has another set, so that its frames are not confused with the frames of this feed.
+    const inFlight = this.#inFlight
+    inFlight.add(n)
+    void this.#analyse(admitted, upstream, trace).then(failure => {
+      trace?.end(failure)
       inFlight.delete(n)
       this.#admitFrames()
       // The state becomes `stopped` after the last frame of a file.
@@ -196,40 +231,50 @@ export class Channel {
     })
   }
 
-  /** Analyses and publishes a frame. Returns undefined if it was published, otherwise why not. */
+  /** Analyses and publishes a frame. Returns why the frame was not published; undefined if it was. */
   async #analyse(
     stamp: FrameStamp,
     upstream: UpstreamResult | undefined,
     trace: Span | undefined,
   ): Promise<'stopped' | 'overwritten' | 'failed' | undefined> {
-    const { media, log, onChange } = this.#options
     const arrivedAt = this.#newestArrivedAt
     const turn = this.#publishQueue.enqueue()
     const analysis = await this.#chain.process(stamp, upstream, trace)
     await turn.ready
     turn.finish()
+
     if (this.#isStopped) return 'stopped'
     if (typeof analysis === 'string') {
       this.statistics.recordDropped(1, analysis === 'overwritten' ? 'overload' : 'failed')
       return analysis
     }
+
     const latency = performance.now() - arrivedAt
     const span = trace?.child('publish')
-    try {
-      this.#publisher.publish(stamp, media.server?.epoch ?? null, analysis, latency)
-    } catch (error) {
-      // An element's own attributes may be impossible to serialise.
-      log.error({ err: error, n: stamp.n }, 'failed to publish frame')
+    const isPublished = this.#publish(stamp, analysis, latency)
+    span?.end()
+    if (!isPublished) {
       this.statistics.recordDropped(1, 'failed')
       return 'failed'
-    } finally {
-      span?.end()
     }
+
     this.statistics.recordAnalysed(latency)
     if (!this.#hasAnalysed) {
       this.#hasAnalysed = true
-      onChange()
+      this.#options.onChange()
     }
     return undefined
+  }
+
+  /** Publishes the results of a frame. Returns false if attributes that an element added cannot be encoded as JSON. */
+  #publish(stamp: FrameStamp, analysis: Analysis, latency: number): boolean {
+    const { media, log } = this.#options
+    try {
+      this.#publisher.publish(stamp, media.server?.epoch ?? null, analysis, latency)
+      return true
+    } catch (error) {
+      log.error({ err: error, n: stamp.n }, 'failed to publish frame')
+      return false
+    }
   }
 }

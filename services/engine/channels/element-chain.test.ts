@@ -57,7 +57,7 @@ describe('element chain', () => {
     })
   })
 
-  it('opens elements in order, each with the size that an earlier one requested', async () => {
+  it('opens elements in order, each with the picture size that an earlier element requested', async () => {
     const openings: OpenContext[] = []
     const requesting = (name: string, element: Partial<Element>): StagePlan => ({
       name,
@@ -78,7 +78,7 @@ describe('element chain', () => {
     expect(chain.metadata).toEqual({ infer: { model: 'person' } })
   })
 
-  it('runs stateless elements on several frames at once and stateful ones in frame order', async () => {
+  it('runs stateless elements on several frames at once and stateful elements in the order of frames', async () => {
     const pending = new Map<number, () => void>()
     const counted: number[] = []
     await openChain(
@@ -175,7 +175,7 @@ describe('failing element', () => {
     expect(attempts).toBe(before)
   })
 
-  it('fails on an invalid view before media is asked for it', async () => {
+  it('fails on an invalid view without requesting it', async () => {
     await openChain(stage('wild', () => ({}), { view: { format: 'XYZ' } as unknown as ViewSpec }))
     expect(chain.failure).toMatch(/^wild: \/view\/format/)
     expect(chain.views).toEqual([])

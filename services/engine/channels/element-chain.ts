@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Counters, DetectedObject, EventData, PictureSize } from '@eyrie/element'
+import type { Counters, DetectedObject, EventData, FrameResult, PictureSize } from '@eyrie/element'
 import type { Backoff, Span } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
@@ -15,7 +15,9 @@ export interface Analysis {
 }
 
 export interface ElementChainOptions {
+  /** Finds the ring buffer in shared memory to which the media service writes the pictures of a view. */
   findRing: OpenContext['findRing']
+  /** Delays between the attempts to reopen a failed element. */
   backoff: Backoff
   random: () => number
   /** Called after an element has opened or failed. */
@@ -23,11 +25,12 @@ export interface ElementChainOptions {
 }
 
 /**
- * Runs the elements of a channel in order. A failed element is reopened with back-off while the others keep their state.
- * A frame enters a stateful element only after the previous frame has left it, in the order of the calls of `process`.
+ * Runs the elements of a channel, such as a detector and a tracker, in order on each frame. Each element reads the objects of
+ * the previous ones and adds to the results. A failed element is reopened with back-off, while the other elements keep their
+ * state. An element with state processes one frame at a time, in the order of the calls of `process`.
  */
 export class ElementChain {
-  /** Resolves when all elements are open, or after the first one has failed to open. */
+  /** Resolves when all elements are open, or when the first element has failed to open. */
   readonly initialized: Promise<void>
   readonly #stages: readonly Stage[]
   readonly #options: ElementChainOptions
@@ -42,52 +45,59 @@ export class ElementChain {
     void this.#openElements(resolve)
   }
 
+  /** Whether all elements are open. */
   get isReady(): boolean {
     return this.#stages.every(({ element }) => element)
   }
 
+  /** Why an element has failed; undefined if none has. */
   get failure(): string | undefined {
     return this.#stages.find(({ failure }) => failure)?.failure
   }
 
+  /** The size and format of the pictures that each open element reads, if it reads any. */
   get views(): ViewSpec[] {
     return this.#stages.flatMap(({ element }) => element?.view ?? [])
   }
 
   /** Static metadata of the open elements, such as lines and zones, by element name. */
   get metadata(): Record<string, unknown> {
-    return Object.fromEntries(
-      this.#stages.flatMap(({ name, element }) => (element?.metadata ? [[name, element.metadata]] : [])),
-    )
+    const metadataByName: Record<string, unknown> = {}
+    for (const { name, element } of this.#stages) {
+      if (element?.metadata) metadataByName[name] = element.metadata
+    }
+    return metadataByName
   }
 
   /**
-   * Runs a frame through all elements. `upstream` holds the results of another engine for this frame. Each element adds a
-   * child span to `trace`; time between two spans was spent waiting for a turn.
+   * Runs a frame through all elements. `upstream` contains the results of another engine for this frame. Each element adds
+   * a child span to `trace`. Between two spans, the frame waited for the next element.
    */
   async process(
     stamp: FrameStamp,
     upstream: Pick<Analysis, 'objects' | 'events'> = { objects: [], events: [] },
     trace?: Span,
   ): Promise<Analysis | 'overwritten' | 'failed'> {
+    let analysis: Analysis = { objects: upstream.objects, counters: {}, events: upstream.events }
+    // A turn is a place in the queue of an element. The frame enters all queues at once, so that the order of the frames is
+    // the same at each element.
     const turns = this.#stages.map(({ queue }) => queue?.enqueue())
-    let { objects, events } = upstream
-    let counters: Analysis['counters'] = {}
     try {
-      for (const [i, stage] of this.#stages.entries()) {
-        await turns[i]?.ready
+      for (const [index, stage] of this.#stages.entries()) {
+        await turns[index]?.ready
+        const { objects, counters } = analysis
         const span = trace?.child(stage.name)
         const result = await stage.process({ ...stamp, objects, counters })
         span?.end(typeof result === 'string' ? result : undefined)
-        turns[i]?.finish()
+        turns[index]?.finish()
+
         if (result === 'failed') void this.#openElements()
         if (typeof result === 'string') return result
-        objects = result.objects ?? objects
-        counters = mergeCounters(counters, result.counters)
-        events = result.events ? [...events, ...result.events] : events
+        analysis = addResult(analysis, result)
       }
-      return { objects, counters, events }
+      return analysis
     } finally {
+      // Later frames must not wait for a frame that was dropped.
       for (const turn of turns) turn?.finish()
     }
   }
@@ -97,12 +107,13 @@ export class ElementChain {
     for (const stage of this.#stages) stage.close()
   }
 
-  /** Opens closed elements, in order, until all are open. Calls `onFirstAttempt` as `initialized` describes. */
+  /** Opens closed elements in order, until all are open. Calls `onFirstAttempt` after success or after the first failure. */
   async #openElements(onFirstAttempt?: () => void): Promise<void> {
     if (this.#isOpening) return
     this.#isOpening = true
     const { onChange, backoff, random, findRing } = this.#options
     const { signal } = this.#stopping
+
     while (!this.isReady && !signal.aborted) {
       const stage = this.#stages.find(({ element }) => !element)!
       if (stage.failure) {
@@ -112,20 +123,30 @@ export class ElementChain {
       }
       if (!signal.aborted) await stage.open({ size: this.#sizeBefore(stage), findRing })
     }
+
     this.#isOpening = false
     if (signal.aborted) this.close()
     else onChange()
     onFirstAttempt?.()
   }
 
-  /** The picture size requested by the nearest earlier element that requests one. */
+  /** The size to which the last earlier element that resizes pictures has resized them. */
   #sizeBefore(stage: Stage): PictureSize | undefined {
     const earlier = this.#stages.slice(0, this.#stages.indexOf(stage))
     return earlier.findLast(({ element }) => element?.size)?.element?.size
   }
 }
 
-/** Counters with the same name are merged, even when they come from different elements. */
+/** Adds the result of an element to the results of the elements before it. */
+function addResult(analysis: Analysis, { objects, counters, events = [] }: FrameResult): Analysis {
+  return {
+    objects: objects ?? analysis.objects,
+    counters: mergeCounters(analysis.counters, counters),
+    events: [...analysis.events, ...events],
+  }
+}
+
+/** Merges counters with the same name, also from different elements. */
 function mergeCounters(counters: Readonly<Counters>, added: Counters | undefined): Readonly<Counters> {
   if (!added) return counters
   const merged = { ...counters }

@@ -27,7 +27,7 @@ describe('frame statistics', () => {
     expect(statistics.fps).toBe(10)
   })
 
-  it('counts all dropped frames but derives the drop rate from recent overload alone', () => {
+  it('counts all dropped frames but computes the drop rate from recent overload only', () => {
     const { clock, statistics } = createStatistics()
     for (let n = 1; n <= 10; n++) statistics.recordAnalysed(1)
     statistics.recordDropped(6, 'failed')
@@ -86,7 +86,7 @@ describe('frame statistics', () => {
     expect(second(94, 6)).toBe(false)
   })
 
-  it('stays overloaded when frames become few, until hardly any is dropped', () => {
+  it('remains overloaded with few frames until the drop rate falls', () => {
     const { clock, statistics } = createStatistics()
     for (let n = 1; n <= 10; n++) statistics.recordAnalysed(1)
     statistics.recordDropped(10, 'overload')

@@ -1,22 +1,25 @@
+/** The statistics of a channel cover this time. */
 const WINDOW_MS = 10_000
-/** A drop rate is only meaningful over at least this many frames… */
-const MIN_FRAMES = 20
-/** …unless no frame was analysed while at least this many were dropped over this time. */
-const MIN_STARVED_FRAMES = 3
-const STARVED_MS = 5000
-/** A channel becomes overloaded above the first drop rate and recovers below the second. */
+/** A channel becomes overloaded when it drops more than this share of its frames, and recovers below the second share. */
 const OVERLOAD_RATE = 0.1
 const RECOVERY_RATE = 0.03
+/** Minimum number of frames in the window for the drop rate to be meaningful. */
+const MIN_FRAMES = 20
+/** A channel is also overloaded if it analyses no frame at all while it drops this many over this time. */
+const MIN_STARVED_FRAMES = 3
+const MIN_STARVED_MS = 5000
+/** The frame rate of a channel that has just started is computed over at least this time. */
+const MIN_RATE_WINDOW_MS = 1000
 
 /** Why frames were dropped: for lack of capacity, or because something failed. */
 export type DropCause = 'overload' | 'failed'
 
-/** Throughput, latency and drops of a channel over the last ten seconds. Times in ms of a monotonic clock. */
+/** Measures the throughput, latency and drops of a channel over the last ten seconds. Times in ms of a monotonic clock. */
 export class FrameStatistics {
   readonly #now: () => number
   readonly #startedAt: number
-  #analysed: { at: number; latencyMs: number }[] = []
-  #overloadDrops: { at: number; frames: number }[] = []
+  #analysed: { time: number; latencyMs: number }[] = []
+  #overloadDrops: { time: number; frameCount: number }[] = []
   #totalAnalysed = 0
   readonly #totalDropped = { overload: 0, failed: 0 }
   #isRateExceeded = false
@@ -29,20 +32,20 @@ export class FrameStatistics {
 
   recordAnalysed(latencyMs: number): void {
     this.#totalAnalysed++
-    this.#analysed.push({ at: this.#now(), latencyMs })
+    this.#analysed.push({ time: this.#now(), latencyMs })
   }
 
-  recordDropped(frames: number, cause: DropCause): void {
-    this.#totalDropped[cause] += frames
-    if (cause === 'overload') this.#overloadDrops.push({ at: this.#now(), frames })
+  recordDropped(frameCount: number, cause: DropCause): void {
+    this.#totalDropped[cause] += frameCount
+    if (cause === 'overload') this.#overloadDrops.push({ time: this.#now(), frameCount })
   }
 
-  /** A frame was dropped in favour of pipelines of higher priority. */
+  /** Records that a frame was dropped in favour of a pipeline of higher priority. */
   recordYield(): void {
     this.#yieldedAt = this.#now()
   }
 
-  /** Whether frames were recently dropped in favour of pipelines of higher priority. */
+  /** Whether a frame was dropped in favour of a pipeline of higher priority within the last ten seconds. */
   get isYielding(): boolean {
     return this.#yieldedAt >= this.#now() - WINDOW_MS
   }
@@ -59,11 +62,12 @@ export class FrameStatistics {
 
   /** Analysed frames per second. */
   get fps(): number {
-    const seconds = Math.min(WINDOW_MS, Math.max(1000, this.#now() - this.#startedAt)) / 1000
-    return this.#recentAnalysed().length / seconds
+    const age = this.#now() - this.#startedAt
+    const windowMs = Math.min(WINDOW_MS, Math.max(MIN_RATE_WINDOW_MS, age))
+    return (this.#recentAnalysed().length * 1000) / windowMs
   }
 
-  /** Time from decoded frame to output of each analysed frame, in ms. */
+  /** Latency of each analysed frame, from decoding to output, in ms. */
   get latencies(): number[] {
     return this.#recentAnalysed().map(({ latencyMs }) => latencyMs)
   }
@@ -74,40 +78,50 @@ export class FrameStatistics {
     return dropped === 0 ? 0 : dropped / (dropped + this.#recentAnalysed().length)
   }
 
-  /** Whether the machine is too slow for this channel, with hysteresis so that the state doesn't flicker. */
+  /** Whether the machine is too slow for this channel. Hysteresis prevents frequent changes of the state. */
   get isOverloaded(): boolean {
+    this.#updateRateExceeded()
+    return this.#isRateExceeded || this.#isStarved()
+  }
+
+  /** With fewer frames than `MIN_FRAMES`, the drop rate can end an overload but not start one. */
+  #updateRateExceeded(): void {
+    if (this.#isRateExceeded) {
+      this.#isRateExceeded = this.dropRate > RECOVERY_RATE
+      return
+    }
+    const frameCount = this.#countRecentOverloadDrops() + this.#recentAnalysed().length
+    this.#isRateExceeded = frameCount >= MIN_FRAMES && this.dropRate > OVERLOAD_RATE
+  }
+
+  #isStarved(): boolean {
     const dropped = this.#countRecentOverloadDrops()
-    const analysed = this.#recentAnalysed().length
-    const firstDropAt = this.#overloadDrops[0]?.at ?? this.#now()
-    const isStarved =
-      analysed === 0 && dropped >= MIN_STARVED_FRAMES && this.#now() - firstDropAt >= STARVED_MS
-    // A source with few frames can only leave the overloaded state by its rate, never enter it.
-    this.#isRateExceeded = this.#isRateExceeded
-      ? this.dropRate > RECOVERY_RATE
-      : dropped + analysed >= MIN_FRAMES && this.dropRate > OVERLOAD_RATE
-    return this.#isRateExceeded || isStarved
+    if (dropped < MIN_STARVED_FRAMES || this.#recentAnalysed().length > 0) return false
+    const firstDropTime = this.#overloadDrops[0]!.time
+    return this.#now() - firstDropTime >= MIN_STARVED_MS
   }
 
   #countRecentOverloadDrops(): number {
-    const oldest = this.#now() - WINDOW_MS
-    this.#overloadDrops = this.#overloadDrops.filter(({ at }) => at >= oldest)
-    return this.#overloadDrops.reduce((sum, { frames }) => sum + frames, 0)
+    const windowStart = this.#now() - WINDOW_MS
+    this.#overloadDrops = this.#overloadDrops.filter(({ time }) => time >= windowStart)
+    return this.#overloadDrops.reduce((sum, { frameCount }) => sum + frameCount, 0)
   }
 
   #recentAnalysed() {
-    const oldest = this.#now() - WINDOW_MS
-    this.#analysed = this.#analysed.filter(({ at }) => at >= oldest)
+    const windowStart = this.#now() - WINDOW_MS
+    this.#analysed = this.#analysed.filter(({ time }) => time >= windowStart)
     return this.#analysed
   }
 }
 
-/** The median of `values`; 0 if there are none. */
+/** Returns the median; 0 for an empty list. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The `q`-quantile of `values`, with `q` from 0 to 1; 0 if there are none. */
+/** Returns the `q`-quantile, with `q` from 0 to 1; 0 for an empty list. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(Math.floor(q * sorted.length), sorted.length - 1)] ?? 0
+  const index = Math.min(Math.floor(q * sorted.length), sorted.length - 1)
+  return sorted[index] ?? 0
 }

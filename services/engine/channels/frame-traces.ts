@@ -1,10 +1,13 @@
 import type { Span, Tracer } from '@eyrie/kit/tracer'
 import type { ChannelPlan } from '../plan/plan.ts'
 
-/** At most one trace per channel and interval: frames are many and much alike. */
+/** Minimum time between two traced frames of a channel: most frames take the same time. */
 const MIN_INTERVAL_MS = 1000
 
-/** Traces a sample of a channel's frames from arrival to publication. */
+/**
+ * Traces some of the frames of a channel, from arrival to publication. A trace shows how long each step took, and is exported
+ * to a tracing system such as Jaeger.
+ */
 export class FrameTraces {
   readonly #tracer: Tracer
   readonly #plan: ChannelPlan
@@ -15,7 +18,7 @@ export class FrameTraces {
     this.#plan = plan
   }
 
-  /** Returns undefined for a frame that is not sampled. `arrivedAt` in ms of the monotonic clock. */
+  /** Starts the trace of frame `n`; undefined if the frame is not traced. `arrivedAt` in ms of the monotonic clock. */
   start(n: number, arrivedAt: number): Span | undefined {
     if (arrivedAt - this.#lastArrivedAt < MIN_INTERVAL_MS) return undefined
     this.#lastArrivedAt = arrivedAt

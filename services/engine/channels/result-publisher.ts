@@ -7,15 +7,19 @@ import type { ChannelPlan } from '../plan/plan.ts'
 import type { Sink } from '../sinks/sink.ts'
 import type { Analysis } from './element-chain.ts'
 
+/** The channel whose results are published, and where they are sent. */
 export interface ResultPublisherOptions {
   plan: ChannelPlan
   publisher: Publisher
-  /** The sinks that currently accept this channel's frames. */
+  /** The sinks that currently receive the frames of this channel. */
   sinks(): readonly Sink[]
   findRing(view: ViewSpec): RingLocation | undefined
 }
 
-/** Sends the results of a channel to the output and to its sinks. */
+/**
+ * Sends the results of a channel to the output of the engine, which clients follow through the API, and to the sinks of the
+ * channel, such as files.
+ */
 export class ResultPublisher {
   readonly #options: ResultPublisherOptions
   /** The last published JSON of each counter, by name. */
@@ -26,22 +30,26 @@ export class ResultPublisher {
   }
 
   /**
-   * Publishes events and changed counters before the frame, so that a client that receives the frame already has what led
-   * to its counters. `latency` in ms. Throws if an element's own attributes cannot be serialised as JSON.
+   * Publishes the results of a frame. Events and changed counters precede the frame, so that a client knows them when it
+   * receives the frame. `epoch` changes when the stream time `pts` starts anew; `latency` is in ms. Throws if attributes
+   * that an element added cannot be encoded as JSON.
    */
   publish(stamp: FrameStamp, epoch: number | null, analysis: Analysis, latency: number): void {
     const { plan, publisher, sinks, findRing } = this.#options
     const { n, pts, discontinuity, width, height } = stamp
-    const time = new Date(stamp.time / 1000).toISOString()
+    const time = formatMicroseconds(stamp.time)
     const ids = { channel: plan.id, source: plan.source, pipeline: plan.pipeline }
-    const place = { ...ids, pts, epoch, time }
+    const origin = { ...ids, pts, epoch, time }
+
     const { counters } = analysis
     const objects = analysis.objects.map(clipBox)
     const events = analysis.events.map(clipBox)
-    for (const event of events) publisher.publish({ ...place, kind: 'event', data: event })
-    const changed = this.#selectChanged(counters)
-    if (changed) publisher.publish({ ...place, kind: 'count', data: changed })
-    publisher.publish({ ...place, kind: 'frame', data: { n, objects, counters, latency } })
+
+    for (const event of events) publisher.publish({ ...origin, kind: 'event', data: event })
+    const changedCounters = this.#selectChanged(counters)
+    if (changedCounters) publisher.publish({ ...origin, kind: 'count', data: changedCounters })
+    publisher.publish({ ...origin, kind: 'frame', data: { n, objects, counters, latency } })
+
     for (const sink of sinks())
       sink.write(
         { ...ids, n, pts, time, objects, counters, events },
@@ -49,6 +57,7 @@ export class ResultPublisher {
       )
   }
 
+  /** Returns the counters that have changed since the previous frame; undefined if none has. */
   #selectChanged(counters: Readonly<Counters>): Counters | undefined {
     const changed: Counters = {}
     for (const [name, counter] of Object.entries(counters)) {
@@ -61,10 +70,13 @@ export class ResultPublisher {
   }
 }
 
-/** Detectors and trackers may extend a box beyond the picture. Elements see that; clients only get 0..1. */
-function clipBox<T extends { bbox?: BBox | undefined }>(value: T): T {
-  if (!value.bbox || isInsidePicture(value.bbox)) return value
-  return { ...value, bbox: clipToPicture(value.bbox) }
+/** Formats a time in µs since 1970 as RFC 3339. */
+const formatMicroseconds = (time: number) => new Date(time / 1000).toISOString()
+
+/** Detectors and trackers may extend a box beyond the picture. Elements receive such boxes, clients receive 0..1 only. */
+function clipBox<T extends { bbox?: BBox | undefined }>(result: T): T {
+  if (!result.bbox || isInsidePicture(result.bbox)) return result
+  return { ...result, bbox: clipToPicture(result.bbox) }
 }
 
 const isInsidePicture = ({ x, y, w, h }: BBox) => x >= 0 && y >= 0 && x + w <= 1 && y + h <= 1

@@ -4,43 +4,55 @@ import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
 
-/** How to open one element of a pipeline for a channel. */
+/** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
 export interface StagePlan {
   name: string
-  /** The element keeps no state between frames: several frames may be inside at the same time. */
+  /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
   open(context: OpenContext): Promise<Element>
 }
 
+/** What the elements of a channel need from the engine. */
 export interface StageContext {
+  /** Id of the source that the channel analyses. */
   source: number
   elements: ReadonlyMap<string, KnownElement>
   createInference(findRing: OpenContext['findRing']): Inference
-  /** CPU time that an element used for a frame, without inference, in ms. */
+  /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
   log: Log
 }
 
-/** Plans the stages of a channel. Errors in an element's configuration surface when it is opened. */
+/** Plans the stages of a channel. An invalid element is planned too: its failure is reported when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
-  return elements.map(({ name, args, config }) => {
-    const known = context.elements.get(name)
+  return elements.map(element => {
+    const known = context.elements.get(element.name)
     return {
-      name,
-      // A thread processes one frame at a time.
+      name: element.name,
+      // An element that is not inline runs in a thread, which processes one frame at a time.
       isStateless: known?.manifest.stateless === true && known.isInline,
       open: async opening => {
-        if (!known) throw new Error('no plugin has this element: install one that does')
-        return openElement(known, {
-          ...opening,
-          args,
-          config: config && known.isKeyedBySource ? selectSourceConfig(config, context.source) : config,
-          source: context.source,
-          inference: context.createInference(opening.findRing),
-          onCost: ms => context.onCost(name, known.plugin.version, ms),
-          log: context.log,
-        })
+        if (!known) throw new Error('no installed plugin contains this element: install the plugin')
+        return openPlanned(element, known, context, opening)
       },
     }
+  })
+}
+
+function openPlanned(
+  { name, args, config }: PipelineElement,
+  known: KnownElement,
+  context: StageContext,
+  opening: OpenContext,
+): Promise<Element> {
+  const { source } = context
+  return openElement(known, {
+    ...opening,
+    args,
+    config: config && known.isKeyedBySource ? selectSourceConfig(config, source) : config,
+    source,
+    inference: context.createInference(opening.findRing),
+    onCost: ms => context.onCost(name, known.plugin.version, ms),
+    log: context.log,
   })
 }

@@ -11,14 +11,15 @@ import { MAX_OPEN_MS } from '../plugin-host/worker-element.ts'
 import type { StagePlan } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 
+/** An element that takes longer for a frame has failed. */
 const MAX_PROCESS_MS = 10_000
-/** After running this long without a failure, an element restarts with the shortest delay again. */
+/** After running for this long without a failure, an element is reopened with the shortest delay again. */
 const STABLE_MS = 10_000
 
-/** One element of a channel. It closes when the element fails; the chain reopens it. */
+/** One element in the chain of a channel. A failure closes the element, and `ElementChain` reopens it. */
 export class Stage {
   readonly name: string
-  /** Serialises frames; undefined for a stateless element, which accepts any number of frames at once. */
+  /** Admits frames one at a time; undefined for a stateless element, which processes any number of frames at once. */
   readonly queue: TurnQueue | undefined
   readonly #plan: StagePlan
   #element: Element | undefined
@@ -45,17 +46,18 @@ export class Stage {
     const opened = this.#plan.open(context)
     try {
       const element = await withTimeout(MAX_OPEN_MS, opened, 'not opened')
-      // One invalid view would make media reject the whole request.
+      // The media service rejects a request for several views if one of them is invalid.
       if (element.view) parseAs(viewSpec, element.view, '/view')
       this.#element = element
       this.#openedAt = performance.now()
     } catch (error) {
-      opened.then(late => late.close?.()).catch(() => {})
+      // Closes the element if it opens after the timeout.
+      opened.then(element => element.close?.()).catch(() => {})
       this.#fail(error)
     }
   }
 
-  /** Returns `failed` if this frame, or another one in the meantime, made the element fail. */
+  /** Returns `overwritten` if the picture was no longer available, `failed` if the element failed or is closed. */
   async process(frame: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
     if (!element) return 'failed'
@@ -99,10 +101,10 @@ const frameResult = z.strictObject({
   events: z.array(eventData).optional(),
 }) satisfies z.ZodType<FrameResult>
 
-/** Unlike zod, Ajv validates without copying: a channel produces hundreds of objects a second. */
+/** Validates without copying, unlike zod: a channel produces hundreds of objects per second. */
 const isValidFrameResult = new Ajv2020().compile<FrameResult>(z.toJSONSchema(frameResult))
 
-/** Plugins are third-party code: an invalid result must not reach later elements. Throws at the first violation. */
+/** Throws if a plugin, which is third-party code, returned an invalid result. zod describes the first problem. */
 function parseFrameResult(result: unknown): FrameResult {
   return isValidFrameResult(result) ? result : parseAs(frameResult, result, '/result')
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { TurnQueue } from './turn-queue.ts'
 
 describe('turn queue', () => {
-  it('admits one at a time, in the order of enqueueing', async () => {
+  it('admits one turn at a time, in the order of `enqueue`', async () => {
     const queue = new TurnQueue()
     const inside: number[] = []
     const order: number[] = []
@@ -21,7 +21,7 @@ describe('turn queue', () => {
     expect(order).toEqual([0, 1, 2, 3])
   })
 
-  it('lets a turn finish early without letting later ones overtake earlier ones', async () => {
+  it('preserves the order when a turn finishes before it begins', async () => {
     const queue = new TurnQueue()
     const first = queue.enqueue()
     const second = queue.enqueue()

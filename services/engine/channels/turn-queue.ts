@@ -1,8 +1,8 @@
-/** A place in a queue. */
+/** A place in a queue, such as the queue of the frames that wait for an element. */
 export interface Turn {
   /** Resolves when all earlier turns are finished. */
   readonly ready: Promise<void>
-  /** Lets the next turn begin, even if this one never did. Further calls have no effect. */
+  /** Ends this turn, even before it has begun. Further calls have no effect. */
   finish(): void
 }
 

@@ -1,26 +1,27 @@
 import { id, idList, pipeline, sink, source } from '@eyrie/contract'
 import { z } from 'zod'
 
+/** The content of the configuration file: the sources, sinks and pipelines of the engine, and the ids in use. */
 const content = z.strictObject({
   version: z.literal(1),
-  /** Key of the entity tags, so that the tags of two engines differ. */
+  /** Random key of the entity tags: equal configurations of two engines have different tags. */
   tagKey: z.string().min(1),
   /** The next id of each kind. Ids are never reused. */
   next: z.strictObject({ source: id, sink: id, pipeline: id, channel: id }),
   sources: z.array(source),
   sinks: z.array(sink),
   pipelines: z.array(pipeline),
-  /** Every pair of source and pipeline that has ever been connected, until one of them is deleted. */
+  /** Every pair of source and pipeline that was ever connected. A channel keeps its id until one of the two is deleted. */
   channels: z.array(z.strictObject({ id, source: id, pipeline: id })),
   /** Sources of type `file` that have been played to the end. */
   ended: idList,
 })
 
-/** The content of the configuration file. It includes secrets, so the API must not return it unchanged. */
+/** The configuration of the engine, as it is stored. It includes secrets, which the API must not return. */
 export type ConfigurationState = z.infer<typeof content>
 
 export const configurationState = content.refine(isConsistent, {
-  error: 'contains duplicate ids, ids that were never assigned or references to missing objects',
+  error: 'contains duplicate ids, unassigned ids or references to missing objects',
 })
 
 export function emptyState(tagKey: string): ConfigurationState {
@@ -29,25 +30,28 @@ export function emptyState(tagKey: string): ConfigurationState {
 }
 
 function isConsistent({ next, sources, sinks, pipelines, channels }: ConfigurationState): boolean {
-  const sourceIds = toIdSet(sources)
-  const sinkIds = toIdSet(sinks)
-  const pipelineIds = toIdSet(pipelines)
-  return (
+  const areIdsValid =
     hasValidIds(sources, next.source) &&
     hasValidIds(sinks, next.sink) &&
     hasValidIds(pipelines, next.pipeline) &&
-    hasValidIds(channels, next.channel) &&
-    pipelines.every(
-      pipeline =>
-        pipeline.sources.every(id => sourceIds.has(id)) && pipeline.sinks.every(id => sinkIds.has(id)),
-    ) &&
-    channels.every(({ source, pipeline }) => sourceIds.has(source) && pipelineIds.has(pipeline))
+    hasValidIds(channels, next.channel)
+
+  const sourceIds = toIdSet(sources)
+  const sinkIds = toIdSet(sinks)
+  const pipelineIds = toIdSet(pipelines)
+  const arePipelinesConsistent = pipelines.every(
+    pipeline =>
+      pipeline.sources.every(id => sourceIds.has(id)) && pipeline.sinks.every(id => sinkIds.has(id)),
   )
+  const areChannelsConsistent = channels.every(
+    ({ source, pipeline }) => sourceIds.has(source) && pipelineIds.has(pipeline),
+  )
+  return areIdsValid && arePipelinesConsistent && areChannelsConsistent
 }
 
-const toIdSet = (items: { id: number }[]) => new Set(items.map(item => item.id))
+const toIdSet = (entities: { id: number }[]) => new Set(entities.map(({ id }) => id))
 
-/** Whether all ids are unique and less than the next free id. */
-function hasValidIds(items: { id: number }[], nextId: number): boolean {
-  return toIdSet(items).size === items.length && items.every(item => item.id < nextId)
+/** Whether all ids are unique and lower than the next free id. */
+function hasValidIds(entities: { id: number }[], nextId: number): boolean {
+  return toIdSet(entities).size === entities.length && entities.every(({ id }) => id < nextId)
 }

@@ -5,12 +5,14 @@ import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
 import { type ConfigurationState, configurationState, emptyState } from './configuration-state.ts'
 
-/** The configuration file. It is read at start and replaced atomically by every edit. */
+/** The configuration file. The engine reads it on start and replaces it atomically with every edit. */
 export interface ConfigurationStore {
   /** Returns an empty configuration if the file does not exist. Throws an Error with the path if it is damaged. */
   read(): Promise<ConfigurationState>
   write(state: ConfigurationState): Promise<void>
 }
+
+const TAG_KEY_BYTES = 16
 
 export function createConfigurationStore(folder: string): ConfigurationStore {
   const file = join(folder, 'configuration.json')
@@ -20,11 +22,10 @@ export function createConfigurationStore(folder: string): ConfigurationStore {
       try {
         return parseAs(configurationState, JSON.parse(await readFile(file, 'utf8')))
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
-          return emptyState(randomBytes(16).toString('hex'))
-        const { message } = cause as Error
+        const { code, message } = cause as NodeJS.ErrnoException
+        if (code === 'ENOENT') return emptyState(randomBytes(TAG_KEY_BYTES).toString('hex'))
         throw new Error(
-          `the configuration in ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty one`,
+          `the configuration file ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty configuration`,
           { cause },
         )
       }

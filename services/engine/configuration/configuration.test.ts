@@ -64,8 +64,8 @@ describe('configuration', () => {
     })
   })
 
-  describe('assigns ids', () => {
-    test('to all of many concurrent creations', async () => {
+  describe('ids', () => {
+    test('are unique for concurrent creations', async () => {
       const created = await Promise.all(
         Array.from({ length: 50 }, () => fresh.configuration.sources.create(createCameraSource())),
       )
@@ -75,7 +75,7 @@ describe('configuration', () => {
       expect(fresh.configuration.sources.list().value.map(({ id }) => id)).toEqual(ids)
     })
 
-    test('only once, even after deletion and restart', async () => {
+    test('are never reused, even after deletion and restart', async () => {
       const first = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.remove(first.value.id, false)
       await fresh.restart()
@@ -84,7 +84,7 @@ describe('configuration', () => {
       )
     })
 
-    test('to channels per pair of source and pipeline, as long as both exist', async () => {
+    test('of channels belong to a source and a pipeline until one of them is deleted', async () => {
       const a = await fresh.configuration.sources.create(createCameraSource())
       const b = await fresh.configuration.sources.create(createCameraSource('rtsp://b/'))
       const pipeline = await fresh.configuration.pipelines.create(
@@ -99,8 +99,8 @@ describe('configuration', () => {
     })
   })
 
-  describe('with concurrent edits of one resource', () => {
-    test('rejects an edit with an outdated entity tag', async () => {
+  describe('concurrent edits of one resource', () => {
+    test('are rejected with an outdated entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       await fresh.configuration.sources.modify(value.id, { rate: 5 }, etag)
       await expect(fresh.configuration.sources.modify(value.id, { rate: 7 }, etag)).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('configuration', () => {
       expect(fresh.configuration.sources.get(value.id).value.rate).toBe(5)
     })
 
-    test('accepts exactly one of many edits with the same entity tag', async () => {
+    test('are accepted exactly once with the same entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create(createCameraSource())
       const edits = [1, 2, 3, 4, 5].map(rate => fresh.configuration.sources.modify(value.id, { rate }, etag))
       const results = await Promise.allSettled(edits)
@@ -118,8 +118,8 @@ describe('configuration', () => {
     })
   })
 
-  describe('after a file has ended', () => {
-    test('does not play it again after a restart', async () => {
+  describe('a file that has been played to the end', () => {
+    test('is not played again after a restart', async () => {
       await fresh.configuration.sources.create(createFileSource(fresh.folder, 'a.mp4'))
       fresh.endSource(1)
       await fresh.configuration.sources.create(createCameraSource())
@@ -127,7 +127,7 @@ describe('configuration', () => {
       expect(fresh.plans.at(-1)?.sources.map(({ ended }) => ended)).toEqual([true, false])
     })
 
-    test('plays it again after its source was edited', async () => {
+    test('is played again after an edit of its source', async () => {
       const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'a.mp4'))
       fresh.endSource(value.id)
       await fresh.configuration.sources.update(value.id, createFileSource(fresh.folder, 'a.mp4'))

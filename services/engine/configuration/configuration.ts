@@ -21,7 +21,7 @@ import type { Roots } from './checks/addresses.ts'
 import { type ConfigurationState, emptyState } from './configuration-state.ts'
 import { createConfigurationStore } from './configuration-store.ts'
 import { applyDeployment, type RecordingPolicy } from './deployment.ts'
-import { assertIfMatch, computeEtag, type Tagged } from './etag.ts'
+import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
 import { type Connectable, connectToPipeline, disconnectFromPipeline } from './pipeline-connections.ts'
 import { createPipelineDefinition } from './pipeline-definition.ts'
 import { createResources, type Edit, type Resources } from './resources.ts'
@@ -29,7 +29,47 @@ import { assignChannelIds, listConnectedChannels, toPlan } from './runtime-plan.
 import { createSinkDefinition } from './sink-definition.ts'
 import { createSourceDefinition } from './source-definition.ts'
 
-/** Runs the channels of a plan. */
+/**
+ * The configuration of the engine: its sources, sinks and pipelines. Edits run one at a time. Each edit is validated,
+ * written to disk and then applied to the runtime. An edit does not fail if the runtime cannot apply it: failures are
+ * reported as states of channels.
+ */
+export interface Configuration {
+  /** Reads the stored configuration and applies it. Throws an Error if the file is damaged. */
+  start(): Promise<void>
+  get(): WithEtag<ConfigurationBody>
+  /** Replaces the whole configuration, see `applyDeployment`. */
+  deploy(deployment: Deployment, options?: DeployOptions): Promise<WithEtag<ConfigurationBody>>
+  sources: Resources<Source, SourceInput>
+  sinks: Resources<Sink, SinkInput>
+  pipelines: Resources<Pipeline, PipelineInput>
+  /** Adds sources or sinks (`kind`) to a pipeline. */
+  connect(
+    pipeline: number,
+    kind: Connectable,
+    ids: number[],
+    ifMatch?: string,
+    override?: Override,
+  ): Promise<WithEtag<Pipeline>>
+  /** Removes sources or sinks (`kind`) from a pipeline. */
+  disconnect(
+    pipeline: number,
+    kind: Connectable,
+    ids: number[],
+    ifMatch?: string,
+  ): Promise<WithEtag<Pipeline>>
+  /**
+   * Runs `change` while no edit runs, then applies the configuration again. For changes outside the configuration that
+   * affect pipelines, such as activating a plugin. Rejects without applying the configuration if `change` rejects.
+   */
+  runExclusive(change: (configured: ConfiguredPipelines) => Promise<void>): Promise<void>
+  /** The channels whose source and pipeline are connected. */
+  channels(): ChannelPlan[]
+  /** The configuration as the runtime executes it. */
+  plan(): Plan
+}
+
+/** The part of the engine that runs the channels of a plan. */
 export interface PlanRunner {
   apply(plan: Plan): Promise<void>
   /** Calls the listener when a source of type `file` has been played to the end. */
@@ -44,91 +84,73 @@ export interface ConfigurationDependencies {
   catalog: Catalog
   runtime: PlanRunner
   tracer?: Tracer
-  /** Throws `EyrieError` (`capacity`) if the machine cannot run what the second plan adds to the first. */
-  admit(before: Plan, after: Plan): void
+  /** Throws `EyrieError` (`capacity`) if the machine lacks the capacity for the channels of `after`. */
+  checkCapacity(before: Plan, after: Plan): void
   log: Log
 }
 
-/**
- * The configuration of the engine. Edits are serialized; each one is validated, written to disk and then applied to the
- * runtime. Failures of the runtime are reported as channel states and never fail an edit.
- */
-export interface Configuration {
-  /** Loads and applies the stored configuration. Throws an Error if the file is damaged. */
-  start(): Promise<void>
-  get(): Tagged<ConfigurationBody>
-  /** `recordings` defaults to `replace`. */
-  deploy(
-    deployment: Deployment,
-    ifMatch?: string,
-    override?: Override,
-    recordings?: RecordingPolicy,
-  ): Promise<Tagged<ConfigurationBody>>
-  sources: Resources<Source, SourceInput>
-  sinks: Resources<Sink, SinkInput>
-  pipelines: Resources<Pipeline, PipelineInput>
-  connect(
-    pipeline: number,
-    kind: Connectable,
-    ids: number[],
-    ifMatch?: string,
-    override?: Override,
-  ): Promise<Tagged<Pipeline>>
-  disconnect(pipeline: number, kind: Connectable, ids: number[], ifMatch?: string): Promise<Tagged<Pipeline>>
-  /**
-   * Changes something that pipelines depend on, such as the active plugins, while no edit runs, and then applies the
-   * configuration to the runtime again. Rejects without applying it if `change` rejects.
-   */
-  runExclusive(change: (configured: ConfiguredPipelines) => Promise<void>): Promise<void>
-  /** The channels that are connected now. */
-  channels(): ChannelPlan[]
-  /** The plan that the runtime executes. */
-  plan(): Plan
+export interface DeployOptions {
+  /** The `If-Match` header, see `assertIfMatch`. */
+  ifMatch?: string | undefined
+  override?: Override | undefined
+  /** Defaults to `replace`. */
+  recordingPolicy?: RecordingPolicy
 }
 
+/** The part of the configuration that depends on plugins. */
 export type ConfiguredPipelines = Pick<ConfigurationState, 'sources' | 'pipelines'>
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
-  const { catalog, runtime, admit, roots, pacing, tracer = noopTracer, log } = dependencies
+  const { catalog, runtime, checkCapacity, roots, pacing, tracer = noopTracer, log } = dependencies
   const store = createConfigurationStore(dependencies.folder)
   const mutex = new Mutex()
   let state: ConfigurationState = emptyState('')
 
   const getState = () => state
 
-  const edit: Edit = (change, override) =>
-    mutex.runExclusive(async () => {
-      const next = assignChannelIds(await change(state))
-      if (isDeepStrictEqual(next, state)) return state
-      if (override !== 'capacity') admit(toPlan(state, pacing), toPlan(next, pacing))
-      const span = tracer.startSpan('configuration apply', { attributes: toSpanAttributes(next) })
-      await store.write(next).catch(error => {
-        span?.end(error.message)
-        throw error
-      })
-      state = next
-      await applyToRuntime()
-      span?.end()
-      return next
-    })
-
   const applyToRuntime = () =>
     runtime
       .apply(toPlan(state, pacing))
       .catch(error => log.error({ err: error }, 'failed to apply configuration'))
 
-  /** Cached per state, because the configuration is read much more often than edited. */
-  let cached: { state: ConfigurationState; body: Tagged<ConfigurationBody> } | undefined
+  /** Writes the new state to disk and applies it to the runtime. */
+  async function commit(next: ConfigurationState): Promise<void> {
+    const span = tracer.startSpan('configuration apply', { attributes: toSpanAttributes(next) })
+    try {
+      await store.write(next)
+    } catch (error) {
+      span?.end((error as Error).message)
+      throw error
+    }
+    state = next
+    await applyToRuntime()
+    span?.end()
+  }
+
+  /** Runs one edit. An edit that changes nothing is not committed. */
+  const edit: Edit = (change, override) =>
+    mutex.runExclusive(async () => {
+      const next = assignChannelIds(await change(state))
+      if (isDeepStrictEqual(next, state)) return state
+      if (override !== 'capacity') checkCapacity(toPlan(state, pacing), toPlan(next, pacing))
+      await commit(next)
+      return next
+    })
+
+  /** The body of the current state. It is cached, because the configuration is read far more often than edited. */
+  let cached: { state: ConfigurationState; body: WithEtag<ConfigurationBody> } | undefined
   const getBody = () => {
     if (cached?.state !== state) cached = { state, body: toBody(state) }
     return cached.body
   }
 
+  const sources = createResources(createSourceDefinition(roots, catalog), getState, edit)
+  const sinks = createResources(createSinkDefinition(roots), getState, edit)
   const pipelines = createResources(createPipelineDefinition(catalog), getState, edit)
 
   runtime.onSourceEnded(source => {
     edit(state => markEnded(state, source)).catch(error =>
-      log.error({ err: error, source }, 'failed to store the end of a file source'),
+      log.error({ err: error, source }, 'failed to mark file source as ended'),
     )
   })
 
@@ -138,23 +160,21 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       await applyToRuntime()
     },
     get: getBody,
-    deploy: async (deployment, ifMatch, override, recordings) =>
-      toBody(
-        await edit(state => {
-          assertIfMatch(ifMatch, toBody(state).etag)
-          return applyDeployment(state, deployment, roots, catalog, recordings)
-        }, override),
-      ),
-    sources: createResources(createSourceDefinition(roots, catalog), getState, edit),
-    sinks: createResources(createSinkDefinition(roots), getState, edit),
+    deploy: async (deployment, { ifMatch, override, recordingPolicy } = {}) => {
+      const deployed = await edit(current => {
+        assertIfMatch(ifMatch, toBody(current).etag)
+        return applyDeployment(current, deployment, roots, catalog, recordingPolicy)
+      }, override)
+      return toBody(deployed)
+    },
+    sources,
+    sinks,
     pipelines,
-    connect: (id, kind, ids, ifMatch, override) =>
-      pipelines.change(
-        id,
-        ifMatch,
-        (pipeline, state) => connectToPipeline(state, pipeline, kind, ids),
-        override,
-      ),
+    connect: (id, kind, ids, ifMatch, override) => {
+      const addConnections = (pipeline: Pipeline, current: ConfigurationState) =>
+        connectToPipeline(current, pipeline, kind, ids)
+      return pipelines.change(id, ifMatch, addConnections, override)
+    },
     disconnect: (id, kind, ids, ifMatch) =>
       pipelines.change(id, ifMatch, pipeline => disconnectFromPipeline(pipeline, kind, ids)),
     runExclusive: change =>
@@ -167,8 +187,8 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
   }
 }
 
-/** The configuration as the API returns it: without secrets, but with an entity tag that depends on them. */
-function toBody({ tagKey, sources, sinks, pipelines }: ConfigurationState): Tagged<ConfigurationBody> {
+/** The configuration as the API returns it: secrets are hidden, but changes of secrets change the entity tag. */
+function toBody({ tagKey, sources, sinks, pipelines }: ConfigurationState): WithEtag<ConfigurationBody> {
   return {
     value: { sources: sources.map(hideSecrets), sinks: sinks.map(hideSecrets), pipelines },
     etag: computeEtag(tagKey, { sources, sinks, pipelines }),

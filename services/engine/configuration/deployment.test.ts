@@ -32,7 +32,7 @@ describe('configuration', () => {
       ])
     })
 
-    test('replaces positions in configs and filters by ids', async () => {
+    test('replaces source positions in configs and filters by ids', async () => {
       await fresh.configuration.sources.create(createCameraSource('rtsp://before/'))
       const filtered = { ...discardSink, filter: [1] }
       const { value } = await fresh.configuration.deploy([
@@ -46,7 +46,7 @@ describe('configuration', () => {
       expect(value.sinks[0]?.filter).toEqual([3])
     })
 
-    test('rejects a config that refers to one source by two positions', async () => {
+    test('rejects a config with two positions of the same source', async () => {
       const twice = object([createCameraSource('rtsp://a/'), createCameraSource('rtsp://a/')], {
         '0': lineConfig,
         '1': lineConfig,
@@ -81,7 +81,7 @@ describe('configuration', () => {
       expect(fresh.plans.at(-1)?.channels).toEqual(expect.arrayContaining(plan!.channels))
     })
 
-    test('rejects two sinks that record to one file', async () => {
+    test('rejects two sinks that record to the same file', async () => {
       const recorder = (query: string): SinkInput => ({
         type: 'video',
         address: `file://${fresh.folder}/output/door.mp4${query}`,
@@ -131,7 +131,7 @@ describe('configuration', () => {
           ]),
         ],
       ],
-    ])('is rejected as a whole with the place %s', async (place, body) => {
+    ])('changes nothing if it is invalid, and reports the place %s', async (place, body) => {
       await fresh.configuration.deploy([object([createCameraSource('rtsp://running/')])])
       const before = fresh.configuration.get()
       await expect(fresh.configuration.deploy(body() as never)).rejects.toMatchObject({

@@ -1,4 +1,12 @@
-import type { Deployment, Recording, Sink, SinkInput, Source, SourceInput } from '@eyrie/contract'
+import type {
+  Deployment,
+  PipelineInput,
+  Recording,
+  Sink,
+  SinkInput,
+  Source,
+  SourceInput,
+} from '@eyrie/contract'
 import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { Catalog } from '../catalog/catalog.ts'
 import { hideSecrets, restoreSecrets } from './checks/address-secrets.ts'
@@ -9,13 +17,18 @@ import type { ConfigurationState } from './configuration-state.ts'
 import { assignPipelineIds, canonicalJson, createIdAssigner } from './entity-identity.ts'
 import { checkElements } from './pipeline-definition.ts'
 
-/** Whether a deployment replaces the recording settings of its sources, or keeps the stored ones (v1 and v2). */
+/**
+ * Whether a deployment replaces the recording settings of its sources or keeps the stored ones, as in v1 and v2, whose
+ * sources have no recording settings.
+ */
 export type RecordingPolicy = 'replace' | 'keep'
 
 /**
- * The configuration that results from a deployment. Objects that equal stored ones keep their ids and continue to run.
- * In the deployment, keys of configs and filters of sinks are positions in the `sources` of the same object; they are
- * replaced by ids. Throws `EyrieError` (`syntax`) at the invalid place.
+ * Replaces the whole configuration by a deployment: a list of objects, each with the sources, sinks and elements of one
+ * pipeline. Sources, sinks and pipelines that equal stored ones keep their ids, so their channels continue to run.
+ *
+ * Objects have no ids: element configs and sink filters refer to sources by their position in the object. The positions
+ * are replaced by ids. Throws `EyrieError` (`syntax`) at the invalid place.
  */
 export async function applyDeployment(
   state: ConfigurationState,
@@ -25,86 +38,128 @@ export async function applyDeployment(
   recordingPolicy: RecordingPolicy = 'replace',
 ): Promise<ConfigurationState> {
   await checkDeployment(deployment, roots, catalog)
-  const restoreSourceSecrets = createSecretRestorer(state.sources)
-  const restoreSinkSecrets = createSecretRestorer(state.sinks)
+  const sources = createSourceAssigner(state, recordingPolicy)
+  const sinks = createSinkAssigner(state)
 
-  // Recording settings are compared separately: changing them must not restart the channels of a source.
-  const sourceIds = createIdAssigner(state.sources.map(withoutRecording), state.next.source)
-  const sinkIds = createIdAssigner<Sink>(state.sinks, state.next.sink)
-  const recordings = new Map<number, Recording>()
-  if (recordingPolicy === 'keep')
-    for (const { id, recording } of state.sources) if (recording) recordings.set(id, recording)
-
-  const pipelineContents = deployment.map((object, index) => {
-    const sources = object.sources.map(({ recording, ...source }, position) => {
-      const id = sourceIds.assign(restoreSourceSecrets(source, `/${index}/sources/${position}/address`))
-      if (recording) recordings.set(id, recording)
-      return id
-    })
-    const sinks = object.sinks.map((sink, position) =>
-      sinkIds.assign({
-        ...restoreSinkSecrets(sink, `/${index}/sinks/${position}/address`),
-        filter: unique(sink.filter.map(source => sources[source]!)),
-      }),
+  const pipelineInputs = deployment.map((object, index): PipelineInput => {
+    const sourceIds = object.sources.map((source, position) =>
+      sources.assign(source, `/${index}/sources/${position}/address`),
     )
+    const sinkIds = object.sinks.map((sink, position) => {
+      const filter = removeDuplicates(sink.filter.map(sourcePosition => sourceIds[sourcePosition]!))
+      return sinks.assign({ ...sink, filter }, `/${index}/sinks/${position}/address`)
+    })
+    const toSourceId = (position: number) => sourceIds[position]
+
     return {
       ...object,
-      elements: mapSourceKeys(object.elements, catalog, position => sources[position], `/${index}/elements`),
-      sources: unique(sources),
-      sinks: unique(sinks),
+      elements: mapSourceKeys(object.elements, catalog, toSourceId, `/${index}/elements`),
+      sources: removeDuplicates(sourceIds),
+      sinks: removeDuplicates(sinkIds),
     }
   })
-  const { pipelines, nextId } = assignPipelineIds(pipelineContents, state.pipelines, state.next.pipeline)
 
-  const sources = sourceIds.all().map((source): Source => {
-    const recording = recordings.get(source.id)
-    return recording ? { ...source, recording } : source
-  })
-  const deployedIds = new Set(sources.map(source => source.id))
+  const { pipelines, nextId } = assignPipelineIds(pipelineInputs, state.pipelines, state.next.pipeline)
+  const deployedSources = sources.list()
+  const deployedIds = new Set(deployedSources.map(({ id }) => id))
   const deployed = {
     ...state,
-    next: { ...state.next, source: sourceIds.nextId(), sink: sinkIds.nextId(), pipeline: nextId },
-    sources,
-    sinks: sinkIds.all(),
+    next: { ...state.next, source: sources.nextId(), sink: sinks.nextId(), pipeline: nextId },
+    sources: deployedSources,
+    sinks: sinks.list(),
     pipelines,
     ended: state.ended.filter(id => deployedIds.has(id)),
   }
-  assertDistinctSinkTargets(
-    deployed.sinks,
-    sink => `/${pipelines.findIndex(({ sinks }) => sinks.includes(sink))}/sinks`,
-  )
-  assertNoFeedbackLoop(deployed, pipeline => `/${pipelines.findIndex(({ id }) => id === pipeline)}/sinks`)
+  assertNoConflicts(deployed)
   return deployed
 }
 
+/** Throws `EyrieError` (`syntax`) at the first invalid address, filter or element. */
 async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Catalog): Promise<void> {
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
     const isSource = (position: number) => position < sources.length
+
     for (const [position, { type, address }] of sources.entries())
       await checkSourceAddress(type, address, toJsonPointer([index, 'sources', position, 'address']), roots)
+
     for (const [position, { type, address, filter }] of sinks.entries()) {
       await checkSinkAddress(type, address, toJsonPointer([index, 'sinks', position, 'address']), roots)
-      const invalid = filter.findIndex(source => !isSource(source))
+      const invalid = filter.findIndex(sourcePosition => !isSource(sourcePosition))
       if (invalid >= 0)
         throw syntaxError(
           toJsonPointer([index, 'sinks', position, 'filter', invalid]),
-          `there is no source at position ${filter[invalid]}`,
+          `source position ${filter[invalid]} does not exist: the object has ${sources.length} sources`,
         )
     }
-    checkElements(elements, catalog, `/${index}/elements`, isSource)
+
+    const positions = sources.length === 1 ? 'position 0' : `positions 0 to ${sources.length - 1}`
+    const description = `the keys of a deployed config are positions in sources, here ${positions}`
+    checkElements(elements, catalog, `/${index}/elements`, { has: isSource, description })
   }
 }
 
-/** Replaces `***` by the secrets of the stored source or sink with the same type and the same address apart from them. */
+/** Assigns ids to sources. Recording settings are not compared: a change must not restart the channels of the source. */
+function createSourceAssigner(state: ConfigurationState, recordingPolicy: RecordingPolicy) {
+  const withoutRecording = ({ recording: _, ...source }: Source) => source
+  const ids = createIdAssigner(state.sources.map(withoutRecording), state.next.source)
+  const restoreStoredSecrets = createSecretRestorer(state.sources)
+
+  const recordings = new Map<number, Recording>()
+  if (recordingPolicy === 'keep') {
+    for (const { id, recording } of state.sources) if (recording) recordings.set(id, recording)
+  }
+
+  return {
+    assign: ({ recording, ...source }: SourceInput, path: string): number => {
+      const id = ids.assign(restoreStoredSecrets(source, path))
+      if (recording) recordings.set(id, recording)
+      return id
+    },
+    list: () =>
+      ids.list().map((source): Source => {
+        const recording = recordings.get(source.id)
+        return recording ? { ...source, recording } : source
+      }),
+    nextId: ids.nextId,
+  }
+}
+
+/** Assigns ids to sinks. */
+function createSinkAssigner(state: ConfigurationState) {
+  const ids = createIdAssigner<Sink>(state.sinks, state.next.sink)
+  const restoreStoredSecrets = createSecretRestorer(state.sinks)
+  return {
+    assign: (sink: SinkInput, path: string): number => ids.assign(restoreStoredSecrets(sink, path)),
+    list: ids.list,
+    nextId: ids.nextId,
+  }
+}
+
+/**
+ * Returns a function that replaces each `***` in an address by the stored secret. The stored source or sink has no id
+ * here: it is found by its type and its address without secrets.
+ */
 function createSecretRestorer(stored: (Source | Sink)[]) {
   const toKey = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) =>
     canonicalJson({ type, address })
-  const addresses = new Map(stored.map(item => [toKey(hideSecrets(item)), item.address]))
+  const addresses = new Map(stored.map(resource => [toKey(hideSecrets(resource)), resource.address]))
   return <Input extends SourceInput | SinkInput>(input: Input, path: string): Input => ({
     ...input,
     address: restoreSecrets(input.address, addresses.get(toKey(input)), path),
   })
 }
 
-const withoutRecording = ({ recording: _, ...source }: Source) => source
-const unique = (ids: number[]) => [...new Set(ids)]
+/** Error paths refer to the deployment, in which the position of an object is that of its pipeline. */
+function assertNoConflicts(deployed: ConfigurationState): void {
+  const { pipelines, sinks } = deployed
+  assertDistinctSinkTargets(sinks, sink => {
+    const index = pipelines.findIndex(pipeline => pipeline.sinks.includes(sink))
+    return `/${index}/sinks`
+  })
+  assertNoFeedbackLoop(deployed, id => {
+    const index = pipelines.findIndex(pipeline => pipeline.id === id)
+    return `/${index}/sinks`
+  })
+}
+
+const removeDuplicates = (ids: number[]) => [...new Set(ids)]

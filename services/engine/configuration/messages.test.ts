@@ -48,7 +48,7 @@ describe('address of a message source or sink', () => {
     ['zmqinternal', 'inproc://', /must be a URL such as inproc:/],
     ['zmqinternal', 'inproc://name?bind=true', /invalid query parameter/],
     ['embedding', 'file:///etc/vectors.jsonl', /lies outside the allowed folders/],
-    ['embedding', 'postgres://me:xyzzy@host', /must be such as postgres:/],
+    ['embedding', 'postgres://me:xyzzy@host', /must have the form postgres:/],
   ])('is rejected for a %s sink: %s', async (type, address, reason) => {
     const refused = opened.configuration.sinks.create(sinkOf(type, address))
     await expect(refused).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(reason) })
@@ -77,7 +77,7 @@ describe('address of a message source or sink', () => {
 describe('database password', () => {
   const shown = 'postgres://me:***@host/vectors'
 
-  it('is never returned and is kept when *** is sent back', async () => {
+  it('is never returned, and is retained if *** is sent back', async () => {
     const { value } = await opened.configuration.sinks.create(
       sinkOf('embedding', 'postgres://me:xyzzy@host/vectors'),
     )
@@ -88,7 +88,7 @@ describe('database password', () => {
     expect(opened.plans.at(-1)?.sinks[0]?.address).toBe('postgres://me:xyzzy@host/vectors?table=faces')
   })
 
-  it('is kept by a deployment that sends *** back', async () => {
+  it('is retained by a deployment that sends *** back', async () => {
     const object = (address: string) => [
       {
         sources: [createCameraSource()],
@@ -130,7 +130,7 @@ describe('feedback loop of pipelines', () => {
     expect(pipelines.get(value.id).value.sinks).toEqual([toB])
   })
 
-  it('is rejected across other pipelines, in any order of creation', async () => {
+  it('is rejected if it passes through other pipelines, in any order of creation', async () => {
     const { pipelines, sources, sinks } = opened.configuration
     await pipelines.create({ ...createLineCrossingPipeline([1]), sinks: [toA] })
     await pipelines.create({ ...createLineCrossingPipeline([fromA]), sinks: [toB] })
@@ -144,7 +144,7 @@ describe('feedback loop of pipelines', () => {
     await expect(sources.update(fromA, reading('c'))).rejects.toMatchObject(refusal('/address'))
   })
 
-  it('is rejected in a deployment with its place', async () => {
+  it('is rejected in a deployment, with the place of the sinks', async () => {
     const object = (source: SourceInput, sink: SinkInput) => ({
       ...{ sources: [source], sinks: [sink], elements: createLineCrossingElements(), priority: 5 },
     })

@@ -1,6 +1,7 @@
 import { EyrieError, type Pipeline } from '@eyrie/contract'
 import type { ConfigurationState } from './configuration-state.ts'
 
+/** The resources that can be connected to a pipeline. */
 export type Connectable = 'sources' | 'sinks'
 
 /** Adds sources or sinks to a pipeline. Throws `EyrieError` (`id`) if any is unknown or already connected. */
@@ -10,7 +11,7 @@ export function connectToPipeline(
   kind: Connectable,
   ids: number[],
 ): Pipeline {
-  const existing = new Set(state[kind].map(item => item.id))
+  const existing = new Set(state[kind].map(({ id }) => id))
   const invalid = ids.filter(id => !existing.has(id) || pipeline[kind].includes(id))
   assertNoInvalidIds(invalid, pipeline, kind, 'do not exist or are already connected')
   return { ...pipeline, [kind]: [...pipeline[kind], ...ids] }
@@ -35,10 +36,11 @@ export function assertNotConnected({ pipelines }: ConfigurationState, kind: Conn
   )
 }
 
-function assertNoInvalidIds(ids: number[], { id }: Pipeline, kind: Connectable, problem: string): void {
-  if (ids.length === 0) return
-  throw new EyrieError('id', `${kind} ${ids.join(', ')} ${problem}; pipeline ${id} is unchanged`, {
+function assertNoInvalidIds(invalid: number[], pipeline: Pipeline, kind: Connectable, problem: string): void {
+  if (invalid.length === 0) return
+  const { id } = pipeline
+  throw new EyrieError('id', `${kind} ${invalid.join(', ')} ${problem}; pipeline ${id} is unchanged`, {
     status: 400,
-    value: { id: String(id), [kind]: ids },
+    value: { id: String(id), [kind]: invalid },
   })
 }

@@ -11,16 +11,17 @@ import { assertNoFeedbackLoop } from './checks/sink-conflicts.ts'
 import { mapSourceKeys } from './checks/source-keys.ts'
 import type { ResourceDefinition } from './resources.ts'
 
+/** Defines how pipelines, which run elements such as detectors on the frames of their sources, are validated and removed. */
 export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<Pipeline, PipelineInput> {
   return {
     name: 'pipeline',
     input: pipelineInput,
     list: state => state.pipelines,
     replaceList: (state, pipelines) => ({ ...state, pipelines }),
-    toStored: async (input, _, state) => {
+    toStored: async (input, _stored, state) => {
       const sources = new Set(state.sources.map(source => source.id))
       const sinks = new Set(state.sinks.map(sink => sink.id))
-      checkElements(input.elements, catalog, '/elements', source => sources.has(source))
+      checkElements(input.elements, catalog, '/elements', listSourceIds(sources))
       assertExist('sources', input.sources, sources)
       assertExist('sinks', input.sinks, sinks)
       return input
@@ -43,16 +44,38 @@ export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<P
   }
 }
 
+/** The sources that the keys of a config may name. */
+export interface ConfigSources {
+  has(source: number): boolean
+  /** What the keys may be, for error messages. */
+  description: string
+}
+
+/** Maximum number of ids in an error message. */
+const MAX_LISTED_IDS = 20
+
+/** The keys of a stored config are ids of sources. */
+export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
+  const listed = [...ids].slice(0, MAX_LISTED_IDS).join(', ')
+  const more = ids.size > MAX_LISTED_IDS ? ', …' : ''
+  const description =
+    ids.size === 0
+      ? 'there are no sources yet'
+      : `the keys of this config are ids of sources: ${listed}${more}`
+  return { has: source => ids.has(source), description }
+}
+
 /** Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. */
 export function checkElements(
   elements: PipelineElement[],
   catalog: Catalog,
   path: string,
-  isSource: (source: number) => boolean,
+  sources: ConfigSources,
 ): void {
   for (const [index, element] of elements.entries()) catalog.checkElement(element, `${path}/${index}`)
   const assertSource = (source: number, sourcePath: string) => {
-    if (!isSource(source)) throw syntaxError(sourcePath, `source ${source} does not exist`)
+    if (!sources.has(source))
+      throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
     return source
   }
   mapSourceKeys(elements, catalog, assertSource, path)

@@ -12,7 +12,7 @@ const fresh = useFreshConfiguration()
 
 describe('configuration', () => {
   describe('deletion of a source', () => {
-    test('is rejected with the connected pipelines', async () => {
+    test('is rejected with a list of the connected pipelines', async () => {
       const { value } = await fresh.configuration.sources.create(createCameraSource())
       const pipeline = await fresh.configuration.pipelines.create(createLineCrossingPipeline([value.id]))
       await expect(fresh.configuration.sources.remove(value.id, false)).rejects.toMatchObject({
@@ -22,7 +22,7 @@ describe('configuration', () => {
       })
     })
 
-    test('by force removes it from pipelines, configs and filters, and disconnects sinks whose filter becomes empty', async () => {
+    test('with force removes the source from pipelines, configs and filters, and disconnects sinks without a remaining source', async () => {
       for (const url of ['rtsp://a/', 'rtsp://b/'])
         await fresh.configuration.sources.create(createCameraSource(url))
       await fresh.configuration.sinks.create({ ...discardSink, filter: [1] })

@@ -2,56 +2,64 @@ import { EyrieError, type Override } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { z } from 'zod'
 import type { ConfigurationState } from './configuration-state.ts'
-import { assertIfMatch, computeEtag, type Tagged } from './etag.ts'
+import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
 import { mergePatch } from './merge-patch.ts'
 
-/** Edits the configuration. Throws `EyrieError` (`capacity`) if the result exceeds the capacity without an override. */
+/**
+ * Replaces the state of the configuration by the result of `change`, and returns the new state. Throws `EyrieError`
+ * (`capacity`) if the machine lacks the capacity for it, unless overridden.
+ */
 export type Edit = (
   change: (state: ConfigurationState) => ConfigurationState | Promise<ConfigurationState>,
   override?: Override,
 ) => Promise<ConfigurationState>
 
-/** The rules that differ between sources, sinks and pipelines. */
+/** How sources, sinks or pipelines differ from each other in storage, validation and removal. */
 export interface ResourceDefinition<Stored extends { id: number }, Input> {
   name: 'source' | 'sink' | 'pipeline'
+  /** The schema of a request body that creates or replaces a resource. */
   input: z.ZodType<Input>
   list(state: ConfigurationState): Stored[]
   replaceList(state: ConfigurationState, stored: Stored[]): ConfigurationState
-  /** Validates an input against the rest of the configuration and converts it to its stored form. */
+  /** Validates an input against the configuration and returns its stored form. `stored` is undefined on creation. */
   toStored(input: Input, stored: Stored | undefined, state: ConfigurationState): Promise<Omit<Stored, 'id'>>
-  /** Adjusts the state after the resource was edited. Throws `EyrieError` (`syntax`) if the result is invalid. */
+  /** Returns the final state after an edit of the resource. Throws `EyrieError` (`syntax`) if the state is invalid. */
   afterEdit(state: ConfigurationState, id: number): ConfigurationState
-  /** Removes the resource. Throws `EyrieError` (`reference`) if others refer to it and `force` is false. */
+  /** Removes the resource. Throws `EyrieError` (`reference`) if another resource refers to it and `force` is false. */
   remove(state: ConfigurationState, id: number, force: boolean): ConfigurationState
-  /** The resource without its secrets. */
+  /** Returns the resource with its secrets hidden. */
   redact(stored: Stored): Stored
 }
 
-/** The operations of sources, sinks and pipelines. Each edit is atomic. */
+/**
+ * The sources, sinks or pipelines of the configuration. Each edit is atomic. If `ifMatch` is present and does not match the
+ * entity tag, an edit throws `EyrieError` (`precondition`).
+ */
 export interface Resources<Stored extends { id: number }, Input> {
-  list(): Tagged<Stored[]>
-  get(id: number): Tagged<Stored>
-  create(input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
-  update(id: number, input: Input, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
-  /** Updates the resource with an input computed from its stored form, within one edit. */
+  list(): WithEtag<Stored[]>
+  get(id: number): WithEtag<Stored>
+  create(input: Input, ifMatch?: string, override?: Override): Promise<WithEtag<Stored>>
+  update(id: number, input: Input, ifMatch?: string, override?: Override): Promise<WithEtag<Stored>>
+  /** Updates the resource with an input derived from its stored form. */
   updateFrom(
     id: number,
     toInput: (stored: Stored) => Input,
     ifMatch?: string,
     override?: Override,
-  ): Promise<Tagged<Stored>>
+  ): Promise<WithEtag<Stored>>
   /** Applies a JSON merge patch. */
-  modify(id: number, patch: object, ifMatch?: string, override?: Override): Promise<Tagged<Stored>>
+  modify(id: number, patch: object, ifMatch?: string, override?: Override): Promise<WithEtag<Stored>>
   remove(id: number, force: boolean, ifMatch?: string): Promise<void>
-  /** Replaces the stored form of the resource. */
+  /** Replaces the stored form of the resource by the result of `change`. */
   change(
     id: number,
     ifMatch: string | undefined,
     change: (stored: Stored, state: ConfigurationState) => Omit<Stored, 'id'> | Promise<Omit<Stored, 'id'>>,
     override?: Override,
-  ): Promise<Tagged<Stored>>
+  ): Promise<WithEtag<Stored>>
 }
 
+/** Creates the operations on one kind of resource. They read the state of the configuration and edit it with `edit`. */
 export function createResources<Stored extends { id: number }, Input>(
   definition: ResourceDefinition<Stored, Input>,
   getState: () => ConfigurationState,
@@ -65,7 +73,7 @@ export function createResources<Stored extends { id: number }, Input>(
     return stored
   }
 
-  function getTagged(state: ConfigurationState, id: number): Tagged<Stored> {
+  function getTagged(state: ConfigurationState, id: number): WithEtag<Stored> {
     const stored = find(state, id)
     return { value: definition.redact(stored), etag: computeEtag(state.tagKey, stored) }
   }
@@ -83,18 +91,21 @@ export function createResources<Stored extends { id: number }, Input>(
       const id = state.next[definition.name]
       const created = { id, ...(await definition.toStored(input, undefined, state)) } as Stored
       const next = { ...state.next, [definition.name]: id + 1 }
-      return definition.afterEdit(definition.replaceList({ ...state, next }, [...stored, created]), id)
+      const extended = definition.replaceList({ ...state, next }, [...stored, created])
+      return definition.afterEdit(extended, id)
     }, override)
-    return getTagged(edited, edited.next[definition.name] - 1)
+    const createdId = edited.next[definition.name] - 1
+    return getTagged(edited, createdId)
   }
 
-  const change: Methods['change'] = async (id, ifMatch, change, override) => {
+  const change: Methods['change'] = async (id, ifMatch, toChanged, override) => {
     const edited = await edit(async state => {
       const stored = find(state, id)
       assertIfMatch(ifMatch, computeEtag(state.tagKey, stored))
-      const changed = { id, ...(await change(stored, state)) } as Stored
-      const all = definition.list(state).map(other => (other.id === id ? changed : other))
-      return definition.afterEdit(definition.replaceList(state, all), id)
+      const changed = { id, ...(await toChanged(stored, state)) } as Stored
+      const all = definition.list(state).map(resource => (resource.id === id ? changed : resource))
+      const next = definition.replaceList(state, all)
+      return definition.afterEdit(next, id)
     }, override)
     return getTagged(edited, id)
   }

@@ -2,7 +2,7 @@ import type { Pacing } from '@eyrie/contract'
 import type { ChannelPlan, Plan } from '../plan/plan.ts'
 import type { ConfigurationState } from './configuration-state.ts'
 
-/** The runtime plan of a configuration. `pacing` applies to files; all other sources run in real time. */
+/** Returns the plan that the runtime executes. `pacing` applies to files; other sources run in real time. */
 export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
   const ended = new Set(state.ended)
   return {
@@ -27,7 +27,10 @@ export function toPlan(state: ConfigurationState, pacing: Pacing): Plan {
   }
 }
 
-/** Assigns an id to each new pair of source and pipeline and drops channels whose source or pipeline was deleted. */
+/**
+ * Creates a channel for each new connection of a source to a pipeline, and deletes the channels of deleted sources and
+ * pipelines.
+ */
 export function assignChannelIds(state: ConfigurationState): ConfigurationState {
   const sources = new Set(state.sources.map(source => source.id))
   const pipelines = new Set(state.pipelines.map(pipeline => pipeline.id))
@@ -44,12 +47,13 @@ export function assignChannelIds(state: ConfigurationState): ConfigurationState 
   }
 }
 
-/** The channels whose source and pipeline are connected now. */
+/** Lists the channels whose source and pipeline are connected. Channels of earlier connections are only stored. */
 export function listConnectedChannels(state: ConfigurationState): ChannelPlan[] {
   const connected = new Set(listConnections(state).map(toConnectionKey))
   return state.channels.filter(channel => connected.has(toConnectionKey(channel)))
 }
 
+/** A source and a pipeline that are connected. */
 type Connection = Omit<ChannelPlan, 'id'>
 
 const toConnectionKey = ({ source, pipeline }: Connection) => `${source},${pipeline}`

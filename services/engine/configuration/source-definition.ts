@@ -8,6 +8,7 @@ import type { ConfigurationState } from './configuration-state.ts'
 import { assertNotConnected } from './pipeline-connections.ts'
 import type { ResourceDefinition } from './resources.ts'
 
+/** Defines how sources, which provide the video that pipelines analyse, are validated and removed. */
 export function createSourceDefinition(
   roots: Roots,
   catalog: Catalog,
@@ -33,18 +34,18 @@ export function createSourceDefinition(
   }
 }
 
-/** After an edit, a file that has ended is played again. */
-const clearEnded = (state: ConfigurationState, id: number): ConfigurationState => ({
-  ...state,
-  ended: state.ended.filter(source => source !== id),
-})
+/** A file that has been played to the end is played again after an edit of its source. */
+function clearEnded(state: ConfigurationState, id: number): ConfigurationState {
+  return { ...state, ended: state.ended.filter(source => source !== id) }
+}
 
 /**
- * Removes a source and all references to it. An empty filter selects all sources, so a sink whose filter contained only
- * this source is disconnected from its pipelines.
+ * Removes a source and all references to it. An empty filter selects all sources. A sink that is filtered to this source
+ * alone would therefore receive all others, so it is disconnected from its pipelines.
  */
 function removeSource(state: ConfigurationState, id: number, catalog: Catalog): ConfigurationState {
   const isOther = (source: number) => source !== id
+  const toOtherSource = (source: number) => (isOther(source) ? source : undefined)
   const unusedSinks = state.sinks
     .filter(sink => sink.filter.length > 0 && !sink.filter.some(isOther))
     .map(sink => sink.id)
@@ -54,7 +55,7 @@ function removeSource(state: ConfigurationState, id: number, catalog: Catalog): 
     sinks: state.sinks.map(sink => ({ ...sink, filter: sink.filter.filter(isOther) })),
     pipelines: state.pipelines.map(pipeline => ({
       ...pipeline,
-      elements: mapSourceKeys(pipeline.elements, catalog, source => (isOther(source) ? source : undefined)),
+      elements: mapSourceKeys(pipeline.elements, catalog, toOtherSource),
       sources: pipeline.sources.filter(isOther),
       sinks: pipeline.sinks.filter(sink => !unusedSinks.includes(sink)),
     })),

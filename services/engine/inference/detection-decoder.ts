@@ -1,17 +1,20 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { DetectedObject } from '@eyrie/contract/object'
-import { type Candidate, decodeHeads, type HeadOutput } from './model-heads.ts'
+import { type Candidate, HEAD_DECODERS, type HeadOutput } from './model-heads.ts'
 import { assignSuppressionGroups, suppressOverlaps } from './overlap-suppression.ts'
 import type { Thresholds } from './worker-messages.ts'
 
-/** Converts the output of a model to objects in the source's picture, by descending score. */
+/**
+ * Converts the output of a model to detected objects, ordered by descending score. `content` is the area of the model's
+ * input that shows the picture of the source; the rest of the input is a border.
+ */
 export type DetectionDecoder = (
   output: Omit<HeadOutput, 'classes'>,
   content: ContentArea,
   thresholds: Thresholds,
 ) => DetectedObject[]
 
-/** The area of the model's input that the source's picture covers, in pixels. */
+/** In pixels of the model's input. */
 interface ContentArea {
   x: number
   y: number
@@ -19,24 +22,29 @@ interface ContentArea {
   height: number
 }
 
+/** Creates the decoder for the head (output format) that the model card names. The card describes a model for the engine. */
 export function createDetectionDecoder(
   card: Pick<ModelCard, 'head' | 'labels' | 'suppress_together'>,
 ): DetectionDecoder {
-  const decode = decodeHeads[card.head]
-  const groups = assignSuppressionGroups(card)
+  const decodeHead = HEAD_DECODERS[card.head]
+  const suppressionGroups = assignSuppressionGroups(card)
   const classes = card.labels.length
+
   return (output, content, { score_threshold, iou_threshold }) => {
-    const boxes = decode({ ...output, classes }, score_threshold).filter(isValidBox)
-    return suppressOverlaps(boxes, groups, iou_threshold).map(box => toObject(box, content, card.labels))
+    const candidates = decodeHead({ ...output, classes }, score_threshold).filter(isValidBox)
+    const selected = suppressOverlaps(candidates, suppressionGroups, iou_threshold)
+    return selected.map(candidate => toObject(candidate, content, card.labels))
   }
 }
 
-/** Models emit degenerate boxes: inverted ones, or ones whose size overflows. */
+/** Models may emit boxes whose corners are swapped or whose size overflows. */
 function isValidBox({ x0, y0, x1, y1 }: Candidate): boolean {
-  return x1 > x0 && y1 > y0 && Number.isFinite(x1 - x0 + (y1 - y0))
+  const width = x1 - x0
+  const height = y1 - y0
+  return width > 0 && height > 0 && Number.isFinite(width + height)
 }
 
-/** Maps a box from input pixels to the source's picture, 0..1, reversing scaling and padding. */
+/** Converts a box from pixels of the model's input to coordinates in the picture of the source, 0..1. */
 function toObject(candidate: Candidate, content: ContentArea, labels: readonly string[]): DetectedObject {
   const { x0, y0, x1, y1, score, label } = candidate
   return {

@@ -2,10 +2,14 @@ import { createIdentityModel } from '@eyrie/model-store/onnx/identity'
 import { openSession, type Provider } from '@eyrie/model-store/session'
 import { listSupportedBackends } from 'onnxruntime-node'
 
-/** Detects execution providers by running a model: a listed provider may lack its libraries or its device. */
+/**
+ * Returns the execution providers of ONNX Runtime (CPU and CUDA) that work on this machine. Tests CUDA with a small model,
+ * since its libraries or the GPU may be missing.
+ */
 export async function detectProviders(): Promise<Provider[]> {
-  const isListed = listSupportedBackends().some(({ name }) => name === 'cuda')
-  return isListed && (await canOpenSession('cuda')) ? ['cpu', 'cuda'] : ['cpu']
+  const isBuiltWithCuda = listSupportedBackends().some(({ name }) => name === 'cuda')
+  const hasWorkingCuda = isBuiltWithCuda && (await canOpenSession('cuda'))
+  return hasWorkingCuda ? ['cpu', 'cuda'] : ['cpu']
 }
 
 async function canOpenSession(provider: Provider): Promise<boolean> {

@@ -6,59 +6,70 @@ import type { Provider } from '@eyrie/model-store/session'
 import { Mutex } from 'async-mutex'
 import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
+/** What `followModel` needs to keep a detector on the current file of its model. */
 export interface FollowModelOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
-  /** Whether a replacement reads the same view as the first model. */
+  /** Whether a replacement reads pictures of the same size and format as the first model. */
   isCompatible(card: ModelCard): boolean
   log: Log
 }
 
-/** A lease on the current model of a name in the store. */
+/** A lease on a model name in the store. It always uses the current file under that name. */
 export interface FollowedModel extends ModelLease {
   readonly card: ModelCard
 }
 
+/** The file that is in use now, and its lease in the inference workers. */
+interface LeasedFile {
+  model: StoredModel
+  lease: ModelLease
+}
+
 /**
- * Leases a model and follows replacements in the store. A replacement is loaded in addition to the old model and swapped in
- * between two frames; frames in flight finish on the old one. If it cannot be loaded, the old one remains in use. If it
- * reads another view, the lease is revoked, so that the element reopens.
+ * Leases a model and switches to its replacement when the file in the store changes. The new model is loaded while the old
+ * model still runs, and takes over between two frames. If the new model cannot be loaded, the old model remains in use. If
+ * the new model reads pictures of another size or format, the lease is revoked, so that the element reopens.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
   const { models, registry, provider, isCompatible, log } = options
   const { name } = first.card
   const revoked = Promise.withResolvers<Error>()
-  const replacing = new Mutex()
+  const replacementMutex = new Mutex()
   let isReleased = false
+  let current = await acquire(first)
 
-  const acquire = async (model: StoredModel) => {
+  async function acquire(model: StoredModel): Promise<LeasedFile> {
     const lease = await registry.acquire(model, provider)
     void lease.revoked.then(reason => {
-      if (current.lease === lease) revoked.resolve(reason)
+      const isInUse = current.lease === lease
+      if (isInUse) revoked.resolve(reason)
     })
     return { model, lease }
   }
-  let current = await acquire(first)
 
-  const replaceIfChanged = async () => {
+  async function replaceIfChanged(): Promise<void> {
     const model = models.get(name)
     if (isReleased || !model || isDeepStrictEqual(model, current.model)) return
+
     const replacement = await acquire(model)
     if (isReleased || !isCompatible(model.card)) {
       replacement.lease.release()
       revoked.resolve(new Error(`model ${name} was replaced by one that reads another picture`))
       return
     }
+
     const previous = current
     current = replacement
     previous.lease.release()
     log.info({ model: name, sha256: model.card.sha256 }, 'model replaced')
   }
-  const unfollow = models.onChange(() => {
-    replacing
+
+  const unsubscribe = models.onChange(() => {
+    replacementMutex
       .runExclusive(replaceIfChanged)
-      .catch(error => log.warn({ err: error, model: name }, 'failed to load replacement of model'))
+      .catch(error => log.warn({ err: error, model: name }, 'failed to load replacement model'))
   })
 
   return {
@@ -70,7 +81,7 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     revoked: revoked.promise,
     release: () => {
       isReleased = true
-      unfollow()
+      unsubscribe()
       current.lease.release()
     },
   }

@@ -2,19 +2,35 @@ import { Mutex } from 'async-mutex'
 import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
 import { detectProviders } from './execution-providers.ts'
 import { type ModelSession, openModelSession } from './model-session.ts'
-import type { FromWorker, ToWorker, WorkerAnswer, WorkerRequest } from './worker-messages.ts'
+import type {
+  FromWorker,
+  LoadRequest,
+  RunRequest,
+  ToWorker,
+  WorkerAnswer,
+  WorkerRequest,
+} from './worker-messages.ts'
 
-/** Entry point of an inference worker: a child process that reads frames from rings and runs models on them, one at a time. */
+/**
+ * Entry point of an inference worker: a child process of the engine that runs models on frames, one frame at a time. It
+ * reads the frames from rings, which are buffers in shared memory to which the media service writes.
+ */
 
+const MICROSECONDS_PER_MS = 1000
+
+/** Loaded models by the id that the engine assigned. */
 const sessions = new Map<number, ModelSession>()
+/** Open rings by path. */
 const rings = new Map<string, RingReader>()
+/** Requests are handled one at a time, in the order of their arrival. */
 const requests = new Mutex()
 
 process.on('message', (message: ToWorker) => {
   if (message.type === 'unload') unloadModel(message.model)
   else if (message.type === 'close-ring') closeRing(message.ring)
-  else requests.runExclusive(() => handle(message)).then(send, sendFailure)
+  else requests.runExclusive(() => answerRequest(message)).then(send, sendFailure)
 })
+
 // The engine decides when its workers exit, even if Ctrl-C in a terminal signals the whole process group.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
@@ -22,26 +38,36 @@ process.on('disconnect', () => process.exit(0))
 
 send({ type: 'ready', providers: await detectProviders() })
 
-async function handle(request: WorkerRequest): Promise<WorkerAnswer> {
-  if (request.type === 'load') {
-    sessions.set(request.model, await openModelSession(request.card, request.file, request.provider))
-    return { type: 'loaded' }
-  }
-  const ring = openRing(request.ring)
-  if (!ring) return { type: 'overwritten' }
-  const { width, height } = ring.shape
-  const cpuBefore = process.cpuUsage()
-  const objects = await sessions.get(request.model)!.detect(ring, request.n, request.thresholds)
-  if (objects === 'overwritten') return { type: 'overwritten' }
-  // CPU time of the whole process, which is otherwise idle: a session may use threads of its own.
-  const { user, system } = process.cpuUsage(cpuBefore)
-  return { type: 'objects', objects, cpuMs: (user + system) / 1000, size: { width, height } }
+async function answerRequest(request: WorkerRequest): Promise<WorkerAnswer> {
+  return request.type === 'load' ? loadModel(request) : detectObjects(request)
 }
 
-/** Returns an open reader, and reopens a ring whose generation changed. Undefined if the ring was removed. */
+async function loadModel({ model, card, file, provider }: LoadRequest): Promise<WorkerAnswer> {
+  sessions.set(model, await openModelSession(card, file, provider))
+  return { type: 'loaded' }
+}
+
+async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
+  const ring = openRing(request.ring)
+  if (!ring) return { type: 'overwritten' }
+
+  const { width, height } = ring.shape
+  const session = sessions.get(request.model)!
+  const cpuBefore = process.cpuUsage()
+  const objects = await session.detect(ring, request.n, request.thresholds)
+  if (objects === 'overwritten') return { type: 'overwritten' }
+
+  // The CPU time of the whole process includes the threads of ONNX Runtime. Nothing else runs in the meantime.
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpuMs = (user + system) / MICROSECONDS_PER_MS
+  return { type: 'objects', objects, cpuMs, size: { width, height } }
+}
+
+/** Returns the reader of a ring, and reopens a replaced ring. Returns undefined if the ring was removed. */
 function openRing({ path, generation }: RingLocation): RingReader | undefined {
   const open = rings.get(path)
   if (open?.shape.generation === generation) return open
+
   closeRing(path)
   try {
     const reader = new RingReader(path)
@@ -68,6 +94,6 @@ function sendFailure(error: Error): void {
 }
 
 function send(message: FromWorker): void {
-  // The callback ignores the error of a closed channel: the engine may have exited in the meantime.
+  // The callback ignores errors: the engine may have exited and closed the channel.
   process.send?.(message, undefined, undefined, () => {})
 }

@@ -32,7 +32,7 @@ async function setUp({ workers = 2 } = {}) {
     model: createBrightCellDetector(size),
   })
 
-  const models = await openModelStore({ roots: [root], log, intervalMs: 20 })
+  const models = await openModelStore({ roots: [root], log, scanIntervalMs: 20 })
   const quarantine = openQuarantine(root)
   const start = async () => {
     const inference = await createInference({ models, quarantine, log, workers, costs })
@@ -125,7 +125,7 @@ describe('inference', () => {
     for (const [, ms] of spent) expect(ms).toBeGreaterThan(0)
   })
 
-  it('reads interleaved colours if the model does', async () => {
+  it('passes interleaved pixels to a model that expects them', async () => {
     const { inference, client, root, models, folder } = await setUp()
     const model = createBrightCellDetector({ ...size, layout: 'nhwc' })
     await addModel(root, { name: 'rows', head: 'yolox', labels: ['bright'], license: 'MIT', model })
@@ -154,7 +154,7 @@ describe('inference', () => {
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
   })
 
-  it('runs frames in parallel and returns the objects of each', async () => {
+  it('runs frames in parallel and returns the objects of each frame', async () => {
     const { inference, ring, client } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     const cells = [1, 2, 3, 4].map(n => ({ row: n, column: 7 - n }))
@@ -175,7 +175,7 @@ describe('inference', () => {
     }
   })
 
-  it('switches to a replaced ring, even one of another size', async () => {
+  it('switches to a replaced ring, even if its size differs', async () => {
     const { inference, ring, client, folder } = await setUp({ workers: 1 })
     let current = ring
     const detector = await inference.forChannel({ ...client, findRing: () => current }).open(request)
@@ -225,7 +225,7 @@ describe('models on the workers', () => {
     expect(inference.loadedModels()).toEqual([])
   })
 
-  it('are replaced without losing a frame, unless the replacement reads another view', async () => {
+  it('are replaced without losing a frame if the replacement reads the same view', async () => {
     const { inference, client, ring, root } = await setUp()
     const put = (head: 'yolox' | 'decoded', label: string, model: Uint8Array) =>
       addModel(root, { name: 'bright', head, labels: [label], license: 'MIT', model })
@@ -255,7 +255,7 @@ describe('models on the workers', () => {
 })
 
 describe('worker that exits', () => {
-  it('is replaced, and later frames are inferred', async () => {
+  it('is replaced, and later frames are processed', async () => {
     const { inference, ring, client, quarantine, card } = await setUp({ workers: 1 })
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 2, column: 2 }))
@@ -265,7 +265,7 @@ describe('worker that exits', () => {
     expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
-  it('because of the same model twice puts the model in quarantine until it is replaced', async () => {
+  it('puts a model in quarantine after the second crash until the model is replaced', async () => {
     const { inference, ring, client, root, start } = await setUp({ workers: 1 })
     ring.write(1, pictureOf({ row: 2, column: 2 }))
     const open = () => inference.forChannel(client).open(request)

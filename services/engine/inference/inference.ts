@@ -1,27 +1,35 @@
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Pacing } from '@eyrie/contract'
+import type { DetectedObject } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { type Detector, FrameDroppedError, type Inference, type ModelRequest } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
+import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { followModel } from './followed-model.ts'
-import { createModelRegistry } from './model-registry.ts'
+import { ModelRegistry } from './model-registry.ts'
 import { toModelView } from './model-view.ts'
-import { createScheduler } from './scheduler.ts'
-import { startWorkerPool } from './worker-pool.ts'
+import { Scheduler } from './scheduler.ts'
+import type { Thresholds } from './worker-messages.ts'
+import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
+
+/**
+ * Inference for the elements (steps) of all channels. An element opens a detector for a model; the detector runs the model
+ * on frames in one of the worker processes, which all channels share.
+ */
 
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Everything that the cost of an inference depends on. */
+/** The properties that determine the cost of running a model on one frame. */
 export interface InferenceRun {
-  /** Of the model file. */
+  /** Hash of the ONNX file. */
   sha256: string
   device: string
-  /** Of the model's input, in pixels. */
+  /** Size of the model's input in pixels. */
   size: { width: number; height: number }
 }
 
@@ -42,113 +50,150 @@ export interface InferenceOptions {
 /** A channel that uses inference. */
 export interface InferenceClient {
   channel: number
-  /** With `realtime` a newer frame of the channel replaces a waiting one; with `all` every frame is inferred. */
+  /** `realtime`: a newer frame of the channel replaces a waiting frame. `all`: every frame is processed. */
   pacing: Pacing
-  /** Priority of the channel's pipeline, 0 to 9. It may change at any time. */
+  /** Current priority of the channel's pipeline, 0 to 9. */
   priority(): number
-  /** A frame was dropped in favour of pipelines of higher priority. */
+  /** Called when a frame was dropped in favour of pipelines of higher priority. */
   onYield?(): void
-  /** Called for every frame; undefined while media has not made the view. */
+  /**
+   * Returns the frame ring (buffer in shared memory) with the pictures of a view, which is a picture size and pixel format.
+   * Undefined until the media service has created it.
+   */
   findRing(view: ViewSpec): RingLocation | undefined
 }
 
-/** Runs models in worker processes. */
+/** The worker processes that run models. */
 export interface InferencePool {
-  /** Number of frames that can be inferred in parallel. */
+  /** Number of frames that can be processed in parallel. */
   readonly workers: number
   forChannel(client: InferenceClient): Inference
   /** Devices that models can run on; always includes `cpu`. */
   devices(): CatalogDevice[]
-  /** Names of the models in memory. */
+  /** Names of the loaded models. */
   loadedModels(): string[]
-  /** For support bundles: the workers and their execution providers. */
+  /** The workers and their execution providers, for support bundles. */
   dump(): { pid: number; providers: string[] }[]
   stop(): Promise<void>
 }
 
-/** Starts the workers. Throws if they cannot be started. */
+/** Starts the workers. Throws an `Error` if one of them fails to start. */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
   const { models, quarantine, log, costs, workers: count = availableParallelism() } = options
-  const scheduler = createScheduler<WorkerProcess>()
-  const registry = createModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
+  const scheduler = new Scheduler<WorkerProcess>()
+  const registry = new ModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
   const pool = await startWorkerPool({
     count,
     timeoutMs: REQUEST_TIMEOUT_MS,
     scheduler,
     log,
-    onExit: registry.removeWorker,
-    onReplacement: registry.loadAllOn,
+    onExit: worker => registry.removeWorker(worker),
+    onReplacement: worker => registry.loadAllOn(worker),
   })
+  // All workers run on the same machine and therefore have the same providers.
   const providers = pool.workers()[0]?.providers ?? []
-
-  const openDetector = async (request: ModelRequest, client: InferenceClient): Promise<Detector> => {
-    const model = models.get(request.model)
-    if (!model)
-      throw new Error(
-        `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
-      )
-    const provider = selectProvider(request.hw, providers)
-    const device = toDeviceType(provider)
-    const view = toModelView(model.card.input, request.size)
-    const lease = await followModel(model, {
-      models,
-      registry,
-      provider,
-      isCompatible: ({ input }) => isDeepStrictEqual(toModelView(input, request.size), view),
-      log,
-    })
-    const { pacing, priority, onYield } = client
-    const queue = scheduler.openQueue({
-      mode: request.mode,
-      pacing,
-      priority,
-      onYield,
-      canRunOn: lease.isLoadedOn,
-    })
-    lease.revoked.then(queue.close)
-    let isClosed = false
-    let ringPath: string | undefined
-    /** Workers keep a ring open until they are notified that this detector no longer reads it. */
-    const switchRing = (path: string | undefined) => {
-      if (ringPath && ringPath !== path)
-        for (const worker of pool.workers()) worker.notify({ type: 'close-ring', ring: ringPath })
-      ringPath = path
-    }
-
-    return {
-      view,
-      detect: ({ n }, thresholds) =>
-        queue.submit(n, async worker => {
-          const ring = client.findRing(view)
-          if (!ring) throw new FrameDroppedError(n)
-          switchRing(ring.path)
-          // Read before the inference, during which the model may be replaced.
-          const { sha256 } = lease.card
-          const answer = await lease.run(worker, { ring, n, thresholds })
-          if (answer.type !== 'objects') throw new FrameDroppedError(n)
-          costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
-          return answer.objects
-        }),
-      close: () => {
-        if (isClosed) return
-        isClosed = true
-        queue.close(new Error('the detector is closed'))
-        lease.release()
-        switchRing(undefined)
-      },
-    }
-  }
+  const context: DetectorContext = { models, registry, scheduler, pool, providers, costs, log }
 
   return {
     workers: count,
-    forChannel: client => ({ open: request => openDetector(request, client) }),
-    devices: () =>
-      listDevices(providers).map(({ type, provider }) => ({
+    forChannel: client => ({ open: request => openDetector(request, client, context) }),
+    devices: () => {
+      const loaded = registry.list()
+      return listDevices(providers).map(({ type, provider }) => ({
         type,
-        current_models: registry.list().filter(model => model.provider === provider).length,
-      })),
+        current_models: loaded.filter(model => model.provider === provider).length,
+      }))
+    },
     loadedModels: () => [...new Set(registry.list().map(({ name }) => name))],
     dump: () => pool.workers().map(({ pid, providers }) => ({ pid, providers })),
     stop: pool.stop,
+  }
+}
+
+interface DetectorContext extends Pick<InferenceOptions, 'models' | 'costs' | 'log'> {
+  registry: ModelRegistry
+  scheduler: Scheduler<WorkerProcess>
+  pool: WorkerPool
+  /** The execution providers of the workers. */
+  providers: readonly Provider[]
+}
+
+async function openDetector(
+  request: ModelRequest,
+  client: InferenceClient,
+  context: DetectorContext,
+): Promise<Detector> {
+  const { models, registry, scheduler, pool, providers, costs, log } = context
+  const model = models.get(request.model)
+  if (!model)
+    throw new Error(
+      `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
+    )
+
+  const provider = selectProvider(request.hw, providers)
+  const device = toDeviceType(provider)
+  const view = toModelView(model.card.input, request.size)
+  const lease = await followModel(model, {
+    models,
+    registry,
+    provider,
+    isCompatible: ({ input }) => isDeepStrictEqual(toModelView(input, request.size), view),
+    log,
+  })
+
+  const { pacing, priority, onYield } = client
+  const queue = scheduler.openQueue({
+    mode: request.mode,
+    pacing,
+    priority,
+    onYield,
+    canRunOn: lease.isLoadedOn,
+  })
+  void lease.revoked.then(reason => queue.close(reason))
+
+  const currentRing = createCurrentRing(pool)
+  let isClosed = false
+
+  async function detectOn(
+    worker: WorkerProcess,
+    n: number,
+    thresholds: Thresholds,
+  ): Promise<DetectedObject[]> {
+    const ring = client.findRing(view)
+    if (!ring) throw new FrameDroppedError(n)
+    currentRing.switchTo(ring.path)
+
+    // Read before the inference, during which the model may be replaced.
+    const { sha256 } = lease.card
+    const answer = await lease.run(worker, { ring, n, thresholds })
+    if (answer.type !== 'objects') throw new FrameDroppedError(n)
+
+    costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
+    return answer.objects
+  }
+
+  return {
+    view,
+    detect: ({ n }, thresholds) => queue.submit(n, worker => detectOn(worker, n, thresholds)),
+    close: () => {
+      if (isClosed) return
+      isClosed = true
+      queue.close(new Error('the detector is closed'))
+      lease.release()
+      currentRing.switchTo(undefined)
+    },
+  }
+}
+
+/** Tracks the ring that a detector reads. Workers keep a ring open until they are notified that it is no longer read. */
+function createCurrentRing(pool: WorkerPool): { switchTo(path: string | undefined): void } {
+  let currentPath: string | undefined
+  return {
+    switchTo: path => {
+      const previousPath = currentPath
+      currentPath = path
+      if (!previousPath || previousPath === path) return
+      for (const worker of pool.workers()) worker.notify({ type: 'close-ring', ring: previousPath })
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeHeads } from './model-heads.ts'
+import { HEAD_DECODERS } from './model-heads.ts'
 
 /** 32 x 32 pixels: 16 cells of stride 8, 4 of 16, 1 of 32; two classes. */
 const yolox = (rows: Record<number, number[]>) => {
@@ -12,7 +12,7 @@ const input = { classes: 2, inputWidth: 64, inputHeight: 64 }
 describe('yolox head', () => {
   it('decodes boxes from cell, stride, offset and logarithmic size', () => {
     const size = [Math.log(2), Math.log(3)] as const
-    const found = decodeHeads.yolox(
+    const found = HEAD_DECODERS.yolox(
       yolox({
         // Row 1, column 2 at stride 8; row 1, column 0 at 16; the only one at 32.
         6: [0.5, 0.25, ...size, 0.8, 0.5, 0.75],
@@ -35,13 +35,13 @@ describe('yolox head', () => {
 
   it('drops boxes whose objectness times class score is below the threshold', () => {
     const rows = yolox({ 0: [0, 0, 0, 0, 0.9, 0.3, 0.2], 1: [0, 0, 0, 0, 0.2, 1, 1] })
-    expect(decodeHeads.yolox(rows, 0.3)).toEqual([])
+    expect(HEAD_DECODERS.yolox(rows, 0.3)).toEqual([])
   })
 
   it('visits the cells of a rectangular picture row by row', () => {
     const values = new Float32Array(42 * 7)
     values.set([0, 0, 0, 0, 1, 1, 0], 9 * 7)
-    const [box] = decodeHeads.yolox({ values, classes: 2, inputWidth: 64, inputHeight: 32 }, 0.5)
+    const [box] = HEAD_DECODERS.yolox({ values, classes: 2, inputWidth: 64, inputHeight: 32 }, 0.5)
     expect(box).toMatchObject({ x0: 8 - 4, y0: 8 - 4 })
   })
 })
@@ -49,7 +49,7 @@ describe('yolox head', () => {
 describe('decoded head', () => {
   it('reads centre and size', () => {
     const values = Float32Array.of(20, 30, 10, 4, 0.5, 0.25, 1, 20, 30, 10, 4, 0.5, 0.25, 0.5)
-    const found = decodeHeads.decoded({ ...input, values }, 0.3)
+    const found = HEAD_DECODERS.decoded({ ...input, values }, 0.3)
     expect(found).toEqual([{ x0: 15, y0: 28, x1: 25, y1: 32, score: 0.5, label: 1 }])
   })
 })
@@ -62,12 +62,12 @@ describe('nms head', () => {
       [0, 0, 0, 0, 1, -1],
       [0, 0, 0, 0, 1, 2],
     ]
-    const found = decodeHeads.nms({ ...input, values: Float32Array.from(rows.flat()) }, 0.3)
+    const found = HEAD_DECODERS.nms({ ...input, values: Float32Array.from(rows.flat()) }, 0.3)
     expect(found).toEqual([{ x0: 1, y0: 2, x1: 3, y1: 4, score: 0.5, label: 1 }])
   })
 })
 
-it.each(Object.entries(decodeHeads))('%s takes no row whose score is not a number', (_head, decode) => {
+it.each(Object.entries(HEAD_DECODERS))('%s ignores rows whose score is not a number', (_head, decode) => {
   const values = new Float32Array(21 * 42).fill(Number.NaN)
   expect(decode({ values, classes: 1, inputWidth: 32, inputHeight: 32 }, 0)).toEqual([])
 })

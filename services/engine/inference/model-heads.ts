@@ -1,7 +1,12 @@
 import type { ModelCard } from '@eyrie/contract/model'
-import { yoloxStrides } from '@eyrie/model-store/head-output'
+import { YOLOX_STRIDES } from '@eyrie/model-store/head-output'
 
-/** A proposed box: corners in input pixels, `label` an index into the model's labels. */
+/**
+ * Decoders for the output tensors of detection models. The head of a model, named in its model card, is the format of its
+ * output: how each row describes one candidate object.
+ */
+
+/** An object that a model proposes: box corners in input pixels, and `label`, an index into the model's labels. */
 export interface Candidate {
   x0: number
   y0: number
@@ -11,88 +16,82 @@ export interface Candidate {
   label: number
 }
 
-/** One output tensor of a model, row by row, and the size of its input in pixels. */
+/** The output tensor of a model in row-major order, and the size of the model's input in pixels. */
 export interface HeadOutput {
   values: Float32Array
+  /** Number of classes. */
   classes: number
   inputWidth: number
   inputHeight: number
 }
 
-/** Decodes the boxes whose score reaches the threshold, in output order and before suppression. */
+/** Returns the candidates with at least this score in output order, before non-maximum suppression. */
 export type DecodeHead = (output: HeadOutput, scoreThreshold: number) => Candidate[]
 
-/** The fields of a row before its class scores: four of the box, then objectness. */
+/**
+ * Columns of a row: four for the box, then the objectness (the score that the row contains any object), then one score for
+ * each class.
+ */
 const OBJECTNESS = 4
-const CLASSES = 5
+const CLASS_SCORES = 5
 
-/** Rows of centre x, centre y, width, height in input pixels, objectness, class scores. */
-const decodeDecoded: DecodeHead = ({ values, classes }, scoreThreshold) => {
+/** Decodes rows of centre x, centre y, width and height in input pixels, objectness and class scores. */
+const decodeBoxHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
-  for (let row = 0; row < values.length; row += CLASSES + classes) {
-    if (!(values[row + OBJECTNESS]! >= scoreThreshold)) continue
-    const label = findBestClass(values, row, classes)
-    const score = computeScore(values, row, label)
-    if (!(score >= scoreThreshold)) continue
+  for (let row = 0; row < values.length; row += CLASS_SCORES + classes) {
+    const label = findLabel(values, row, classes, scoreThreshold)
+    if (label === undefined) continue
+
     const x = values[row]!
     const y = values[row + 1]!
-    const halfWidth = values[row + 2]! / 2
-    const halfHeight = values[row + 3]! / 2
-    candidates.push({
-      x0: x - halfWidth,
-      y0: y - halfHeight,
-      x1: x + halfWidth,
-      y1: y + halfHeight,
-      score,
-      label,
-    })
+    const width = values[row + 2]!
+    const height = values[row + 3]!
+    candidates.push(createCandidate(x, y, width, height, computeScore(values, row, label), label))
   }
   return candidates
 }
 
 /**
- * The raw head of YOLOX. A row holds the centre as an offset from its grid cell and the logarithm of the size, both in
- * cells, then objectness and class scores. Source: Ge et al., "YOLOX: Exceeding YOLO Series in 2021", `decode_outputs`.
+ * Decodes the raw output of YOLOX, which has one row for each cell of the grids. A row contains the centre of the box as
+ * an offset from the cell and the logarithm of the box size, both in units of the cell size, then the objectness and the
+ * class scores. Source: `decode_outputs` of Ge et al., "YOLOX: Exceeding YOLO Series in 2021".
  */
-const decodeYolox: DecodeHead = ({ values, classes, inputWidth, inputHeight }, scoreThreshold) => {
+const decodeYoloxHead: DecodeHead = ({ values, classes, inputWidth, inputHeight }, scoreThreshold) => {
   const candidates: Candidate[] = []
   let row = 0
-  for (const stride of yoloxStrides) {
+  for (const stride of YOLOX_STRIDES) {
     const columns = inputWidth / stride
     const cells = columns * (inputHeight / stride)
-    for (let cell = 0; cell < cells; cell++, row += CLASSES + classes) {
-      // The score is at most the objectness, which rules out nearly all cells.
-      if (!(values[row + OBJECTNESS]! >= scoreThreshold)) continue
-      const label = findBestClass(values, row, classes)
-      const score = computeScore(values, row, label)
-      if (!(score >= scoreThreshold)) continue
+    for (let cell = 0; cell < cells; cell++, row += CLASS_SCORES + classes) {
+      const label = findLabel(values, row, classes, scoreThreshold)
+      if (label === undefined) continue
+
       const x = ((cell % columns) + values[row]!) * stride
       const y = (Math.floor(cell / columns) + values[row + 1]!) * stride
-      const halfWidth = (Math.exp(values[row + 2]!) * stride) / 2
-      const halfHeight = (Math.exp(values[row + 3]!) * stride) / 2
-      candidates.push({
-        x0: x - halfWidth,
-        y0: y - halfHeight,
-        x1: x + halfWidth,
-        y1: y + halfHeight,
-        score,
-        label,
-      })
+      const width = Math.exp(values[row + 2]!) * stride
+      const height = Math.exp(values[row + 3]!) * stride
+      candidates.push(createCandidate(x, y, width, height, computeScore(values, row, label), label))
     }
   }
   return candidates
 }
 
-const NMS_ROW = 6
+/** Columns of a row of the `nms` head: four for the box, then the score and the class. */
+const NMS_COLUMNS = 6
+const NMS_SCORE = 4
+const NMS_CLASS = 5
 
-/** Rows of x0, y0, x1, y1 in input pixels, score, class. The model has already suppressed overlaps. */
-const decodeNms: DecodeHead = ({ values, classes }, scoreThreshold) => {
+/** Decodes rows of x0, y0, x1 and y1 in input pixels, score and class. The model itself has suppressed overlapping boxes. */
+const decodeNmsHead: DecodeHead = ({ values, classes }, scoreThreshold) => {
   const candidates: Candidate[] = []
-  for (let row = 0; row < values.length; row += NMS_ROW) {
-    const score = values[row + 4]!
-    const label = Math.round(values[row + 5]!)
-    // Models with a fixed number of rows pad their output with a class that does not exist.
-    if (!(score >= scoreThreshold) || label < 0 || label >= classes) continue
+  for (let row = 0; row < values.length; row += NMS_COLUMNS) {
+    const score = values[row + NMS_SCORE]!
+    const label = Math.round(values[row + NMS_CLASS]!)
+    // Models with a fixed number of rows fill unused rows with a class that does not exist.
+    const isPadding = label < 0 || label >= classes
+    // A negated comparison also rejects NaN.
+    if (isPadding || !(score >= scoreThreshold)) continue
+
     candidates.push({
       x0: values[row]!,
       y0: values[row + 1]!,
@@ -105,20 +104,46 @@ const decodeNms: DecodeHead = ({ values, classes }, scoreThreshold) => {
   return candidates
 }
 
-function findBestClass(values: Float32Array, row: number, classes: number): number {
+/**
+ * Returns the class with the greatest score in a row, or undefined if the row's score is below the threshold. The score is
+ * at most the objectness, so comparing the objectness first rules out nearly all rows.
+ */
+function findLabel(
+  values: Float32Array,
+  row: number,
+  classes: number,
+  scoreThreshold: number,
+): number | undefined {
+  // A negated comparison also rejects NaN.
+  if (!(values[row + OBJECTNESS]! >= scoreThreshold)) return undefined
+
+  const firstScore = row + CLASS_SCORES
   let best = 0
-  for (let label = 1; label < classes; label++)
-    if (values[row + CLASSES + label]! > values[row + CLASSES + best]!) best = label
-  return best
+  for (let label = 1; label < classes; label++) {
+    if (values[firstScore + label]! > values[firstScore + best]!) best = label
+  }
+  return computeScore(values, row, best) >= scoreThreshold ? best : undefined
 }
 
 function computeScore(values: Float32Array, row: number, label: number): number {
-  return values[row + OBJECTNESS]! * values[row + CLASSES + label]!
+  return values[row + OBJECTNESS]! * values[row + CLASS_SCORES + label]!
+}
+
+/** Creates a candidate from the centre and size of its box. */
+function createCandidate(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  score: number,
+  label: number,
+): Candidate {
+  return { x0: x - width / 2, y0: y - height / 2, x1: x + width / 2, y1: y + height / 2, score, label }
 }
 
 /** The decoder of every head that a model card can name. */
-export const decodeHeads: Record<ModelCard['head'], DecodeHead> = {
-  yolox: decodeYolox,
-  decoded: decodeDecoded,
-  nms: decodeNms,
+export const HEAD_DECODERS: Record<ModelCard['head'], DecodeHead> = {
+  yolox: decodeYoloxHead,
+  decoded: decodeBoxHead,
+  nms: decodeNmsHead,
 }

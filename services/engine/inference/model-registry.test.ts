@@ -3,8 +3,8 @@ import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBrightCellDetector } from '../../../test/fixtures/engine/detector-models.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { createModelRegistry } from './model-registry.ts'
-import { createScheduler } from './scheduler.ts'
+import { ModelRegistry } from './model-registry.ts'
+import { Scheduler } from './scheduler.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 it('model registry loads a model on all running workers after another one has exited', {
@@ -18,14 +18,14 @@ it('model registry loads a model on all running workers after another one has ex
   const models = await openModelStore({ roots: [root], log })
   onTestFinished(models.close)
 
-  const scheduler = createScheduler<WorkerProcess>()
+  const scheduler = new Scheduler<WorkerProcess>()
   const workers = await Promise.all([1, 2, 3].map(() => startWorker(30_000)))
   for (const worker of workers) {
     onTestFinished(worker.stop)
     scheduler.addWorker(worker)
   }
   const quarantine = openQuarantine(root)
-  const registry = createModelRegistry({ workers: () => workers, scheduler, quarantine, log })
+  const registry = new ModelRegistry({ workers: () => workers, scheduler, quarantine, log })
   // The second worker is the first one to load a model.
   const [killed, first, last] = workers as [WorkerProcess, WorkerProcess, WorkerProcess]
   process.kill(killed.pid, 'SIGKILL')

@@ -3,19 +3,13 @@ import type { Log } from '@eyrie/kit'
 import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { Scheduler } from './scheduler.ts'
-import type { WorkerAnswer, WorkerRequest } from './worker-messages.ts'
+import type { RunRequest, WorkerAnswer, WorkerRequest } from './worker-messages.ts'
 import { WorkerExitError, type WorkerProcess } from './worker-process.ts'
 
-export interface ModelRegistryOptions {
-  workers(): readonly WorkerProcess[]
-  scheduler: Scheduler<WorkerProcess>
-  quarantine: Quarantine
-  log: Log
-}
-
-type RunRequest = Extract<WorkerRequest, { type: 'run' }>
-
-/** Keeps a model loaded on the workers until it is released. */
+/**
+ * The right to run a model that is loaded in the inference workers. The model remains loaded until all of its leases are
+ * released.
+ */
 export interface ModelLease {
   isLoadedOn(worker: WorkerProcess): boolean
   run(worker: WorkerProcess, frame: Omit<RunRequest, 'type' | 'model'>): Promise<WorkerAnswer>
@@ -24,159 +18,197 @@ export interface ModelLease {
   release(): void
 }
 
-/** Tracks and loads the models in the memory of the workers. */
-export interface ModelRegistry {
-  /** Loads the model if necessary. Rejects with the reason if it cannot be used. */
-  acquire(model: StoredModel, provider: Provider): Promise<ModelLease>
-  /** The models that are loaded on at least one worker. */
-  list(): { name: string; provider: Provider }[]
-  /** Loads all models on a new worker. */
-  loadAllOn(worker: WorkerProcess): Promise<void>
-  /** Must be called after a worker has exited. */
-  removeWorker(worker: WorkerProcess): void
+export interface ModelRegistryOptions {
+  /** The running workers. */
+  workers(): readonly WorkerProcess[]
+  scheduler: Scheduler<WorkerProcess>
+  quarantine: Quarantine
+  log: Log
 }
 
-interface Entry {
+/** A model on one execution provider. Detectors that use the same model share it. */
+interface SharedModel {
+  /** Identifies the model in messages to the workers. */
   id: number
   model: StoredModel
   provider: Provider
-  leases: number
+  leaseCount: number
   loadedOn: Set<WorkerProcess>
   revoked: PromiseWithResolvers<Error>
   /** Resolves when the first worker has loaded the model. */
   loading: Promise<void>
 }
 
-export function createModelRegistry({
-  workers,
-  scheduler,
-  quarantine,
-  log,
-}: ModelRegistryOptions): ModelRegistry {
-  const entries = new Map<string, Entry>()
-  let lastId = 0
+/**
+ * The models that are loaded in the inference workers. A model that repeatedly crashes its worker is put in quarantine and
+ * cannot be loaded again.
+ */
+export class ModelRegistry {
+  readonly #options: ModelRegistryOptions
+  readonly #models = new Map<string, SharedModel>()
+  #lastId = 0
 
-  const request = async (
-    entry: Entry,
-    worker: WorkerProcess,
-    message: WorkerRequest,
-  ): Promise<WorkerAnswer> => {
+  constructor(options: ModelRegistryOptions) {
+    this.#options = options
+  }
+
+  /** Loads the model unless it is loaded already. Rejects with the reason if the model is in quarantine or fails to load. */
+  async acquire(model: StoredModel, provider: Provider): Promise<ModelLease> {
+    const crash = this.#options.quarantine.findCrashes(model.card.sha256)
+    if (crash && isQuarantined(crash)) throw describeCrash(crash)
+
+    const shared = this.#models.get(toKey({ model, provider })) ?? this.#add(model, provider)
+    shared.leaseCount++
     try {
-      return await worker.request(message)
+      await shared.loading
     } catch (error) {
-      if (error instanceof WorkerExitError) throw handleExit(entry, error, message)
-      throw new Error(`model ${entry.model.card.name}: ${(error as Error).message}`)
+      this.#release(shared)
+      throw error
+    }
+
+    return {
+      isLoadedOn: worker => shared.loadedOn.has(worker),
+      run: (worker, frame) => this.#request(shared, worker, { type: 'run', model: shared.id, ...frame }),
+      revoked: shared.revoked.promise,
+      release: () => this.#release(shared),
     }
   }
 
-  /** Records a crash. Only a quarantined model becomes unusable; otherwise just the frame is lost. */
-  const handleExit = (entry: Entry, exit: WorkerExitError, message: WorkerRequest): Error => {
-    const cause = `${exit.message} on ${message.type}`
-    const crash = exit.isCrash ? quarantine.addCrash(entry.model.card, cause) : undefined
-    const reason = crash ? describeCrash(crash) : new Error(`an inference worker exited (${cause})`)
-    if (crash) log.error({ err: reason, ...crash }, 'model crashed its inference worker')
-    if (crash && isQuarantined(crash)) revoke(entry, reason)
-    else if (message.type === 'run') return new FrameDroppedError(message.n)
-    return reason
+  /** The models that are loaded on at least one worker. */
+  list(): { name: string; provider: Provider }[] {
+    return [...this.#models.values()]
+      .filter(({ loadedOn }) => loadedOn.size > 0)
+      .map(({ model, provider }) => ({ name: model.card.name, provider }))
   }
 
-  const revoke = (entry: Entry, reason: Error) => {
-    remove(entry)
-    entry.revoked.resolve(reason)
+  /** Loads all models on a new worker. */
+  async loadAllOn(worker: WorkerProcess): Promise<void> {
+    for (const shared of [...this.#models.values()]) {
+      try {
+        await this.#loadOn(shared, worker)
+      } catch (error) {
+        this.#logLoadFailure(error)
+        if (shared.loadedOn.size === 0) this.#revoke(shared, error as Error)
+      }
+    }
   }
 
-  const remove = (entry: Entry) => {
-    if (isRegistered(entry)) entries.delete(toKey(entry))
+  /** Must be called after a worker has exited. */
+  removeWorker(worker: WorkerProcess): void {
+    for (const shared of this.#models.values()) shared.loadedOn.delete(worker)
   }
 
-  const isRegistered = (entry: Entry) => entries.get(toKey(entry)) === entry
-
-  const loadOn = (entry: Entry, worker: WorkerProcess) =>
-    scheduler.runOn(worker, async () => {
-      const { id, model, provider } = entry
-      await request(entry, worker, { type: 'load', model: id, card: model.card, file: model.file, provider })
-      entry.loadedOn.add(worker)
-    })
-
-  const load = async (entry: Entry) => {
-    const first = workers()[entry.id % workers().length]
-    if (!first) throw new Error('no inference worker is running: try again in a moment')
-    await loadOn(entry, first)
-    void loadOnOthers(entry)
-  }
-
-  /** Loads on one worker after the other, so that the rest can continue with frames of other channels. */
-  const loadOnOthers = async (entry: Entry) => {
-    for (const worker of [...workers()])
-      if (isRegistered(entry) && !entry.loadedOn.has(worker))
-        await loadOn(entry, worker).catch(error => log.warn({ err: error }, LOAD_FAILED))
-  }
-
-  const create = (model: StoredModel, provider: Provider): Entry => {
-    const entry: Entry = {
-      id: ++lastId,
+  #add(model: StoredModel, provider: Provider): SharedModel {
+    const shared: SharedModel = {
+      id: ++this.#lastId,
       model,
       provider,
-      leases: 0,
+      leaseCount: 0,
       loadedOn: new Set(),
       revoked: Promise.withResolvers(),
       loading: Promise.resolve(),
     }
-    entries.set(toKey(entry), entry)
-    entry.loading = load(entry)
-    return entry
+    this.#models.set(toKey(shared), shared)
+    shared.loading = this.#load(shared)
+    return shared
   }
 
-  const release = (entry: Entry) => {
-    entry.leases--
-    if (entry.leases > 0) return
-    remove(entry)
-    // Scheduled as a job: a worker must not unload a model in the middle of a frame.
-    const unload = async (worker: WorkerProcess) => worker.notify({ type: 'unload', model: entry.id })
-    for (const worker of workers()) scheduler.runOn(worker, unload).catch(() => {})
+  async #load(shared: SharedModel): Promise<void> {
+    // Models are spread over the workers, so that several models load in parallel.
+    const workers = this.#options.workers()
+    const firstWorker = workers[shared.id % workers.length]
+    if (!firstWorker) throw new Error('no inference worker is running: try again in a moment')
+
+    await this.#loadOn(shared, firstWorker)
+    void this.#loadOnOtherWorkers(shared)
   }
 
-  return {
-    acquire: async (model, provider) => {
-      const crash = quarantine.findCrashes(model.card.sha256)
-      if (crash && isQuarantined(crash)) throw describeCrash(crash)
+  /** Loads the model on one worker after the other, so that the remaining workers can process frames in the meantime. */
+  async #loadOnOtherWorkers(shared: SharedModel): Promise<void> {
+    for (const worker of [...this.#options.workers()]) {
+      const isNeeded = this.#isRegistered(shared) && !shared.loadedOn.has(worker)
+      if (isNeeded) await this.#loadOn(shared, worker).catch(error => this.#logLoadFailure(error))
+    }
+  }
 
-      const entry = entries.get(toKey({ model, provider })) ?? create(model, provider)
-      entry.leases++
-      try {
-        await entry.loading
-      } catch (error) {
-        release(entry)
-        throw error
+  #loadOn(shared: SharedModel, worker: WorkerProcess): Promise<void> {
+    const { id, model, provider } = shared
+    return this.#options.scheduler.runOn(worker, async () => {
+      await this.#request(shared, worker, {
+        type: 'load',
+        model: id,
+        card: model.card,
+        file: model.file,
+        provider,
+      })
+      shared.loadedOn.add(worker)
+    })
+  }
+
+  #release(shared: SharedModel): void {
+    shared.leaseCount--
+    if (shared.leaseCount > 0) return
+
+    this.#remove(shared)
+    // The scheduler runs the job between two frames: a worker must not unload a model that is running.
+    const unload = async (worker: WorkerProcess) => worker.notify({ type: 'unload', model: shared.id })
+    for (const worker of this.#options.workers()) {
+      this.#options.scheduler.runOn(worker, unload).catch(() => {})
+    }
+  }
+
+  async #request(shared: SharedModel, worker: WorkerProcess, message: WorkerRequest): Promise<WorkerAnswer> {
+    try {
+      return await worker.request(message)
+    } catch (error) {
+      if (error instanceof WorkerExitError) throw this.#handleExit(shared, error, message)
+      throw new Error(`model ${shared.model.card.name}: ${(error as Error).message}`)
+    }
+  }
+
+  /**
+   * Handles the exit of a worker during a request and returns the error to throw. A crash counts against the model; a
+   * model in quarantine is revoked. Otherwise only the current frame is lost.
+   */
+  #handleExit(shared: SharedModel, exit: WorkerExitError, message: WorkerRequest): Error {
+    const { quarantine, log } = this.#options
+    const cause = `${exit.message} on ${message.type}`
+    let reason = new Error(`an inference worker exited (${cause})`)
+
+    if (exit.isCrash) {
+      const crash = quarantine.addCrash(shared.model.card, cause)
+      reason = describeCrash(crash)
+      log.error({ err: reason, ...crash }, 'model crashed its inference worker')
+      if (isQuarantined(crash)) {
+        this.#revoke(shared, reason)
+        return reason
       }
-      return {
-        isLoadedOn: worker => entry.loadedOn.has(worker),
-        run: (worker, frame) => request(entry, worker, { type: 'run', model: entry.id, ...frame }),
-        revoked: entry.revoked.promise,
-        release: () => release(entry),
-      }
-    },
-    list: () =>
-      [...entries.values()]
-        .filter(({ loadedOn }) => loadedOn.size > 0)
-        .map(({ model, provider }) => ({ name: model.card.name, provider })),
-    loadAllOn: async worker => {
-      for (const entry of [...entries.values()])
-        await loadOn(entry, worker).catch(error => {
-          log.warn({ err: error }, LOAD_FAILED)
-          if (entry.loadedOn.size === 0) revoke(entry, error)
-        })
-    },
-    removeWorker: worker => {
-      for (const entry of entries.values()) entry.loadedOn.delete(worker)
-    },
+    }
+    return message.type === 'run' ? new FrameDroppedError(message.n) : reason
+  }
+
+  #revoke(shared: SharedModel, reason: Error): void {
+    this.#remove(shared)
+    shared.revoked.resolve(reason)
+  }
+
+  #remove(shared: SharedModel): void {
+    if (this.#isRegistered(shared)) this.#models.delete(toKey(shared))
+  }
+
+  #isRegistered(shared: SharedModel): boolean {
+    return this.#models.get(toKey(shared)) === shared
+  }
+
+  #logLoadFailure(error: unknown): void {
+    this.#options.log.warn({ err: error }, 'failed to load model on inference worker')
   }
 }
 
-const LOAD_FAILED = 'failed to load model on inference worker'
-
-/** A changed card makes another model: its labels or its input may differ. */
-const toKey = ({ model, provider }: Pick<Entry, 'model' | 'provider'>) => JSON.stringify([model, provider])
+/** Includes the complete model card (its description): a model with other labels or another input is another model. */
+function toKey({ model, provider }: Pick<SharedModel, 'model' | 'provider'>): string {
+  return JSON.stringify([model, provider])
+}
 
 function describeCrash(crash: CrashRecord): Error {
   const { model, crashes, last } = crash

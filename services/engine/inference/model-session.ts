@@ -9,27 +9,30 @@ import { createDetectionDecoder } from './detection-decoder.ts'
 import { findRingMismatch } from './model-view.ts'
 import type { Thresholds } from './worker-messages.ts'
 
-/** A model loaded in the memory of a worker. */
+/** A model that is loaded in the memory of an inference worker. It reads frames from rings, buffers in shared memory. */
 export interface ModelSession {
   /** Detects objects in frame `n` of a ring. Returns `overwritten` if the ring no longer holds the frame. */
   detect(ring: RingReader, n: number, thresholds: Thresholds): Promise<DetectedObject[] | 'overwritten'>
   close(): Promise<void>
 }
 
+const COLOUR_CHANNELS = 3
+
 interface InputBuffer {
-  /** Receives the pixels of a frame. */
+  /** Memory for the pixels of a frame. */
   pixels: Uint8Array
   tensor: Tensor
 }
 
-/** Loads a model and runs it once. Throws an Error that explains what is wrong with the file or how it differs from its card. */
+/** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
 export async function openModelSession(
   card: ModelCard,
   file: string,
   provider: Provider,
 ): Promise<ModelSession> {
   const bytes = await readFile(file)
-  if (createHash('sha256').update(bytes).digest('hex') !== card.sha256)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  if (sha256 !== card.sha256)
     throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
 
   const session = await openSession(bytes, provider)
@@ -37,13 +40,15 @@ export async function openModelSession(
     await session.release()
     throw error
   })
+
   const decode = createDetectionDecoder(card)
-  // Views differ in size, so each ring has its own buffer, freed together with its reader.
+  // Rings differ in the size of their pictures. A buffer is freed together with the reader of its ring.
   const buffers = new WeakMap<RingReader, InputBuffer>()
 
-  const bufferFor = (ring: RingReader): InputBuffer => {
+  const getBuffer = (ring: RingReader): InputBuffer => {
     const existing = buffers.get(ring)
     if (existing) return existing
+
     const mismatch = findRingMismatch(card.input, ring.shape)
     if (mismatch) throw new Error(mismatch)
     const buffer = createInputBuffer(card.input, ring.shape)
@@ -53,38 +58,41 @@ export async function openModelSession(
 
   return {
     detect: async (ring, n, thresholds) => {
-      const { pixels, tensor } = bufferFor(ring)
+      const { pixels, tensor } = getBuffer(ring)
       if (ring.read(n, pixels) === 'overwritten') return 'overwritten'
       if (tensor.type === 'float32') normalize(pixels, tensor.data as Float32Array, card.input)
-      const results = await session.run({ [card.input.name]: tensor }, [output.name])
+
+      const outputs = await session.run({ [card.input.name]: tensor }, [output.name])
+      const values = outputs[output.name]!.data as Float32Array
       const { width, height, content } = ring.shape
-      const values = results[output.name]!.data as Float32Array
       return decode({ values, inputWidth: width, inputHeight: height }, content, thresholds)
     },
     close: () => session.release(),
   }
 }
 
-/** Converts bytes to the floats that the card specifies: (value · scale − mean) / std, per colour channel. */
-function normalize(
-  pixels: Uint8Array,
-  values: Float32Array,
-  { layout, scale = 1, mean = [0], std = [1] }: ModelCard['input'],
-): void {
-  const plane = pixels.length / 3
+/**
+ * Converts pixels to floats, for each colour channel: (pixel · scale − mean) / std. The layout `nhwc` interleaves the
+ * colours of each pixel; `nchw` stores one plane per colour. A single mean or deviation applies to all colours.
+ */
+function normalize(pixels: Uint8Array, values: Float32Array, input: ModelCard['input']): void {
+  const { layout, scale = 1, mean = [0], std = [1] } = input
+  const planeSize = pixels.length / COLOUR_CHANNELS
   const isInterleaved = layout === 'nhwc'
-  for (let colour = 0; colour < 3; colour++) {
+
+  for (let colour = 0; colour < COLOUR_CHANNELS; colour++) {
     const deviation = std[colour] ?? std[0]!
     const factor = scale / deviation
     const offset = (mean[colour] ?? mean[0]!) / deviation
-    const start = isInterleaved ? colour : colour * plane
-    const step = isInterleaved ? 3 : 1
-    const end = isInterleaved ? pixels.length : start + plane
+
+    const start = isInterleaved ? colour : colour * planeSize
+    const step = isInterleaved ? COLOUR_CHANNELS : 1
+    const end = isInterleaved ? pixels.length : start + planeSize
     for (let i = start; i < end; i += step) values[i] = pixels[i]! * factor - offset
   }
 }
 
-/** For models with 8-bit input, frames are read directly into the tensor's memory. */
+/** For a model with 8-bit input, `pixels` is the memory of the tensor itself, which avoids a copy. */
 function createInputBuffer(input: ModelCard['input'], size: { width: number; height: number }): InputBuffer {
   const tensor = createInputTensor(input, size)
   const pixels = tensor.type === 'uint8' ? (tensor.data as Uint8Array) : new Uint8Array(tensor.size)

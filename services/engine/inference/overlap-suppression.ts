@@ -1,10 +1,13 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { Candidate } from './model-heads.ts'
 
-/** Only the best boxes are considered: a threshold of 0 lets thousands through, and the cost is quadratic. */
+/** Limits the cost of the suppression, which is quadratic. With a score threshold of 0, there are thousands of candidates. */
 const MAX_CANDIDATES = 1000
 
-/** Maps each label to a group. Boxes suppress only boxes of their group: one class, or classes that the card combines. */
+/**
+ * Returns the suppression group of each label of a model. A box suppresses only overlapping boxes of the same group. Labels
+ * that the model card lists in `suppress_together` share a group; any other label has a group of its own.
+ */
 export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppress_together'>): number[] {
   return card.labels.map((label, index) => {
     const group = card.suppress_together.findIndex(labels => labels.includes(label))
@@ -13,8 +16,8 @@ export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppre
 }
 
 /**
- * Greedy non-maximum suppression: of boxes in a group that overlap by more than `iouThreshold`, only the one with the best
- * score remains. Returns boxes by descending score.
+ * Greedy non-maximum suppression. If boxes of a group overlap by more than `iouThreshold`, only the box with the highest
+ * score remains. Returns the remaining boxes by descending score.
  */
 export function suppressOverlaps(
   candidates: readonly Candidate[],
@@ -25,9 +28,10 @@ export function suppressOverlaps(
   const selected: Candidate[] = []
   for (const candidate of best) {
     const group = groups[candidate.label]
-    const isSuppressedBy = (other: Candidate) =>
-      groups[other.label] === group && intersectionOverUnion(candidate, other) > iouThreshold
-    if (!selected.some(isSuppressedBy)) selected.push(candidate)
+    const isSuppressed = selected.some(
+      other => groups[other.label] === group && intersectionOverUnion(candidate, other) > iouThreshold,
+    )
+    if (!isSuppressed) selected.push(candidate)
   }
   return selected
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DetectedObject } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
-import { addModel, openModelStore, openQuarantine, publishedModels } from '@eyrie/model-store'
+import { addModel, openModelStore, openQuarantine, PUBLISHED_MODELS } from '@eyrie/model-store'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type DecodedFrames, decodeFrames } from '../../../test/fixtures/media/decoded-frames.ts'
 import { createTestRing } from '../../../test/fixtures/media/test-ring.ts'
@@ -21,7 +21,7 @@ const square = { width: 416, height: 416 }
 async function startWorkers(): Promise<InferencePool> {
   const root = join(createTemporaryFolder(), 'models')
   const log = createLog('test', 'silent')
-  const { options } = publishedModels['yolox-nano']!
+  const { options } = PUBLISHED_MODELS['yolox-nano']!
   await addModel(root, { name: 'yolox-nano', model: readFileSync(yolox!), ...options })
   const models = await openModelStore({ roots: [root], log })
   onTestFinished(models.close)

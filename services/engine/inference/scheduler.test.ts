@@ -1,10 +1,10 @@
 import { FrameDroppedError } from '@eyrie/element'
 import { describe, expect, it } from 'vitest'
-import { createScheduler, type FrameQueueOptions } from './scheduler.ts'
+import { type FrameQueueOptions, Scheduler } from './scheduler.ts'
 
 /** A scheduler whose workers are names and whose frames finish on request. */
 function setUp(workers: string[]) {
-  const scheduler = createScheduler<string>()
+  const scheduler = new Scheduler<string>()
   const running: { frame: string; worker: string; end(): void }[] = []
   const started: string[] = []
 
@@ -44,7 +44,7 @@ describe('scheduler', () => {
     expect(running.map(({ worker }) => worker)).toEqual(['w1', 'w2', 'w3'])
   })
 
-  it('replaces a waiting frame by a newer one', async () => {
+  it('replaces a waiting frame by a newer frame', async () => {
     const { openQueue, started, endOne } = setUp(['w1'])
     const camera = openQueue('a')
     const [first, second, third] = [1, 2, 3].map(n => camera.submit(n))
@@ -56,7 +56,7 @@ describe('scheduler', () => {
     expect(await third).toBe('a3')
   })
 
-  it('does not replace a waiting frame by an older one', async () => {
+  it('does not replace a waiting frame by an older frame', async () => {
     const { openQueue } = setUp(['w1'])
     const camera = openQueue('a')
     camera.submit(1)
@@ -115,7 +115,7 @@ describe('scheduler', () => {
     expect(running.map(({ frame }) => frame)).toEqual(['a2', 'a3'])
   })
 
-  it('serves mode s first, then others, with a single worker', async () => {
+  it('serves mode s before mode a with a single worker', async () => {
     const { openQueue, started, endOne } = setUp(['w1'])
     const [throughput, latency] = [openQueue('a', { pacing: 'all' }), openQueue('s', { mode: 's' })]
     for (const n of [1, 2]) throughput.submit(n)
@@ -155,7 +155,7 @@ describe('scheduler', () => {
     expect(started).toEqual(['a1'])
   })
 
-  it('rejects what waits for a closed queue or a removed worker', async () => {
+  it('rejects the frames of a closed queue and the jobs of a removed worker', async () => {
     const { scheduler, openQueue } = setUp(['w1'])
     const camera = openQueue('a')
     camera.submit(1)
@@ -168,7 +168,7 @@ describe('scheduler', () => {
     await expect(job).rejects.toThrow('the worker exited')
   })
 
-  it('serves higher priorities first and lower ones with the remaining capacity', async () => {
+  it('serves higher priorities first and lower priorities with the remaining capacity', async () => {
     const { openQueue, started, endOne } = setUp(['w1'])
     const yields: string[] = []
     const low = openQueue('low', { priority: () => 1, onYield: () => yields.push('low') })
@@ -218,7 +218,7 @@ describe('scheduler', () => {
     }
   })
 
-  it('reserves no worker from priorities above mode s', () => {
+  it('reserves no worker if the other queue has a higher priority than mode s', () => {
     const { openQueue, running } = setUp(['w1', 'w2'])
     openQueue('s', { mode: 's', priority: () => 2 })
     const high = openQueue('high', { priority: () => 8 })
@@ -226,7 +226,7 @@ describe('scheduler', () => {
     expect(running.map(({ worker }) => worker)).toEqual(['w1', 'w2'])
   })
 
-  it('assigns nothing in advance while a higher priority exists', () => {
+  it('assigns no frame in advance while a queue of higher priority exists', () => {
     const { openQueue, started } = setUp(['w1'])
     openQueue('live', { priority: () => 6 })
     const file = openQueue('f', { pacing: 'all' })

@@ -1,40 +1,30 @@
 import type { Pacing } from '@eyrie/contract'
 import { FrameDroppedError } from '@eyrie/element'
 
+/** How the frames of one detector are queued for the inference workers. */
 export interface FrameQueueOptions<Worker> {
-  /** `s` (latency): its frames come first, and queues of mode `a` leave one worker idle for them. `a`: throughput. */
+  /** `s` minimizes latency: its frames come first, and one worker is reserved for them. `a` maximizes throughput. */
   mode: 'a' | 's'
-  /** `realtime`: a newer frame replaces a waiting one. `all`: every frame waits for its turn. */
+  /** `realtime`: a newer frame replaces a waiting frame. `all`: every frame is processed. */
   pacing: Pacing
-  /** Priority of the pipeline, 0 to 9, read at every decision. Lower priorities wait while higher ones have frames. */
+  /** Current priority of the pipeline, 0 to 9. Queues of higher priority are served first. */
   priority(): number
   canRunOn(worker: Worker): boolean
-  /** A waiting frame was replaced while queues of higher priority were served. */
+  /** Called when a frame was dropped because queues of higher priority were served instead. */
   onYield?(): void
 }
 
-/** The frames of one detector that wait for a worker. */
+/** The waiting frames of one detector. */
 export interface FrameQueue<Worker> {
   /** Runs frame `n` on a worker. Rejects with `FrameDroppedError` if a newer frame replaces it before it starts. */
   submit<T>(n: number, run: (worker: Worker) => Promise<T>): Promise<T>
-  /** Rejects waiting frames and all later ones with `reason`. */
+  /** Rejects all waiting and later frames with `reason`. */
   close(reason: Error): void
 }
 
-/**
- * Assigns frames and jobs to workers. A worker runs one at a time. A busy worker may be assigned the next frame of a queue
- * with pacing `all` in advance, so that it doesn't idle until the main thread reacts.
- */
-export interface Scheduler<Worker> {
-  addWorker(worker: Worker): void
-  /** Assigns nothing more to the worker and rejects the jobs that wait for it. */
-  removeWorker(worker: Worker, reason: Error): void
-  openQueue(options: FrameQueueOptions<Worker>): FrameQueue<Worker>
-  /** Runs a job on this particular worker as soon as it is idle, before any frame. */
-  runOn<T>(worker: Worker, job: (worker: Worker) => Promise<T>): Promise<T>
-}
-
+/** A frame, or a job for a particular worker. */
 interface Task<Worker> {
+  /** Number of the frame; 0 for jobs. */
   n: number
   run(worker: Worker): Promise<void>
   reject(error: Error): void
@@ -49,148 +39,183 @@ interface WorkerState<Worker> {
 
 interface QueueState<Worker> extends FrameQueueOptions<Worker> {
   waiting: Task<Worker>[]
-  /** A queue of higher priority was served while the oldest frame of this one waited. */
+  /** Whether a queue of higher priority was served while a frame of this queue waited. */
   hasYielded: boolean
+  /** Defined when the queue is closed. */
+  closeReason: Error | undefined
 }
 
 /**
- * Serves the highest priority first; a running frame is not interrupted. Queues of equal priority take turns: a queue that
- * was served moves to the end, so that a channel with many frames cannot starve one with few.
+ * Assigns the frames of all detectors to the inference workers, which run one task at a time. The highest priority is served
+ * first, but a running frame is never interrupted. Queues of equal priority take turns, so that a channel with a high frame
+ * rate cannot block a channel with a low frame rate.
+ *
+ * In addition, a busy worker may be assigned one frame in advance from a queue with pacing `all`, so that it never waits for
+ * the main thread.
  */
-export function createScheduler<Worker>(): Scheduler<Worker> {
-  const workers = new Map<Worker, WorkerState<Worker>>()
-  /** The queue that was served longest ago comes first. */
-  const queues: QueueState<Worker>[] = []
+export class Scheduler<Worker> {
+  readonly #workers = new Map<Worker, WorkerState<Worker>>()
+  /** Ordered by the time when they were last served, oldest first. */
+  readonly #queues: QueueState<Worker>[] = []
 
-  const run = async (worker: Worker, state: WorkerState<Worker>, task: Task<Worker>) => {
+  addWorker(worker: Worker): void {
+    this.#workers.set(worker, { jobs: [], assigned: 0 })
+    this.#dispatch()
+  }
+
+  /** Removes a worker that has exited and rejects the jobs that wait for it. */
+  removeWorker(worker: Worker, reason: Error): void {
+    const waitingJobs = this.#workers.get(worker)?.jobs ?? []
+    for (const job of waitingJobs) job.reject(reason)
+    this.#workers.delete(worker)
+  }
+
+  openQueue(options: FrameQueueOptions<Worker>): FrameQueue<Worker> {
+    const queue: QueueState<Worker> = { ...options, waiting: [], hasYielded: false, closeReason: undefined }
+    this.#queues.push(queue)
+    return {
+      submit: (n, run) => this.#submit(queue, n, run),
+      close: reason => this.#close(queue, reason),
+    }
+  }
+
+  /** Runs a job on a particular worker as soon as the worker is idle, before any frame. */
+  runOn<T>(worker: Worker, job: (worker: Worker) => Promise<T>): Promise<T> {
+    const { task, done } = createTask(0, job)
+    const state = this.#workers.get(worker)
+    if (state) state.jobs.push(task)
+    else task.reject(new Error('the inference worker has exited'))
+    this.#dispatch()
+    return done
+  }
+
+  #submit<T>(queue: QueueState<Worker>, n: number, run: (worker: Worker) => Promise<T>): Promise<T> {
+    if (queue.closeReason) return Promise.reject(queue.closeReason)
+
+    if (queue.pacing === 'realtime') {
+      const isNewerWaiting = queue.waiting.some(task => task.n > n)
+      if (isNewerWaiting) return Promise.reject(new FrameDroppedError(n))
+      dropWaiting(queue)
+    }
+
+    const { task, done } = createTask(n, run)
+    queue.waiting.push(task)
+    this.#dispatch()
+    return done
+  }
+
+  #close(queue: QueueState<Worker>, reason: Error): void {
+    if (queue.closeReason) return
+    queue.closeReason = reason
+    this.#queues.splice(this.#queues.indexOf(queue), 1)
+    for (const task of queue.waiting.splice(0)) task.reject(reason)
+    this.#dispatch()
+  }
+
+  /** Assigns as many tasks as possible: first to idle workers, then in advance to busy workers. */
+  #dispatch(): void {
+    for (const [worker, state] of this.#workers) {
+      const task = this.#nextForIdleWorker(worker, state)
+      if (task) void this.#run(worker, state, task)
+    }
+    for (const [worker, state] of this.#workers) {
+      const task = this.#nextForBusyWorker(worker, state)
+      if (task) void this.#run(worker, state, task)
+    }
+  }
+
+  async #run(worker: Worker, state: WorkerState<Worker>, task: Task<Worker>): Promise<void> {
     state.assigned++
     await task.run(worker)
     state.assigned--
-    dispatch()
+    this.#dispatch()
   }
 
-  /** Idle workers come first; then busy ones are assigned frames in advance. */
-  const dispatch = () => {
-    for (const [worker, state] of workers) {
-      const task = nextForIdle(worker, state)
-      if (task) run(worker, state, task)
-    }
-    for (const [worker, state] of workers) {
-      const task = nextForBusy(worker, state)
-      if (task) run(worker, state, task)
-    }
-  }
-
-  const nextForIdle = (worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined => {
+  #nextForIdleWorker(worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined {
     if (state.assigned > 0) return undefined
-    return (
-      state.jobs.shift() ??
-      shiftTask(findQueue(worker, queue => queue.mode === 's' || !mustLeaveWorker(queue)))
-    )
+    const job = state.jobs.shift()
+    if (job) return job
+
+    const isAllowed = (queue: QueueState<Worker>) => queue.mode === 's' || !this.#mustReserveWorker(queue)
+    const queue = this.#findQueue(worker, isAllowed)
+    return queue && this.#shiftTask(queue)
   }
 
-  const nextForBusy = (worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined => {
-    if (state.assigned !== 1 || state.jobs.length > 0 || hasLatencyQueue()) return undefined
-    const queue = findQueue(worker, () => true)
-    return queue?.pacing === 'all' && !hasHigherPriority(queue) ? shiftTask(queue) : undefined
+  #nextForBusyWorker(worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined {
+    const canAcceptAnother = state.assigned === 1 && state.jobs.length === 0
+    if (!canAcceptAnother || this.#hasLatencyQueue()) return undefined
+
+    const queue = this.#findQueue(worker, () => true)
+    if (queue?.pacing !== 'all' || this.#hasHigherPriority(queue)) return undefined
+    return this.#shiftTask(queue)
   }
 
-  /** The queue to serve next on this worker: by priority, then mode `s` before `a`, then in turn. */
-  const findQueue = (worker: Worker, isAllowed: (queue: QueueState<Worker>) => boolean) => {
+  /** Returns the queue to serve next on a worker: by priority, then by mode (`s` before `a`), then in turn. */
+  #findQueue(
+    worker: Worker,
+    isAllowed: (queue: QueueState<Worker>) => boolean,
+  ): QueueState<Worker> | undefined {
     let best: QueueState<Worker> | undefined
-    for (const queue of queues) {
+    for (const queue of this.#queues) {
       if (queue.waiting.length === 0 || !queue.canRunOn(worker) || !isAllowed(queue)) continue
       if (!best || precedes(queue, best)) best = queue
     }
     return best
   }
 
-  const shiftTask = (queue: QueueState<Worker> | undefined): Task<Worker> | undefined => {
-    if (!queue) return undefined
-    queues.push(...queues.splice(queues.indexOf(queue), 1))
-    for (const other of queues)
+  /** Removes the next frame from a queue. The queue moves behind the other queues of its priority. */
+  #shiftTask(queue: QueueState<Worker>): Task<Worker> | undefined {
+    this.#queues.splice(this.#queues.indexOf(queue), 1)
+    this.#queues.push(queue)
+
+    for (const other of this.#queues) {
       if (other.waiting.length > 0 && other.priority() < queue.priority()) other.hasYielded = true
+    }
     queue.hasYielded = false
     return queue.waiting.shift()
   }
 
-  const hasLatencyQueue = () => queues.some(({ mode }) => mode === 's')
-
-  const hasHigherPriority = (queue: QueueState<Worker>) =>
-    queues.some(({ priority }) => priority() > queue.priority())
-
-  /** Of several workers, the last idle one is reserved for queues of mode `s`, unless `queue` has a higher priority. */
-  const mustLeaveWorker = (queue: QueueState<Worker>) => {
-    const idle = [...workers.values()].filter(({ assigned }) => assigned === 0)
-    if (idle.length !== 1 || workers.size === 1) return false
-    return queues.some(({ mode, priority }) => mode === 's' && priority() >= queue.priority())
+  #hasLatencyQueue(): boolean {
+    return this.#queues.some(({ mode }) => mode === 's')
   }
 
-  const dropWaiting = (queue: QueueState<Worker>) => {
-    for (const dropped of queue.waiting.splice(0)) {
-      if (queue.hasYielded) queue.onYield?.()
-      dropped.reject(new FrameDroppedError(dropped.n))
-    }
-    queue.hasYielded = false
+  #hasHigherPriority(queue: QueueState<Worker>): boolean {
+    return this.#queues.some(({ priority }) => priority() > queue.priority())
   }
 
-  return {
-    addWorker: worker => {
-      workers.set(worker, { jobs: [], assigned: 0 })
-      dispatch()
-    },
-
-    removeWorker: (worker, reason) => {
-      for (const { reject } of workers.get(worker)?.jobs ?? []) reject(reason)
-      workers.delete(worker)
-    },
-
-    openQueue: options => {
-      const queue: QueueState<Worker> = { ...options, waiting: [], hasYielded: false }
-      let closeReason: Error | undefined
-      queues.push(queue)
-      return {
-        submit: (n, run) => {
-          if (closeReason) return Promise.reject(closeReason)
-          if (options.pacing === 'realtime') {
-            if (queue.waiting.some(task => task.n > n)) return Promise.reject(new FrameDroppedError(n))
-            dropWaiting(queue)
-          }
-          const { task, done } = createTask(n, run)
-          queue.waiting.push(task)
-          dispatch()
-          return done
-        },
-        close: reason => {
-          if (closeReason) return
-          closeReason = reason
-          queues.splice(queues.indexOf(queue), 1)
-          for (const { reject } of queue.waiting.splice(0)) reject(reason)
-          dispatch()
-        },
-      }
-    },
-
-    runOn: (worker, job) => {
-      const { task, done } = createTask(0, job)
-      const state = workers.get(worker)
-      if (state) state.jobs.push(task)
-      else task.reject(new Error('the inference worker has exited'))
-      dispatch()
-      return done
-    },
+  /** Whether the last idle worker is reserved for a queue of mode `s`. Queues of higher priority may still use it. */
+  #mustReserveWorker(queue: QueueState<Worker>): boolean {
+    const idleWorkers = [...this.#workers.values()].filter(({ assigned }) => assigned === 0)
+    if (idleWorkers.length !== 1 || this.#workers.size === 1) return false
+    return this.#queues.some(({ mode, priority }) => mode === 's' && priority() >= queue.priority())
   }
 }
 
+function dropWaiting<Worker>(queue: QueueState<Worker>): void {
+  for (const task of queue.waiting.splice(0)) {
+    if (queue.hasYielded) queue.onYield?.()
+    task.reject(new FrameDroppedError(task.n))
+  }
+  queue.hasYielded = false
+}
+
+/** Whether `queue` is served before `other`. Of two equal queues, neither precedes the other. */
 function precedes<Worker>(queue: QueueState<Worker>, other: QueueState<Worker>): boolean {
   const difference = queue.priority() - other.priority()
-  return difference > 0 || (difference === 0 && queue.mode === 's' && other.mode === 'a')
+  if (difference !== 0) return difference > 0
+  return queue.mode === 's' && other.mode === 'a'
 }
 
+/** Wraps `run` in a task that never rejects. `done` has the outcome of `run`. */
 function createTask<Worker, T>(
   n: number,
   run: (worker: Worker) => Promise<T>,
 ): { task: Task<Worker>; done: Promise<T> } {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  return { task: { n, reject, run: worker => run(worker).then(resolve, reject) }, done: promise }
+  const task: Task<Worker> = {
+    n,
+    reject,
+    run: worker => run(worker).then(resolve, reject),
+  }
+  return { task, done: promise }
 }

@@ -3,22 +3,46 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
 
+/**
+ * Messages between the engine and its inference workers, the child processes that run models. The engine sends requests and
+ * notices; a worker answers each request with one message.
+ */
+
+/** Which of the objects that a model proposes are reported. */
 export interface Thresholds {
+  /** Objects with a lower score are discarded. */
   score_threshold: number
+  /** Of two objects that overlap by more than this intersection over union, the one with the lower score is discarded. */
   iou_threshold: number
 }
 
-/** Requests are answered in order. `model` is an id that the engine assigns. */
-export type WorkerRequest =
-  | { type: 'load'; model: number; card: ModelCard; file: string; provider: Provider }
-  | { type: 'run'; model: number; ring: RingLocation; n: number; thresholds: Thresholds }
+/** Loads a model under an id that the engine has chosen. */
+export interface LoadRequest {
+  type: 'load'
+  model: number
+  card: ModelCard
+  file: string
+  provider: Provider
+}
 
-/** Notices are handled at once and not answered. */
+/** Runs a loaded model on frame `n` of a ring, a buffer of numbered frames in shared memory. */
+export interface RunRequest {
+  type: 'run'
+  model: number
+  ring: RingLocation
+  n: number
+  thresholds: Thresholds
+}
+
+/** The worker answers its requests in order. */
+export type WorkerRequest = LoadRequest | RunRequest
+
+/** The worker handles notices immediately and does not answer them. */
 export type WorkerNotice = { type: 'unload'; model: number } | { type: 'close-ring'; ring: string }
 
 export type WorkerAnswer =
   | { type: 'loaded' }
-  /** `cpuMs`: CPU time of the inference. `size`: of the model's input, in pixels. */
+  /** `cpuMs`: CPU time of the inference. `size`: size of the model's input in pixels. */
   | { type: 'objects'; objects: DetectedObject[]; cpuMs: number; size: { width: number; height: number } }
   /** The frame was overwritten before it was read. */
   | { type: 'overwritten' }

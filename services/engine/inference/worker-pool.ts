@@ -3,61 +3,66 @@ import type { Log } from '@eyrie/kit'
 import type { Scheduler } from './scheduler.ts'
 import { startWorker, type WorkerExitError, type WorkerProcess } from './worker-process.ts'
 
-const RETRY_MS = 1000
+const RESTART_DELAY_MS = 1000
 
+/** Settings of the pool of inference workers, the child processes that run models. */
 export interface WorkerPoolOptions {
+  /** Number of workers. */
   count: number
-  /** A worker that does not answer a request within this time counts as hung. */
+  /** A worker that does not answer a request within this time is killed. */
   timeoutMs: number
   scheduler: Scheduler<WorkerProcess>
   log: Log
+  /** Called when a worker has exited, before its replacement starts. */
   onExit(worker: WorkerProcess): void
-  /** A new worker, without any models, has replaced one that exited. */
+  /** Called with the replacement of a worker that exited. No models are loaded on it yet. */
   onReplacement(worker: WorkerProcess): void
 }
 
-/** Keeps a fixed number of workers running. */
+/** A fixed number of inference worker processes. A worker that exits is replaced until the pool is stopped. */
 export interface WorkerPool {
+  /** Returns the workers that are running now. */
   workers(): readonly WorkerProcess[]
   stop(): Promise<void>
 }
 
-/** Throws if the workers cannot be started. */
+/** Starts the workers. If one of them fails to start, stops the others and throws an `Error`. */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, scheduler, log } = options
   const workers: WorkerProcess[] = []
   let isStopping = false
 
-  const start = async (): Promise<WorkerProcess> => {
+  const addWorker = async (): Promise<WorkerProcess> => {
     const worker = await startWorker(timeoutMs)
     if (isStopping) {
       await worker.stop()
-      throw new Error('stopped while starting')
+      throw new Error('the worker pool was stopped while a worker was starting')
     }
     workers.push(worker)
     scheduler.addWorker(worker)
-    worker.exited.then(exit => replace(worker, exit))
+    worker.exited.then(exit => replaceWorker(worker, exit))
     return worker
   }
 
-  const replace = async (worker: WorkerProcess, exit: WorkerExitError) => {
+  const replaceWorker = async (worker: WorkerProcess, exit: WorkerExitError) => {
     workers.splice(workers.indexOf(worker), 1)
     scheduler.removeWorker(worker, exit)
     options.onExit(worker)
     if (isStopping) return
     log.error({ pid: worker.pid, reason: exit.message }, 'inference worker exited; starting a replacement')
-    const replacement = await startReplacement()
+    const replacement = await retryAddWorker()
     if (replacement) options.onReplacement(replacement)
   }
 
-  const startReplacement = async (): Promise<WorkerProcess | undefined> => {
+  /** Adds a worker, with retries after failures. Returns undefined if the pool is stopped first. */
+  const retryAddWorker = async (): Promise<WorkerProcess | undefined> => {
     while (!isStopping) {
       try {
-        return await start()
+        return await addWorker()
       } catch (error) {
         if (isStopping) break
-        log.error({ err: error, retryMs: RETRY_MS }, 'failed to start inference worker')
-        await sleep(RETRY_MS)
+        log.error({ err: error, retryMs: RESTART_DELAY_MS }, 'failed to start inference worker')
+        await sleep(RESTART_DELAY_MS)
       }
     }
     return undefined
@@ -65,11 +70,12 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
 
   const stop = async () => {
     isStopping = true
+    // Copied, because `workers` changes when a worker exits.
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
   try {
-    await Promise.all(Array.from({ length: count }, start))
+    await Promise.all(Array.from({ length: count }, addWorker))
   } catch (error) {
     await stop()
     throw new Error(`failed to start inference workers: ${(error as Error).message}`)

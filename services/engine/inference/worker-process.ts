@@ -1,16 +1,31 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Provider } from '@eyrie/model-store/session'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
 
-/** Signals by which native code crashes; SIGKILL and SIGTERM come from outside. */
+/** Signals of native crashes. SIGKILL and SIGTERM are excluded, because other processes send them. */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
 const STOP_TIMEOUT_MS = 1000
 
-/** The worker has exited. */
+/** An inference worker: a child process of the engine that runs models. See `inference-worker.ts` for its code. */
+export interface WorkerProcess {
+  readonly pid: number
+  readonly providers: Provider[]
+  /** Resolves when the process has exited for any reason. */
+  readonly exited: Promise<WorkerExitError>
+  /**
+   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if the
+   * request fails, or with `WorkerExitError` if the worker exits. Only the error of the current request can be a crash.
+   */
+  request(request: WorkerRequest): Promise<WorkerAnswer>
+  notify(notice: WorkerNotice): void
+  stop(): Promise<void>
+}
+
+/** The error of requests to a worker that has exited. */
 export class WorkerExitError extends Error {
   override readonly name = 'WorkerExitError'
-  /** The exit was caused by the model that was running. */
+  /** Whether the running model caused the exit. */
   readonly isCrash: boolean
   constructor(cause: string, isCrash: boolean) {
     super(cause)
@@ -18,51 +33,34 @@ export class WorkerExitError extends Error {
   }
 }
 
-/** A child process that runs models. */
-export interface WorkerProcess {
-  readonly pid: number
-  readonly providers: Provider[]
-  /** Resolves when the process has exited for any reason. */
-  readonly exited: Promise<WorkerExitError>
-  /**
-   * Requests are answered in order. Rejects with an Error that holds the worker's reason, or with `WorkerExitError`, whose
-   * `isCrash` can be true only for the request that was being answered.
-   */
-  request(request: WorkerRequest): Promise<WorkerAnswer>
-  notify(notice: WorkerNotice): void
-  stop(): Promise<void>
-}
-
-/** Starts a worker and waits until it is ready. A worker that takes longer than `timeoutMs` for a request is killed. */
+/** Starts a worker and waits until it is ready. A worker that does not answer a request within `timeoutMs` is killed. */
 export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
-  const child = fork(fileURLToPath(new URL('./inference-worker.ts', import.meta.url)), [], {
-    // Models are third-party code: they must not see the engine's environment, in particular its tokens.
-    env: {},
-    // Without Node's own SIGSEGV handler a native crash terminates the process at once.
-    execArgv: ['--disable-wasm-trap-handler'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+  const child = forkWorker()
   const exited = Promise.withResolvers<WorkerExitError>()
   let exit: WorkerExitError | undefined
   let timer: NodeJS.Timeout | undefined
-  /** The answer to the first request is in progress; the others wait. */
+  /** The answers that are still expected, oldest first. The first is the answer to the current request. */
   const pending: PromiseWithResolvers<FromWorker>[] = []
 
-  const handleExit = (cause: WorkerExitError) => {
+  function handleExit(cause: WorkerExitError): void {
     exit ??= cause
     clearTimeout(timer)
     pending.shift()?.reject(exit)
-    for (const { reject } of pending.splice(0)) reject(new WorkerExitError(exit.message, false))
+    // The requests after the current one were not running, so the crash is not theirs.
+    for (const answer of pending.splice(0)) answer.reject(new WorkerExitError(exit.message, false))
     exited.resolve(exit)
   }
-  const restartTimeout = () => {
+
+  function restartTimeout(): void {
     clearTimeout(timer)
     if (pending.length > 0) timer = setTimeout(killHung, timeoutMs)
   }
-  const killHung = () => {
+
+  function killHung(): void {
     handleExit(new WorkerExitError(`no answer within ${timeoutMs / 1000} s`, true))
     child.kill('SIGKILL')
   }
+
   child.on('message', (message: FromWorker) => {
     pending.shift()?.resolve(message)
     restartTimeout()
@@ -73,18 +71,22 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
     handleExit(new WorkerExitError(signal ?? `exit code ${code}`, isCrash))
   })
 
-  const nextAnswer = (): Promise<FromWorker> => {
+  function nextAnswer(): Promise<FromWorker> {
     if (exit) return Promise.reject(new WorkerExitError(exit.message, false))
     const answer = Promise.withResolvers<FromWorker>()
-    if (pending.push(answer) === 1) restartTimeout()
+    pending.push(answer)
+    if (pending.length === 1) restartTimeout()
     return answer.promise
   }
-  const send = (message: ToWorker) => {
+
+  function send(message: ToWorker): void {
     // Errors are ignored: the `exit` event reports why the worker exited.
     if (child.connected) child.send(message, () => {})
   }
 
+  // A worker that has started sends `ready` without a request.
   const ready = await nextAnswer()
+
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
@@ -103,4 +105,14 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
       clearTimeout(killTimer)
     },
   }
+}
+
+function forkWorker(): ChildProcess {
+  return fork(fileURLToPath(new URL('./inference-worker.ts', import.meta.url)), [], {
+    // Models are third-party code and must not see the environment of the engine, which contains tokens.
+    env: {},
+    // Disables Node's SIGSEGV handler, so that a native crash terminates the process immediately.
+    execArgv: ['--disable-wasm-trap-handler'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
 }

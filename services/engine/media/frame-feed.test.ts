@@ -88,7 +88,7 @@ describe('upstream results', () => {
 })
 
 describe('sink views of a feed', () => {
-  it('do not delay frames before they start or when they cannot be made', () => {
+  it('do not delay frames before they start or when they fail', () => {
     feed.setSinkViews([picture], PATIENCE)
     expect(feed.newest).toBe(11)
     make(pictures, 192)
@@ -126,7 +126,7 @@ describe('sink views of a feed', () => {
     feed.setSinkViews([picture], PATIENCE)
     make(pictures, 192)
     pictures.notifyFrame(11, true)
-    expect(feed.findRing(picture)).toEqual(pictures.ring)
+    expect(feed.findRing(picture)).toEqual(pictures.ringLocation)
     expect([restarts, feed.consumeDiscontinuity(12)]).toEqual([0, false])
     feed.setSinkViews([], PATIENCE)
     expect(pictures.readers.size).toBe(0)
@@ -141,7 +141,7 @@ describe('sink views of a feed', () => {
 })
 
 describe('discontinuity of a feed', () => {
-  it('is reported once, even if the ring announces the frame before the notification does', () => {
+  it('is reported once, even if the frame is found in the ring before its notification arrives', () => {
     expect(feed.consumeDiscontinuity(11)).toBe(true)
     required.notifyFrame(11, true)
     expect(feed.consumeDiscontinuity(12)).toBe(false)

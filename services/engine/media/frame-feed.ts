@@ -4,21 +4,29 @@ import { viewKey } from '../frames/views.ts'
 import type { SourceView, ViewReader } from './source-view.ts'
 import type { UpstreamResult, UpstreamResults } from './upstream-results.ts'
 
+/**
+ * A frame feed delivers the frames of a source to a channel. The elements of the channel may read the picture in several
+ * views (sizes and pixel formats), so a frame is available when all of these views have it. The pictures of each view are in
+ * a frame ring, a buffer in shared memory in which new frames overwrite old ones.
+ */
+
+/** The channel that reads a feed. */
 export interface FrameFeedListener {
-  /** `newest` may have advanced. */
+  /** New frames may be available. */
   onFrame(): void
-  /** A ring was replaced: its frames are lost, and frame numbers may restart at 1. */
+  /** The frame ring of a view was replaced. The frames of the old ring are lost, and frame numbers may restart at 1. */
   onRestart(): void
-  /** The state of the source, of a view or of the connection to media changed. */
+  /** The state of the source, of a view or of the connection to the media service has changed. */
   onChange(): void
 }
 
-/** Connects a feed to its source. */
+/** The parts of the media client that the feed of one source uses. */
 export interface FrameFeedSource {
-  /** Number of the newest known frame of the source; 0 before the first. */
+  /** Returns the number of the newest frame; 0 before the first. */
   newestFrame(): number
+  /** Returns results of another engine that arrive with the frames, if the source provides them. */
   upstreamResults(): UpstreamResults | undefined
-  /** Returns the views with these specifications and creates missing ones. */
+  /** Returns the views with these specifications and creates missing views. */
   openViews(specs: readonly ViewSpec[]): SourceView[]
   /** Called when frames of `view` have been consumed. */
   onConsumed(view: SourceView): void
@@ -28,24 +36,27 @@ export interface FrameFeedSource {
 }
 
 /**
- * The frames of one source for one channel: those available in all views that its elements read. Sinks may add views of
- * their own; the feed waits for these only up to a maximum lag, and their failures do not stop it.
+ * The frames of one source for one channel. In addition to the views of the channel's elements, the sinks of the channel may
+ * request views. The feed waits for the sink views only up to a maximum lag, and continues if they fail.
  */
 export class FrameFeed implements ViewReader {
   readonly source: number
   readonly #views: readonly SourceView[]
   readonly #listener: FrameFeedListener
   readonly #media: FrameFeedSource
+
   #sinkViews: readonly SourceView[] = []
   #maxSinkLag = 0
-  /** The sink views exist since the first frame of the source. */
+  /** Whether the sink views were requested before the first frame of the source, and therefore have every frame. */
   #hasSinkViewsFromStart = false
+
   #consumed: number
+  /** Whether the stream was interrupted since the last call of `consumeDiscontinuity`. */
   #isInterrupted = false
-  /** `pts` of the last upstream result that was read. */
-  #lastResultPts: number | undefined
   /** Number of the frame for which an interruption was last reported. */
   #lastInterruption = 0
+  /** Timestamp (`pts`) of the last upstream result that was returned. */
+  #lastResultPts: number | undefined
 
   constructor(
     source: number,
@@ -61,59 +72,68 @@ export class FrameFeed implements ViewReader {
     for (const view of views) view.readers.add(this)
   }
 
-  /** Number of the newest frame that all views have; 0 before the first. */
+  /** Number of the newest available frame; 0 before the first. */
   get newest(): number {
-    const newest = Math.min(...this.#views.map(view => view.newest))
-    const awaited = this.#sinkViews.filter(
-      view => !view.failure && (view.newest > 0 || this.#hasSinkViewsFromStart),
-    )
-    const newestForSinks = Math.min(...awaited.map(view => view.newest))
-    return Math.min(newest, Math.max(newestForSinks, newest - this.#maxSinkLag))
+    const newestForElements = Math.min(...this.#views.map(view => view.newest))
+
+    const isAwaited = (view: SourceView) => !view.failure && (view.newest > 0 || this.#hasSinkViewsFromStart)
+    const awaitedSinkViews = this.#sinkViews.filter(isAwaited)
+    // Infinity if no sink view is awaited.
+    const newestForSinks = Math.min(...awaitedSinkViews.map(view => view.newest))
+
+    const oldestAllowed = newestForElements - this.#maxSinkLag
+    return Math.min(newestForElements, Math.max(newestForSinks, oldestAllowed))
   }
 
-  /** Why a view cannot be made. */
+  /** Why the media service cannot create a view; undefined if there is no failure. */
   get failure(): string | undefined {
     return this.#views.find(view => view.failure)?.failure
   }
 
-  /** Why a view of a sink cannot be made. */
+  /** Why the media service cannot create a sink view; undefined if there is no failure. */
   get sinkViewFailure(): string | undefined {
     return this.#sinkViews.find(view => view.failure)?.failure
   }
 
-  /** Number of the last frame that is no longer needed, or that is older than the feed. */
+  /** Number of the last frame that the channel no longer needs. Initially, the newest frame before the feed was opened. */
   get consumed(): number {
     return this.#consumed
   }
 
+  /** Returns the time stamps of frame `n`. */
   readStamp(n: number): FrameStamp | 'overwritten' {
     return this.#views[0]!.readStamp(n)
   }
 
-  /** Replaces the views of the sinks. A frame waits for them until there are `maxLag` newer ones. */
+  /** Replaces the views of the sinks. A frame waits for the sink views until there are `maxLag` newer frames. */
   setSinkViews(specs: readonly ViewSpec[], maxLag: number): void {
     const previous = this.#sinkViews
     this.#maxSinkLag = maxLag
     this.#hasSinkViewsFromStart = this.#media.newestFrame() === 0
     this.#sinkViews = this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+
     for (const view of this.#sinkViews) view.readers.add(this)
-    for (const view of previous) if (!this.#sinkViews.includes(view)) view.readers.delete(this)
+    for (const view of previous) {
+      if (!this.#sinkViews.includes(view)) view.readers.delete(this)
+    }
     this.#media.pruneViews()
   }
 
-  /** The upstream result of the frame at `pts`, including events of frames skipped since the previous call. */
+  /** Returns the result of another engine for the frame at `pts`, with the events of all frames since the previous call. */
   nextUpstreamResult(pts: number): UpstreamResult | undefined {
     const result = this.#media.upstreamResults()?.find(pts, this.#lastResultPts)
     if (result) this.#lastResultPts = pts
     return result
   }
 
+  /** Returns the location of a view's frame ring; undefined until the media service has created it. */
   findRing(view: ViewSpec): RingLocation | undefined {
     const key = viewKey(view)
-    return [...this.#views, ...this.#sinkViews].find(({ spec }) => viewKey(spec) === key)?.ring
+    const allViews = [...this.#views, ...this.#sinkViews]
+    return allViews.find(({ spec }) => viewKey(spec) === key)?.ringLocation
   }
 
-  /** Whether the stream was interrupted before frame `n` and after the previous call. */
+  /** Returns whether the stream was interrupted between the previous call and frame `n`. */
   consumeDiscontinuity(n: number): boolean {
     const wasInterrupted = this.#isInterrupted
     this.#isInterrupted = false
@@ -130,15 +150,17 @@ export class FrameFeed implements ViewReader {
   }
 
   onFrame(view: SourceView, n: number, discontinuity: boolean): void {
-    // A sink view that is added later starts with a discontinuity of its own. And if the ring's header already announced
-    // this frame, its notification arrives after the interruption was reported.
-    if (this.#views.includes(view) && n > this.#lastInterruption) this.#isInterrupted ||= discontinuity
+    // A sink view that is added later starts with a discontinuity, which does not concern the channel. If the feed has
+    // already found frame n in the ring, the message with the discontinuity arrives too late.
+    const isRelevant = this.#views.includes(view) && n > this.#lastInterruption
+    if (isRelevant && discontinuity) this.#isInterrupted = true
     this.#listener.onFrame()
   }
 
   onRestart(view: SourceView): void {
     this.#hasSinkViewsFromStart = this.#media.newestFrame() === 0
     if (!this.#views.includes(view)) return
+
     this.#consumed = this.#media.newestFrame()
     this.#isInterrupted = true
     this.#lastInterruption = 0

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import {
-  controlPath,
+  CONTROL_PATH,
   type MessageFromMedia,
   type MessageToMedia,
   messageToMedia,
@@ -47,7 +47,7 @@ const applies = () => received.filter(message => message.type === 'apply')
 const wantedNow = () => applies().at(-1)?.sources
 
 async function listen(port = 0, autoPong = true) {
-  server = new WebSocketServer({ host: '127.0.0.1', port, path: controlPath, autoPong })
+  server = new WebSocketServer({ host: '127.0.0.1', port, path: CONTROL_PATH, autoPong })
   server.on('connection', (socket: WebSocket, request) => {
     headers.push(request.headers.authorization ?? '')
     socket.on('message', data => received.push(messageToMedia.parse(JSON.parse(String(data)))))
@@ -169,7 +169,7 @@ describe('messages from media', () => {
     await vi.waitUntil(() => media.server?.epoch === 1)
   })
 
-  it('make a feed fail if its view cannot be made', async () => {
+  it('make a feed fail if its view cannot be created', async () => {
     media = connect(await listen())
     media.setSources([camera])
     const feed = media.openFeed(1, [small], idle)

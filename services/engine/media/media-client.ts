@@ -22,52 +22,65 @@ type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
 type ViewMessage = Extract<MessageFromMedia, { view: string }>
 type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
 
-/** `fps`: frames received per second, before the source's rate applies. CPU time in ms per received frame, and per frame of a view. */
+/** Measured cost of a source in the media service. */
 export interface SourceCost {
+  /** Frames received per second, before the source's rate limit. */
   fps: number
+  /** CPU time per received frame. */
   decodeMs: number
+  /** CPU time per frame that is scaled and converted for a view. */
   scaleMs?: number | undefined
 }
 
+/** Receives the status and the cost of the sources. */
 export interface MediaListener {
   onStatus(status: SourceStatus): void
   onCost(source: SourcePlan, cost: SourceCost): void
 }
 
-/** The state that media should be in. */
+/** The sources that the media service should play and the annotated streams that it should serve. */
 interface DesiredState {
   sources: DesiredSource[]
   hosted: HostedStream[]
 }
 
-/** Annotated streams: media serves them and draws into each frame the drawing that it receives for it. */
+/** Serves annotated streams: copies of a source into which the media service draws what the engine sends for each frame. */
 export interface StreamHost {
-  /** Replaces the streams of `owner`. */
+  /** Replaces the streams of a sink. */
   setHostedStreams(owner: object, streams: readonly HostedStream[]): void
   isWatched(stream: string): boolean
-  /** Why media cannot serve the stream. */
+  /** Returns the reason why the media service cannot serve a stream; undefined if it can. */
   streamFailure(stream: string): string | undefined
   draw(stream: string, n: number, drawing: Drawing): void
 }
 
 /**
- * The engine's client of media. It sends the complete desired state after every change and reconnect, tracks the status of
- * sources and opens frame feeds for channels.
+ * The engine's client of the media service, which plays sources and writes their frames to shared memory. The client sends
+ * the complete desired state after every change and reconnect, tracks the status of the sources, and opens frame feeds for
+ * channels.
  */
 export class MediaClient implements StreamHost {
   readonly #connection: MediaConnection
-  readonly #views = new Map<number, Map<string, SourceView>>()
-  readonly #feeds = new Set<FrameFeed>()
-  readonly #statuses = new Map<number, SourceStatus>()
-  /** Number of each source's newest frame. It continues when a ring is replaced and restarts with the source. */
-  readonly #newestFrames = new Map<number, number>()
-  readonly #upstreamResults = new Map<number, UpstreamResults>()
   readonly #listener: MediaListener
   readonly #annotated = new AnnotatedStreams()
+
+  /** The views (picture sizes and pixel formats) of each source, by `viewKey`. */
+  readonly #views = new Map<number, Map<string, SourceView>>()
+  /** The open feeds, each of which delivers the frames of a source to a channel. */
+  readonly #feeds = new Set<FrameFeed>()
+  readonly #statuses = new Map<number, SourceStatus>()
+  /** Number of the newest frame by source. It survives the replacement of a ring, but not a restart of the source. */
+  readonly #newestFrames = new Map<number, number>()
+  /** Results of other engines, which arrive with the frames. */
+  readonly #upstreamResults = new Map<number, UpstreamResults>()
   #sources: readonly SourcePlan[] = []
-  #server: Hello | undefined
+
+  /** The first message of the media service after the last connect. */
+  #hello: Hello | undefined
   #outage: string | undefined = 'media has not answered yet'
+
   #revision = 0
+  /** The desired state in the last message; undefined if it must be sent in any case. */
   #sentState: DesiredState | undefined
   #isSendScheduled = false
 
@@ -83,12 +96,12 @@ export class MediaClient implements StreamHost {
     })
   }
 
-  /** The greeting of media; undefined while it is disconnected. */
+  /** The first message of the media service, with its properties; undefined while it is disconnected. */
   get server(): Hello | undefined {
-    return this.#outage === undefined ? this.#server : undefined
+    return this.#outage === undefined ? this.#hello : undefined
   }
 
-  /** Why media is disconnected; undefined while it is connected. */
+  /** Why the media service is disconnected; undefined while it is connected. */
   get outage(): string | undefined {
     return this.#outage
   }
@@ -97,13 +110,16 @@ export class MediaClient implements StreamHost {
     return this.#statuses.get(source)
   }
 
-  /** Replaces the sources that media should play. */
+  /** Replaces the sources to play. */
   setSources(sources: readonly SourcePlan[]): void {
     this.#sources = sources
     const ids = new Set(sources.map(({ id }) => id))
-    for (const bySource of [this.#statuses, this.#newestFrames, this.#upstreamResults])
-      for (const id of bySource.keys()) if (!ids.has(id)) bySource.delete(id)
-    for (const [id, views] of this.#views) if (!ids.has(id)) for (const view of views.values()) view.close()
+    deleteOthers(this.#statuses, ids)
+    deleteOthers(this.#newestFrames, ids)
+    deleteOthers(this.#upstreamResults, ids)
+    for (const [id, views] of this.#views) {
+      if (!ids.has(id)) closeAll(views)
+    }
     this.#scheduleSend()
   }
 
@@ -132,7 +148,7 @@ export class MediaClient implements StreamHost {
     this.#connection.send(message)
   }
 
-  /** Opens a feed of the frames of `source` in all of `views`. It starts when media has made them. */
+  /** Opens a feed of the frames of a source in all of `views`. The feed starts when the media service has created the views. */
   openFeed(source: number, views: readonly ViewSpec[], listener: FrameFeedListener): FrameFeed {
     const feed = new FrameFeed(source, this.#openViews(source, views), listener, {
       newestFrame: () => this.#newestFrames.get(source) ?? 0,
@@ -151,39 +167,42 @@ export class MediaClient implements StreamHost {
 
   stop(): void {
     this.#connection.stop()
-    for (const views of this.#views.values()) for (const view of views.values()) view.close()
+    for (const views of this.#views.values()) closeAll(views)
   }
 
-  #viewsOf(source: number): Map<string, SourceView> {
+  #getViews(source: number): Map<string, SourceView> {
     const views = this.#views.get(source) ?? new Map<string, SourceView>()
     this.#views.set(source, views)
     return views
   }
 
   #openViews(source: number, specs: readonly ViewSpec[]): SourceView[] {
-    const views = this.#viewsOf(source)
+    const views = this.#getViews(source)
     this.#scheduleSend()
     return specs.map(spec => {
-      const view = views.get(viewKey(spec)) ?? new SourceView(spec)
-      views.set(viewKey(spec), view)
+      const key = viewKey(spec)
+      const view = views.get(key) ?? new SourceView(spec)
+      views.set(key, view)
       return view
     })
   }
 
+  /** Closes the views without readers. */
   #pruneViews(source: number): void {
-    const views = this.#viewsOf(source)
+    const views = this.#getViews(source)
     for (const [key, view] of views) {
-      // The closed feed may have been the slowest reader.
-      if (view.readers.size > 0) this.#sendGrant(source, view)
-      else {
+      if (view.readers.size === 0) {
         view.close()
         views.delete(key)
+      } else {
+        // The removed reader may have been the slowest reader.
+        this.#sendGrant(source, view)
       }
     }
     this.#scheduleSend()
   }
 
-  /** Sends changes of the same turn of the event loop as one message. */
+  /** Sends the desired state after the current task, so that several changes become one message. */
   #scheduleSend(): void {
     if (this.#isSendScheduled) return
     this.#isSendScheduled = true
@@ -194,26 +213,43 @@ export class MediaClient implements StreamHost {
   }
 
   #sendDesiredState(): void {
-    const sources = this.#sources.map(plan => this.#toWantedSource(plan))
+    const sources = this.#sources.map(plan => this.#toDesiredSource(plan))
     const ids = new Set(sources.map(({ id }) => id))
     const hosted = this.#annotated.streams.filter(({ source }) => ids.has(source))
     if (isDeepStrictEqual({ sources, hosted }, this.#sentState)) return
+
     this.#sentState = { sources, hosted }
     this.#connection.send({ type: 'apply', revision: ++this.#revision, sources, hosted })
   }
 
-  #toWantedSource({ id, type, address, decoder, rate, recording, pacing }: SourcePlan): DesiredSource {
-    const views = Object.fromEntries([...this.#viewsOf(id)].map(([key, { spec }]) => [key, spec]))
-    // No stream has more than one frame per tick. Media's arithmetic breaks down far above that rate.
+  #toDesiredSource(plan: SourcePlan): DesiredSource {
+    const { id, type, address, decoder, rate, recording, pacing } = plan
+    const views: DesiredSource['views'] = {}
+    for (const [key, { spec }] of this.#getViews(id)) views[key] = spec
+
+    // More than one frame per tick is impossible, and the arithmetic of the media service overflows far above that rate.
     const maxRate = rate && Math.min(rate, TICKS_PER_SECOND)
-    const optional = { ...(maxRate !== undefined && { rate: maxRate }), ...(recording && { recording }) }
-    return { id, type, address, decoder, ...optional, pacing, views }
+    return {
+      id,
+      type,
+      address,
+      decoder,
+      ...(maxRate !== undefined && { rate: maxRate }),
+      ...(recording && { recording }),
+      pacing,
+      views,
+    }
   }
 
+  /** Allows the media service to overwrite frames that all readers have consumed. Only for sources with pacing `all`. */
   #sendGrant(source: number, view: SourceView): void {
-    if (this.#sources.find(({ id }) => id === source)?.pacing !== 'all') return
+    const plan = this.#sources.find(({ id }) => id === source)
+    if (plan?.pacing !== 'all') return
+
     const grant = view.nextGrant()
-    if (grant) this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), ...grant })
+    if (!grant) return
+    const { writeUpTo, readUpTo } = grant
+    this.#connection.send({ type: 'grant', source, view: viewKey(view.spec), n: writeUpTo, read: readUpTo })
   }
 
   #handleMessage(message: MessageFromMedia): void {
@@ -244,20 +280,24 @@ export class MediaClient implements StreamHost {
     }
   }
 
+  /** The epoch identifies the run of the media service. After a restart it is different, and earlier state is obsolete. */
   #handleHello(hello: Hello): void {
-    if (hello.epoch !== this.#server?.epoch) {
+    const hasRestarted = hello.epoch !== this.#hello?.epoch
+    if (hasRestarted) {
       this.#statuses.clear()
       this.#newestFrames.clear()
       this.#upstreamResults.clear()
     }
-    this.#server = hello
+    this.#hello = hello
     this.#outage = undefined
     this.#notifyFeeds()
   }
 
   #handleStatus(status: SourceStatus): void {
     this.#statuses.set(status.id, status)
-    if (status.state === 'ended') for (const view of this.#viewsOf(status.id).values()) view.catchUp()
+    if (status.state === 'ended') {
+      for (const view of this.#getViews(status.id).values()) view.catchUp()
+    }
     this.#notifyFeeds(status.id)
     this.#listener.onStatus(status)
   }
@@ -277,13 +317,16 @@ export class MediaClient implements StreamHost {
     const view = this.#views.get(message.source)?.get(message.view)
     // The view may have been closed while the message was in transit.
     if (!view) return
+
     if (message.type === 'frame') {
       this.#newestFrames.set(message.source, message.n)
       view.notifyFrame(message.n, message.discontinuity)
       return
     }
-    if (message.type === 'view-failed') view.failure = message.reason
-    else {
+
+    if (message.type === 'view-failed') {
+      view.failure = message.reason
+    } else {
       view.attachRing(message)
       this.#sendGrant(message.source, view)
     }
@@ -298,6 +341,19 @@ export class MediaClient implements StreamHost {
 
   /** Notifies the feeds of one source, or all feeds, of a change. */
   #notifyFeeds(source?: number): void {
-    for (const feed of this.#feeds) if (source === undefined || feed.source === source) feed.notifyChange()
+    for (const feed of this.#feeds) {
+      if (source === undefined || feed.source === source) feed.notifyChange()
+    }
   }
+}
+
+/** Deletes the entries of all sources except `ids`. */
+function deleteOthers(bySource: Map<number, unknown>, ids: ReadonlySet<number>): void {
+  for (const id of bySource.keys()) {
+    if (!ids.has(id)) bySource.delete(id)
+  }
+}
+
+function closeAll(views: ReadonlyMap<string, SourceView>): void {
+  for (const view of views.values()) view.close()
 }

@@ -1,5 +1,5 @@
 import {
-  controlPath,
+  CONTROL_PATH,
   type MessageFromMedia,
   type MessageToMedia,
   messageFromMedia,
@@ -8,33 +8,39 @@ import { tryParseJson } from '@eyrie/contract/parse'
 import { type Backoff, backoffDelayMs, type Log } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
+const MAX_LOGGED_CHARACTERS = 200
+
+/** Where the media service is, and how the connection to it is maintained. */
 export interface MediaConnectionOptions {
-  /** Base URL of media, such as http://127.0.0.1:8200. */
+  /** Base URL of the media service, such as http://127.0.0.1:8200. */
   url: string
   token: string | undefined
   log: Log
   backoff?: Backoff
   random?: () => number
-  /** The connection counts as lost if a ping is not answered within this time. */
+  /** If the media service does not answer a ping within this time, the connection is closed. */
   pongTimeoutMs?: number
 }
 
 export interface MediaConnectionListener {
-  /** The desired state must be sent again after every connect. */
+  /** Called after every connect. The listener must then send the complete desired state. */
   onConnect(): void
   onMessage(message: MessageFromMedia): void
-  /** Called after every loss and every failed attempt. `reason` is a clause for the user. */
+  /** Called when the connection is lost and after every failed attempt. `reason` is shown to the user. */
   onDisconnect(reason: string): void
 }
 
-/** A control connection to media that reconnects until it is stopped. Messages sent while it is down are dropped. */
+/**
+ * The control connection of the engine to the media service, a WebSocket. It reconnects until it is stopped. Messages that
+ * are sent while it is disconnected are dropped.
+ */
 export class MediaConnection {
   readonly #options: Required<MediaConnectionOptions>
   readonly #listener: MediaConnectionListener
   #socket: WebSocket | undefined
-  #heartbeat: NodeJS.Timeout | undefined
-  #retry: NodeJS.Timeout | undefined
-  #attempt = 0
+  #heartbeatTimer: NodeJS.Timeout | undefined
+  #reconnectTimer: NodeJS.Timeout | undefined
+  #failedAttempts = 0
   #isStopped = false
 
   constructor(options: MediaConnectionOptions, listener: MediaConnectionListener) {
@@ -55,30 +61,33 @@ export class MediaConnection {
 
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#retry)
+    clearTimeout(this.#reconnectTimer)
     this.#socket?.terminate()
   }
 
   #connect(): void {
     const { url, token, pongTimeoutMs } = this.#options
-    const socket = new WebSocket(new URL(controlPath, url.replace(/^http/, 'ws')), {
+    const socket = new WebSocket(new URL(CONTROL_PATH, url.replace(/^http/, 'ws')), {
       headers: token ? { authorization: `Bearer ${token}` } : {},
       handshakeTimeout: pongTimeoutMs,
       perMessageDeflate: false,
     })
     this.#socket = socket
+
     let reason = `media at ${url} has closed the connection`
     socket.on('open', () => {
-      this.#attempt = 0
+      this.#failedAttempts = 0
       this.#startHeartbeat(socket)
       this.#listener.onConnect()
     })
     socket.on('message', data => this.#receive(String(data)))
     socket.on('error', error => {
-      reason = `media at ${url} is not reachable: ${error.message || (error as NodeJS.ErrnoException).code}`
+      // Some network errors have a code but no message.
+      const problem = error.message || (error as NodeJS.ErrnoException).code
+      reason = `media at ${url} is not reachable: ${problem}`
     })
     socket.on('close', () => {
-      clearInterval(this.#heartbeat)
+      clearInterval(this.#heartbeatTimer)
       if (!this.#isStopped) this.#reconnect(reason)
     })
   }
@@ -86,25 +95,31 @@ export class MediaConnection {
   #reconnect(reason: string): void {
     this.#listener.onDisconnect(reason)
     const { backoff, random } = this.#options
-    this.#retry = setTimeout(() => this.#connect(), backoffDelayMs(this.#attempt++, backoff, random))
+    const delayMs = backoffDelayMs(this.#failedAttempts, backoff, random)
+    this.#failedAttempts++
+    this.#reconnectTimer = setTimeout(() => this.#connect(), delayMs)
   }
 
-  /** A suspended media process keeps its sockets open: only a pong proves that it is alive. */
+  /** Pings the media service regularly. A suspended process does not close its sockets, so only a pong proves that it runs. */
   #startHeartbeat(socket: WebSocket): void {
-    let isAlive = true
+    let hasAnswered = true
     socket.on('pong', () => {
-      isAlive = true
+      hasAnswered = true
     })
-    this.#heartbeat = setInterval(() => {
-      if (isAlive) socket.ping()
+    this.#heartbeatTimer = setInterval(() => {
+      if (hasAnswered) socket.ping()
       else socket.terminate()
-      isAlive = false
+      hasAnswered = false
     }, this.#options.pongTimeoutMs)
   }
 
   #receive(text: string): void {
     const parsed = messageFromMedia.safeParse(tryParseJson(text))
     if (parsed.success) this.#listener.onMessage(parsed.data)
-    else this.#options.log.warn({ text: text.slice(0, 200) }, 'ignoring unknown message from media')
+    else
+      this.#options.log.warn(
+        { text: text.slice(0, MAX_LOGGED_CHARACTERS) },
+        'ignoring unknown message from media',
+      )
   }
 }

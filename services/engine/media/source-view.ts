@@ -1,34 +1,54 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import { type FrameStamp, type RingLocation, RingReader } from '../frames/ring-reader.ts'
 
-/** A feed that reads a view. */
+/**
+ * A view is the video of a source in one size and pixel format. The media service writes its frames to a ring in shared
+ * memory: a file with a fixed number of slots, in which each new frame overwrites the oldest frame. Frames are numbered.
+ */
+
+/** A reader of a view: the feed that delivers the frames to a channel. */
 export interface ViewReader {
   /** Number of the last frame that the reader no longer needs. */
   readonly consumed: number
   /** The view may have a new frame. */
   onFrame(view: SourceView, n: number, discontinuity: boolean): void
-  /** The ring was replaced: frame numbers may restart at 1. */
+  /** The ring was replaced, and frame numbers may restart at 1. */
   onRestart(view: SourceView): void
 }
 
-/** A view of a source, made by media and shared by all feeds that read it. */
+/**
+ * Permission for the media service to write further frames of a view. Sources whose every frame must be analysed (pacing
+ * `all`) need it, because a new frame overwrites an old one.
+ */
+export interface Grant {
+  /** Number of the last frame that may be written. */
+  writeUpTo: number
+  /** Number of the newest frame that a reader has consumed. */
+  readUpTo: number
+}
+
+/** The share of the ring that must have become free before the next grant is sent. */
+const MIN_GRANT_SHARE = 1 / 4
+
+/** A view of a source, shared by all feeds that read it. */
 export class SourceView {
   readonly spec: ViewSpec
   readonly readers = new Set<ViewReader>()
-  /** Why media cannot make the view. */
+  /** Why the media service cannot create the view; undefined if there is no failure. */
   failure: string | undefined
-  #location: RingLocation | undefined
-  #reader: RingReader | undefined
+  #ringLocation: RingLocation | undefined
+  #ringReader: RingReader | undefined
   #newest = 0
-  /** The last frame granted to media; 0 if the next grant must be sent in any case. */
-  #granted = 0
+  /** The `writeUpTo` of the last grant; 0 if the next grant must be sent in any case. */
+  #lastGrant = 0
 
   constructor(spec: ViewSpec) {
     this.spec = spec
   }
 
-  get ring(): RingLocation | undefined {
-    return this.#location
+  /** Where the ring is stored; undefined until it is open. */
+  get ringLocation(): RingLocation | undefined {
+    return this.#ringLocation
   }
 
   /** Number of the newest known frame; 0 before the first. */
@@ -36,19 +56,21 @@ export class SourceView {
     return this.#newest
   }
 
-  /** Opens the ring that media announced, unless it is open already. */
+  /** Opens the ring at `location`, unless it is open already. */
   attachRing(location: RingLocation): void {
-    this.#granted = 0
-    if (location.path !== this.#location?.path || location.generation !== this.#location.generation)
-      this.#open(location)
+    this.#lastGrant = 0
+    const current = this.#ringLocation
+    const isOpen = location.path === current?.path && location.generation === current.generation
+    if (!isOpen) this.#openRing(location)
     this.catchUp()
   }
 
-  /** Reads the newest frame number from the ring: its notification may have been lost or not have arrived yet. */
+  /** Reads the number of the newest frame from the ring, in case its notification was lost or is still in transit. */
   catchUp(): void {
-    if (this.#reader) this.notifyFrame(this.#reader.newest(), false)
+    if (this.#ringReader) this.notifyFrame(this.#ringReader.newest(), false)
   }
 
+  /** Notifies the readers of frame `n`. */
   notifyFrame(n: number, discontinuity: boolean): void {
     if (n > this.#newest) this.failure = undefined
     this.#newest = Math.max(this.#newest, n)
@@ -56,36 +78,39 @@ export class SourceView {
   }
 
   readStamp(n: number): FrameStamp | 'overwritten' {
-    return this.#reader?.readStamp(n) ?? 'overwritten'
+    return this.#ringReader?.readStamp(n) ?? 'overwritten'
   }
 
   /**
-   * With pacing `all`: the frame up to which media may write without overwriting one that the slowest reader still needs.
-   * Undefined until a quarter of the ring has become free, since less is not worth a message.
+   * Returns the next grant for a source with pacing `all`. It includes no frame that would overwrite a frame that a reader
+   * still needs. To limit the number of messages, returns undefined until a quarter of the ring has become free.
    */
-  nextGrant(): { n: number; read: number } | undefined {
-    if (!this.#reader || this.readers.size === 0) return undefined
-    const { slots } = this.#reader.shape
+  nextGrant(): Grant | undefined {
+    if (!this.#ringReader || this.readers.size === 0) return undefined
+
+    const { slots } = this.#ringReader.shape
     const consumed = [...this.readers].map(reader => reader.consumed)
-    const n = Math.min(...consumed) + slots
-    if (this.#granted > 0 && n - this.#granted < Math.ceil(slots / 4)) return undefined
-    this.#granted = n
-    return { n, read: Math.max(...consumed) }
+    const writeUpTo = Math.min(...consumed) + slots
+    const minAdvance = Math.ceil(slots * MIN_GRANT_SHARE)
+    if (this.#lastGrant > 0 && writeUpTo - this.#lastGrant < minAdvance) return undefined
+
+    this.#lastGrant = writeUpTo
+    return { writeUpTo, readUpTo: Math.max(...consumed) }
   }
 
-  /** Closes the ring. A removed ring occupies memory until every process has closed it. */
+  /** Closes the ring. The memory of a removed ring is freed when every process has closed it. */
   close(): void {
-    this.#reader?.close()
-    this.#reader = undefined
-    this.#location = undefined
+    this.#ringReader?.close()
+    this.#ringReader = undefined
+    this.#ringLocation = undefined
     this.#newest = 0
   }
 
-  #open(location: RingLocation): void {
+  #openRing(location: RingLocation): void {
     this.close()
     try {
-      this.#reader = new RingReader(location.path)
-      this.#location = location
+      this.#ringReader = new RingReader(location.path)
+      this.#ringLocation = location
       this.failure = undefined
     } catch (error) {
       this.failure = `cannot read the frame ring ${location.path}: ${(error as Error).message}`

@@ -1,12 +1,15 @@
 import type { MessageFromMedia } from '@eyrie/contract/media'
 
-/** Results that another engine sent along with a frame. */
+/**
+ * The results of another engine for a frame. A source can be the output of another (upstream) engine, whose results arrive
+ * together with the frames.
+ */
 export type UpstreamResult = Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>
 
-/** A frame ring holds fewer frames than this. */
+/** More than the number of frames in a ring, so that results are available as long as their frames. */
 const MAX_RESULTS = 512
 
-/** Buffers the results that arrive with the frames of a source until its channels read those frames. */
+/** Buffers the upstream results of a source until the channels have read the frames. */
 export class UpstreamResults {
   #results: UpstreamResult[] = []
 
@@ -16,17 +19,17 @@ export class UpstreamResults {
   }
 
   /**
-   * The result of the frame at `pts`. Events and discontinuities of the frames after `after`, which the reader skipped,
-   * are included.
+   * Returns the result of the frame with the timestamp `pts`. `previousPts` is that of the last frame that the reader has
+   * processed. The events and discontinuities of the frames between the two, which the reader skipped, are included.
    */
-  find(pts: number, after = pts - 1): UpstreamResult | undefined {
-    const skippedAndOwn = this.#results.filter(result => result.pts > after && result.pts <= pts)
-    const own = skippedAndOwn.at(-1)
-    if (own?.pts !== pts) return undefined
+  find(pts: number, previousPts = pts - 1): UpstreamResult | undefined {
+    const newResults = this.#results.filter(result => result.pts > previousPts && result.pts <= pts)
+    const current = newResults.at(-1)
+    if (current?.pts !== pts) return undefined
     return {
-      ...own,
-      events: skippedAndOwn.flatMap(({ events }) => events),
-      discontinuity: skippedAndOwn.some(({ discontinuity }) => discontinuity),
+      ...current,
+      events: newResults.flatMap(({ events }) => events),
+      discontinuity: newResults.some(({ discontinuity }) => discontinuity),
     }
   }
 }

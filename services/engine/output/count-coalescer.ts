@@ -1,37 +1,49 @@
 import type { MessageDraft } from './message-draft.ts'
 
+/** A message with the counters of a channel, such as the objects that crossed a line. */
 export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 
 /** Minimum time between two counts of a channel. */
 const INTERVAL_MS = 100
 
-/** Limits the rate of counts. Counts of a channel that follow too closely are merged into one with the newest values. */
+/**
+ * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within
+ * the interval are merged into one, in which newer values replace older ones.
+ */
 export interface CountCoalescer {
   add(count: CountDraft): void
   /** Publishes all pending counts. */
   flush(): void
 }
 
-export function createCountCoalescer(publish: (count: CountDraft) => void): CountCoalescer {
-  /** Channels that published less than `INTERVAL_MS` ago, and their counts since then. */
-  const throttled = new Map<number | null, { pending: CountDraft | undefined; timer: NodeJS.Timeout }>()
+/** A channel that published a count less than `INTERVAL_MS` ago. */
+interface ThrottledChannel {
+  /** The counts since then, merged. */
+  pending: CountDraft | undefined
+  timer: NodeJS.Timeout
+}
 
-  const publishAndThrottle = (count: CountDraft) => {
+export function createCountCoalescer(publish: (count: CountDraft) => void): CountCoalescer {
+  const throttled = new Map<number | null, ThrottledChannel>()
+
+  function publishAndThrottle(count: CountDraft): void {
     const { channel } = count
-    const timer = setTimeout(() => {
-      const pending = throttled.get(channel)?.pending
-      throttled.delete(channel)
-      if (pending) publishAndThrottle(pending)
-    }, INTERVAL_MS)
+    const timer = setTimeout(() => endInterval(channel), INTERVAL_MS)
     throttled.set(channel, { pending: undefined, timer })
     publish(count)
   }
 
+  function endInterval(channel: number | null): void {
+    const pending = throttled.get(channel)?.pending
+    throttled.delete(channel)
+    if (pending) publishAndThrottle(pending)
+  }
+
   return {
     add: count => {
-      const state = throttled.get(count.channel)
-      if (!state) publishAndThrottle(count)
-      else state.pending = state.pending ? mergeCounts(state.pending, count) : count
+      const channel = throttled.get(count.channel)
+      if (!channel) return publishAndThrottle(count)
+      channel.pending = channel.pending ? mergeCounts(channel.pending, count) : count
     },
     flush: () => {
       for (const { pending, timer } of throttled.values()) {
@@ -44,7 +56,9 @@ export function createCountCoalescer(publish: (count: CountDraft) => void): Coun
 }
 
 function mergeCounts(older: CountDraft, newer: CountDraft): CountDraft {
-  const data = { ...older.data }
-  for (const [name, counter] of Object.entries(newer.data)) data[name] = { ...data[name], ...counter }
-  return { ...newer, data }
+  const counters = { ...older.data }
+  for (const [name, counter] of Object.entries(newer.data)) {
+    counters[name] = { ...counters[name], ...counter }
+  }
+  return { ...newer, data: counters }
 }

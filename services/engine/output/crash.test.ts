@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('output loses no sent event and reuses no number when the engine is killed at any moment', async () => {
+test('output loses no sent event and reuses no sequence number after the engine is killed', async () => {
   const sent: number[] = []
   for (let life = 1; life <= 5; life++) {
     const publisher = fork(join(import.meta.dirname, 'crash.fixture.ts'), [folder], {
@@ -28,16 +28,16 @@ test('output loses no sent event and reuses no number when the engine is killed 
     await once(publisher, 'exit')
   }
   expect(sent.every((seq, index) => index === 0 || seq > sent[index - 1]!)).toBe(true)
-  const kept = await keptNumbers()
-  const isKept = new Set(kept)
-  expect(sent.filter(seq => !isKept.has(seq))).toEqual([])
+  const stored = await readStoredNumbers()
+  const storedNumbers = new Set(stored)
+  expect(sent.filter(seq => !storedNumbers.has(seq))).toEqual([])
   const sequence = createSequence(folder)
   await sequence.open()
-  expect(await sequence.allocate(1)).toBeGreaterThan(kept.at(-1)!)
+  expect(await sequence.allocate(1)).toBeGreaterThan(stored.at(-1)!)
   await sequence.close()
 })
 
-async function keptNumbers(): Promise<number[]> {
+async function readStoredNumbers(): Promise<number[]> {
   const log = createOutputLog({
     folder: join(folder, 'log'),
     maxBytes: 1 << 30,
@@ -45,8 +45,8 @@ async function keptNumbers(): Promise<number[]> {
   })
   await log.open()
   const reader = log.createReader(0)
-  const kept: number[] = []
-  while (!reader.isAtEnd()) kept.push(...(await reader.next()).records.map(({ seq }) => seq))
+  const numbers: number[] = []
+  while (!reader.isAtEnd()) numbers.push(...(await reader.next()).records.map(({ seq }) => seq))
   await log.close()
-  return kept
+  return numbers
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { createOutput } from './output.ts'
 
-/** Publishes more events than fit on the disk, then prints what a client received, the status, and the sizes of the segments. */
-const EVENTS = 5000
+/** Publishes more events than fit on the disk. Prints the sent messages, the status, and the sizes of the segments. */
+const EVENT_COUNT = 5000
 const folder = process.argv[2]!
 const output = createOutput({
   folder,
@@ -29,12 +29,12 @@ const client = {
 } as const
 output.follow(client as never, { consumer: 'archive' })
 
-const place = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
-for (let n = 1; n <= EVENTS; n++) {
-  output.publish({ kind: 'event', ...place, data: { type: `event ${n}` } })
+const origin = { channel: 1, source: 1, pipeline: 1, pts: 0, epoch: 1, time: new Date().toISOString() }
+for (let n = 1; n <= EVENT_COUNT; n++) {
+  output.publish({ kind: 'event', ...origin, data: { type: `event ${n}` } })
   if (n % 100 === 0) await new Promise(resolve => setImmediate(resolve))
 }
-const isDone = () => sent.includes(`event ${EVENTS}`) && sent.includes('overrun')
+const isDone = () => sent.includes(`event ${EVENT_COUNT}`) && sent.includes('overrun')
 while (!isDone()) await new Promise(resolve => setTimeout(resolve, 10))
 const segments = join(folder, 'log')
 const sizes = readdirSync(segments).map(name => statSync(join(segments, name)).size)

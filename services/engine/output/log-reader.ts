@@ -1,65 +1,112 @@
 import type { LogRecord } from './log-record.ts'
-import { readSegment, type Segment } from './log-segment.ts'
+import { readSegment, type Segment, type SegmentBatch } from './log-segment.ts'
 
-/** Reads the log from a given number on, at the pace of its caller. */
+/**
+ * Reads the output log, in which the engine stores its durable messages, in batches and in the order of sequence numbers.
+ * The log is a series of segment files. It may grow, and its oldest segments may be deleted, between two calls of `next`.
+ */
 export interface LogReader {
-  /** Whether everything appended so far has been read. */
+  /** Whether all records that were appended so far have been read. */
   isAtEnd(): boolean
-  /** Returns the next records, possibly none, or a gap if records have been removed or damaged. */
-  next(): Promise<{ gap?: Range; records: LogRecord[] }>
+  /** Returns the next records, if any, or a gap whose records were deleted or are damaged. */
+  next(): Promise<LogBatch>
 }
 
+export interface LogBatch {
+  records: LogRecord[]
+  /** Records that cannot be read, because they were deleted or are damaged. */
+  gap?: Range | undefined
+}
+
+/** A range of sequence numbers, both ends included. */
 export interface Range {
   from: number
   to: number
 }
 
-/** The state of a log that is being written. */
-export interface LogView {
+/** The log as its readers see it. Records are appended to the newest segment. */
+export interface ReadableLog {
+  /** The segments from oldest to newest. */
   segments: readonly Segment[]
-  /** Offset of the end of the records in the newest segment. */
-  end(): number
-  last(): number
+  /** Size in bytes of the records in the newest segment. */
+  endOffset(): number
+  /** The highest sequence number in the log. */
+  lastSeq(): number
 }
 
-export function createLogReader(log: LogView, after: number): LogReader {
-  let lastRead = after
-  let segment: Segment | undefined
-  let offset = 0
+interface Position {
+  segment: Segment
+  offset: number
+}
 
-  const enter = (next: Segment | undefined) => {
-    segment = next
-    offset = 0
+/** Creates a reader that starts after the sequence number `after`. */
+export function createLogReader(log: ReadableLog, after: number): LogReader {
+  let lastRead = after
+  let position: Position | undefined
+
+  /** Finds the segment that contains the next record, or the oldest segment if that record was deleted. */
+  function findStart(): Position {
+    const nextSeq = lastRead + 1
+    const segment = log.segments.findLast(({ firstSeq }) => firstSeq <= nextSeq)
+    return { segment: segment ?? log.segments[0]!, offset: 0 }
   }
-  const skipTo = (seq: number) => {
-    const gap = seq > lastRead ? { from: lastRead + 1, to: seq } : undefined
-    lastRead = Math.max(lastRead, seq)
-    return { gap, records: [] }
+
+  /** Marks everything up to `seq` as read. Returns the skipped range; undefined if it is empty. */
+  function skipTo(seq: number): Range | undefined {
+    if (seq <= lastRead) return undefined
+    const gap = { from: lastRead + 1, to: seq }
+    lastRead = seq
+    return gap
   }
-  const isRemoved = () => segment === undefined || !log.segments.includes(segment)
+
+  /** Reads a batch. Returns undefined if the segment was deleted during the read. */
+  async function tryReadSegment(
+    { segment, offset }: Position,
+    endOffset: number | undefined,
+  ): Promise<SegmentBatch | undefined> {
+    try {
+      return await readSegment(segment, offset, endOffset)
+    } catch (error) {
+      const wasDeleted = !log.segments.includes(segment)
+      if (wasDeleted) return undefined
+      throw error
+    }
+  }
+
+  async function readFrom(start: Position): Promise<LogBatch> {
+    const { segment } = start
+    const nextSegment = log.segments[log.segments.indexOf(segment) + 1]
+    // Only the newest segment is still written.
+    const endOffset = nextSegment ? undefined : log.endOffset()
+    const batch = await tryReadSegment(start, endOffset)
+    // The next call reports the gap.
+    if (!batch) return { records: [] }
+
+    const newest = batch.records.at(-1)
+    if (newest) {
+      position = { segment, offset: batch.endOffset }
+      const records = batch.records.filter(({ seq }) => seq > lastRead)
+      lastRead = Math.max(lastRead, newest.seq)
+      return { records }
+    }
+
+    // Nothing more can be read in this segment.
+    if (nextSegment) position = { segment: nextSegment, offset: 0 }
+    if (!batch.isDamaged) return { records: [] }
+
+    const nextReadable = nextSegment ? nextSegment.firstSeq : log.lastSeq() + 1
+    return { records: [], gap: skipTo(nextReadable - 1) }
+  }
 
   return {
-    isAtEnd: () => lastRead >= log.last(),
+    isAtEnd: () => lastRead >= log.lastSeq(),
     next: async () => {
-      if (isRemoved()) {
-        enter(log.segments.findLast(({ first }) => first <= lastRead + 1) ?? log.segments[0])
-        const skipped = skipTo(log.segments[0]!.first - 1)
-        if (skipped.gap) return skipped
+      if (!position || !log.segments.includes(position.segment)) {
+        position = findStart()
+        const gap = skipTo(log.segments[0]!.firstSeq - 1)
+        if (gap) return { records: [], gap }
       }
-      const following = log.segments[log.segments.indexOf(segment!) + 1]
-      const limit = following ? undefined : log.end()
-      const batch = await readSegment(segment!, offset, limit).catch(error => {
-        if (isRemoved()) return undefined
-        throw error
-      })
-      if (!batch) return { records: [] }
-      offset = batch.end
-      const records = batch.records.filter(({ seq }) => seq > lastRead)
-      lastRead = Math.max(lastRead, batch.records.at(-1)?.seq ?? 0)
-      if (batch.records.length > 0) return { records }
-      const firstOfNext = following?.first ?? log.last() + 1
-      enter(following ?? segment)
-      return batch.isDamaged ? skipTo(firstOfNext - 1) : { records }
+      return readFrom(position)
     },
   }
 }

@@ -3,92 +3,118 @@ import { basename, join } from 'node:path'
 import { syncFolder, writeAll } from '@eyrie/kit/durable-file'
 import { decodeRecords, type LogRecord, readRecordSize } from './log-record.ts'
 
+/** Number of bytes in one read. It is exceeded only for a single larger record. */
 const READ_BYTES = 256 << 10
+const ZERO_CHUNK_BYTES = 1 << 20
 const SUFFIX = '.log'
+/** Leading zeros, so that the names sort by sequence number. */
+const NAME_DIGITS = 16
+const SEGMENT_NAME = /^\d{16}\.log$/
 
-/** A file of the log. Its space is allocated on creation, so that appending neither grows it nor fails on a full disk. */
+/**
+ * A file of the output log, which holds the durable messages of the engine. It is named after its first sequence number.
+ * Its space is allocated on creation: appending never grows the file, so it cannot fail on a full disk.
+ */
 export interface Segment {
   path: string
-  /** All records of the segment have this or a greater number; all earlier segments have smaller ones. */
-  first: number
+  /** No record in this segment has a lower sequence number, and no record in an earlier segment has a higher one. */
+  firstSeq: number
 }
 
-export function toSegment(path: string): Segment {
-  return { path, first: Number(basename(path, SUFFIX)) }
+/** Returns the segment stored in a file; undefined if the name is not that of a segment. */
+export function findSegment(folder: string, name: string): Segment | undefined {
+  if (!SEGMENT_NAME.test(name)) return undefined
+  return { path: join(folder, name), firstSeq: Number(basename(name, SUFFIX)) }
 }
 
-export function isSegment(name: string): boolean {
-  return /^\d{16}\.log$/.test(name)
-}
-
-/** Whether a file is left over from a crash during the creation of a segment. */
+/** Whether a file was left behind by a crash during `createSegment`. */
 export function isUnfinishedSegment(name: string): boolean {
   return name.endsWith(`${SUFFIX}.new`)
 }
 
-/** Creates a segment atomically, filled with zeros. */
-export async function createSegment(folder: string, first: number, bytes: number): Promise<Segment> {
-  const path = join(folder, String(first).padStart(16, '0') + SUFFIX)
-  const file = await open(`${path}.new`, 'w', 0o600)
+/** Creates a segment filled with zeros. Either the complete file exists afterwards, or none. */
+export async function createSegment(folder: string, firstSeq: number, size: number): Promise<Segment> {
+  const path = join(folder, String(firstSeq).padStart(NAME_DIGITS, '0') + SUFFIX)
+  const unfinishedPath = `${path}.new`
+  const file = await open(unfinishedPath, 'w', 0o600)
   try {
-    await fillWithZeros(file, 0, bytes)
+    await fillWithZeros(file, 0, size)
   } catch (error) {
-    await rm(`${path}.new`, { force: true })
+    await rm(unfinishedPath, { force: true })
     throw error
   } finally {
     await file.close()
   }
-  await rename(`${path}.new`, path)
+
+  await rename(unfinishedPath, path)
   await syncFolder(folder)
-  return { path, first }
+  return { path, firstSeq }
+}
+
+export interface RecoveredSegment {
+  /** Offset after the last intact record. */
+  endOffset: number
+  /** Sequence number of the last intact record; undefined if there is none. */
+  lastSeq: number | undefined
+  /** Whether an incomplete record was erased. */
+  wasTorn: boolean
 }
 
 /**
- * Finds the end of the records and the last number. A torn record after them, left by a crash, was never sent to a client.
- * It is overwritten with zeros so that it cannot be mistaken for a record later.
+ * Finds the end of the records after a restart. A crash may leave an incomplete record there, which no client has
+ * received. It is overwritten with zeros, so that its remains can never be read as a record.
  */
-export async function recoverSegment({
-  path,
-}: Segment): Promise<{ end: number; last: number | undefined; isTorn: boolean }> {
-  const bytes = await readFile(path)
-  const { records, end } = decodeRecords(bytes)
-  const isTorn = bytes.subarray(end).some(byte => byte !== 0)
-  if (isTorn) {
+export async function recoverSegment({ path }: Segment): Promise<RecoveredSegment> {
+  const content = await readFile(path)
+  const { records, end } = decodeRecords(content)
+  const wasTorn = content.subarray(end).some(byte => byte !== 0)
+  if (wasTorn) {
     const file = await open(path, 'r+')
     try {
-      await fillWithZeros(file, end, bytes.length)
+      await fillWithZeros(file, end, content.length)
     } finally {
       await file.close()
     }
   }
-  return { end, last: records.at(-1)?.seq, isTorn }
+  return { endOffset: end, lastSeq: records.at(-1)?.seq, wasTorn }
 }
 
-/** Reads some records from `offset` on; `end` is the offset of the next one. Returns none at the end or at a damaged record. */
+export interface SegmentBatch {
+  records: LogRecord[]
+  /** Offset after the last of these records. */
+  endOffset: number
+  /** Whether the record at the requested offset is damaged. */
+  isDamaged: boolean
+}
+
+/** Reads some of the records between `offset` and `limit`. Returns none at the end of the segment or at a damaged record. */
 export async function readSegment(
   { path }: Segment,
   offset: number,
   limit = Number.POSITIVE_INFINITY,
-): Promise<{ records: LogRecord[]; end: number; isDamaged: boolean }> {
+): Promise<SegmentBatch> {
   const file = await open(path, 'r')
   try {
-    const read = async (length: number) => {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
+    const readBytes = async (size: number) => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, offset)
       return buffer.subarray(0, Math.min(bytesRead, limit - offset))
     }
-    let bytes = await read(READ_BYTES)
-    const { size } = await file.stat()
-    const firstSize = readRecordSize(bytes, 0)
-    if (firstSize > bytes.length && offset + firstSize <= size) bytes = await read(firstSize)
-    const { records, end } = decodeRecords(bytes)
-    return { records, end: offset + end, isDamaged: records.length === 0 && firstSize > 0 }
+
+    let buffer = await readBytes(READ_BYTES)
+    const firstSize = readRecordSize(buffer, 0)
+    const { size: fileSize } = await file.stat()
+    const isLargerThanBuffer = firstSize > buffer.length && offset + firstSize <= fileSize
+    if (isLargerThanBuffer) buffer = await readBytes(firstSize)
+
+    const { records, end } = decodeRecords(buffer)
+    return { records, endOffset: offset + end, isDamaged: records.length === 0 && firstSize > 0 }
   } finally {
     await file.close()
   }
 }
 
 async function fillWithZeros(file: FileHandle, start: number, end: number): Promise<void> {
-  const zeros = Buffer.alloc(1 << 20)
+  const zeros = Buffer.alloc(ZERO_CHUNK_BYTES)
   for (let offset = start; offset < end; offset += zeros.length)
     await writeAll(file, zeros.subarray(0, end - offset), offset)
   await file.sync()

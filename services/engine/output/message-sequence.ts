@@ -5,21 +5,25 @@ import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
 import { z } from 'zod'
 
-/** Numbers are reserved on disk in blocks, so that none is used twice even after a crash. */
+/**
+ * Sequence numbers are reserved on disk in blocks of this size. After a crash, allocation continues after the reserved
+ * block, so no number is used twice.
+ */
 const BLOCK_SIZE = 1 << 16
 
 const fileContent = z.strictObject({ log_id: z.uuid(), reserved: z.int().min(0) })
 
-/** Allocates the numbers of messages: 1, 2, 3, …, with a jump after a crash. */
+/** Allocates the sequence numbers of the engine's output messages: 1, 2, 3, … A crash leaves a gap. */
 export interface Sequence {
-  /** Throws an Error with the file name if the file is damaged: numbers must not be guessed. */
+  /** Throws an Error with the file name if the file is damaged, because a guessed number might be used twice. */
   open(): Promise<void>
+  /** Identifies the log: sequence numbers are comparable only within one log. */
   logId(): string
   /** The last allocated number. */
   newest(): number
-  /** Allocates `count` numbers and returns the first. */
+  /** Allocates `count` consecutive numbers and returns the first. */
   allocate(count: number): Promise<number>
-  /** Releases reserved numbers that were not used. */
+  /** Releases the reserved numbers that were not allocated. */
   close(): Promise<void>
 }
 
@@ -29,8 +33,9 @@ export function createSequence(folder: string): Sequence {
   let reserved = 0
   let newest = 0
 
-  const reserve = async (upTo: number) => {
-    await writeDurably(file, `${JSON.stringify({ log_id: logId, reserved: upTo })}\n`)
+  async function reserve(upTo: number): Promise<void> {
+    const content = { log_id: logId, reserved: upTo } satisfies z.infer<typeof fileContent>
+    await writeDurably(file, `${JSON.stringify(content)}\n`)
     reserved = upTo
   }
 
@@ -40,15 +45,15 @@ export function createSequence(folder: string): Sequence {
       const stored = await readSequence(file)
       logId = stored.log_id
       newest = stored.reserved
-      reserved = stored.reserved
       await reserve(newest + BLOCK_SIZE)
     },
     logId: () => logId,
     newest: () => newest,
     allocate: async count => {
       if (newest + count > reserved) await reserve(newest + count + BLOCK_SIZE)
+      const first = newest + 1
       newest += count
-      return newest - count + 1
+      return first
     },
     close: () => reserve(newest),
   }
@@ -58,9 +63,10 @@ async function readSequence(file: string): Promise<z.infer<typeof fileContent>> 
   try {
     return parseAs(fileContent, JSON.parse(await readFile(file, 'utf8')))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { log_id: randomUUID(), reserved: 0 }
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { log_id: randomUUID(), reserved: 0 }
     throw new Error(
-      `${file} is damaged (${(cause as Error).message}): move the folder of the output log away to begin a new log`,
+      `the sequence file ${file} is damaged (${message}): move the folder of the output log elsewhere to start a new log`,
       { cause },
     )
   }

@@ -1,7 +1,7 @@
 import type { MessageDraft } from './message-draft.ts'
 
 /** A message as a client receives it. */
-export interface Received {
+export interface ReceivedMessage {
   kind: string
   seq?: number
   log_id?: string
@@ -10,17 +10,17 @@ export interface Received {
   dropped?: number
 }
 
-export const place = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
+export const origin = { source: 1, pipeline: 1, pts: 3000, epoch: 1, time: '2026-01-01T00:00:00.000Z' }
 
 export function event(channel: number, type: string): MessageDraft {
-  return { kind: 'event', channel, ...place, data: { type } }
+  return { kind: 'event', channel, ...origin, data: { type } }
 }
 
 export function frame(channel: number, n: number, name = 'door'): MessageDraft {
   return {
     kind: 'frame',
     channel,
-    ...place,
+    ...origin,
     data: { n, objects: [], counters: { [name]: { up: 1 } }, latency: 5 },
   }
 }

@@ -7,25 +7,39 @@ import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import { z } from 'zod'
 
-/** Saved rarely, since flash wears out. Acknowledgements that a crash loses cause duplicates, never gaps. */
+/**
+ * Acknowledgements are saved with a delay, because frequent writes wear out flash. A consumer whose acknowledgements are
+ * lost in a crash receives some messages again, but never misses one.
+ */
 const SAVE_DELAY_MS = 5000
-/** Enough for all systems of an appliance, and a limit for clients that make up a new name for every connection. */
+/** Limits clients that connect under a new name every time. */
 export const MAX_CONSUMERS = 64
 
-const progress = z.strictObject({ acknowledged: z.int().min(0), seen: z.iso.datetime() })
-const fileContent = z.record(z.string(), progress)
+const storedConsumer = z.strictObject({
+  /** The last acknowledged sequence number. */
+  acknowledged: z.int().min(0),
+  /** Time of the last connection, disconnection or acknowledgement. */
+  seen: z.iso.datetime(),
+})
+const fileContent = z.record(z.string(), storedConsumer)
 
-/** Named clients of the output and the last message that each has acknowledged. */
+/**
+ * Named clients of the output. For each consumer, the last acknowledged message is stored, so that the consumer continues
+ * after it when it reconnects.
+ */
 export interface Consumers {
   /** Throws an Error with the file name if the file is damaged. */
   open(): Promise<void>
-  /** Adds an unknown consumer that starts after `start`. Throws `EyrieError` (`capacity`) at the maximum number. */
+  /**
+   * Adds the consumer, unless it exists. Its first message is the one after `start`. Throws `EyrieError` (`capacity`) if
+   * there are `MAX_CONSUMERS` already.
+   */
   register(name: string, start: number): void
-  /** Marks a registered consumer as connected. Returns the last number that it has acknowledged. */
+  /** Counts a connection of a registered consumer. Returns the last acknowledged sequence number. */
   connect(name: string): number
   disconnect(name: string): void
   acknowledge(name: string, seq: number): void
-  /** Names of the consumers that have not acknowledged everything up to `seq`. */
+  /** Names of the consumers that have not acknowledged all messages up to `seq`. */
   listBehind(seq: number): string[]
   list(): Omit<Consumer, 'held'>[]
   /** Throws `EyrieError`: `id` if the consumer is unknown, `reference` while it is connected. */
@@ -34,28 +48,33 @@ export interface Consumers {
 }
 
 export function createConsumers(file: string, log: Log): Consumers {
-  const consumers = new Map<string, z.infer<typeof progress>>()
-  /** Number of open connections, by name. */
-  const connections = new Map<string, number>()
+  const consumers = new Map<string, z.infer<typeof storedConsumer>>()
+  const connectionCounts = new Map<string, number>()
   const writing = new Mutex()
   let saveTimer: NodeJS.Timeout | undefined
 
-  const save = async () => {
+  async function save(): Promise<void> {
     clearTimeout(saveTimer)
     saveTimer = undefined
     await writing
       .runExclusive(() => writeDurably(file, `${JSON.stringify(Object.fromEntries(consumers))}\n`))
-      .catch(error => log.error({ err: error, file }, 'failed to save acknowledgements of consumers'))
+      .catch(error => log.error({ err: error, file }, 'failed to save acknowledgements'))
   }
-  const update = (name: string, acknowledged: number) => {
+
+  /** Stores the acknowledgement and the current time, and saves the file later. */
+  function update(name: string, acknowledged: number): void {
     consumers.set(name, { acknowledged, seen: new Date().toISOString() })
     saveTimer ??= setTimeout(save, SAVE_DELAY_MS)
   }
-  const countConnection = (name: string, difference: 1 | -1) => {
-    connections.set(name, (connections.get(name) ?? 0) + difference)
+
+  /** One consumer may have several connections. */
+  function changeConnectionCount(name: string, difference: 1 | -1): void {
+    const count = connectionCounts.get(name) ?? 0
+    connectionCounts.set(name, count + difference)
     update(name, consumers.get(name)!.acknowledged)
   }
-  const isConnected = (name: string) => (connections.get(name) ?? 0) > 0
+
+  const isConnected = (name: string) => (connectionCounts.get(name) ?? 0) > 0
 
   return {
     open: async () => {
@@ -67,16 +86,16 @@ export function createConsumers(file: string, log: Log): Consumers {
       if (consumers.size >= MAX_CONSUMERS)
         throw new EyrieError(
           'capacity',
-          `there are ${MAX_CONSUMERS} consumers already: DELETE /api/v3/consumers/{name} forgets one`,
+          `the maximum of ${MAX_CONSUMERS} consumers is reached: remove one with DELETE /api/v3/consumers/{name}`,
           { value: { consumers: [...consumers.keys()] } },
         )
       update(name, start)
     },
     connect: name => {
-      countConnection(name, 1)
+      changeConnectionCount(name, 1)
       return consumers.get(name)!.acknowledged
     },
-    disconnect: name => countConnection(name, -1),
+    disconnect: name => changeConnectionCount(name, -1),
     acknowledge: (name, seq) => {
       if (seq > consumers.get(name)!.acknowledged) update(name, seq)
     },
@@ -85,11 +104,11 @@ export function createConsumers(file: string, log: Log): Consumers {
     list: () => [...consumers].map(([name, stored]) => ({ name, ...stored, connected: isConnected(name) })),
     remove: async name => {
       if (!consumers.has(name))
-        throw new EyrieError('id', `there is no consumer ${name}: GET /consumers lists them`)
+        throw new EyrieError('id', `consumer ${name} does not exist: GET /consumers lists all consumers`)
       if (isConnected(name))
-        throw new EyrieError('reference', `the consumer ${name} is connected: stop it before it is forgotten`)
+        throw new EyrieError('reference', `consumer ${name} is connected: disconnect it first`)
       consumers.delete(name)
-      connections.delete(name)
+      connectionCounts.delete(name)
       await save()
     },
     close: async () => {
@@ -103,9 +122,11 @@ async function readConsumers(file: string): Promise<z.infer<typeof fileContent>>
   try {
     return parseAs(fileContent, JSON.parse(await readFile(file, 'utf8')))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new Error(`${file} is damaged (${(cause as Error).message}): remove it, and consumers begin anew`, {
-      cause,
-    })
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    throw new Error(
+      `the consumer file ${file} is damaged (${message}): restore it from a backup, or delete it to start without consumers`,
+      { cause },
+    )
   }
 }

@@ -1,6 +1,6 @@
 import {
   acknowledgement,
-  durableKinds,
+  DURABLE_KINDS,
   type Gap,
   type Hello,
   type MessageKind,
@@ -11,16 +11,16 @@ import type { Log } from '@eyrie/kit/log'
 import type { WebSocket } from 'ws'
 import type { LogReader } from './log-reader.ts'
 
-/** A client with more buffered bytes than this is slow: frames are skipped. */
+/** A client with more unsent bytes than this is slow: frames are skipped. */
 const SLOW_BYTES = 256 << 10
-/** A client with more buffered bytes than this is far behind: it gets durable messages from the log. */
-const BEHIND_BYTES = 4 << 20
+/** A client with more unsent bytes than this is far behind: it receives durable messages from the log instead. */
+const FAR_BEHIND_BYTES = 4 << 20
 
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
 const POLICY_VIOLATION = 1008
 const INTERNAL_ERROR = 1011
 
-/** An encoded message. Messages are sent in the order of their numbers. */
+/** A message encoded as JSON. Messages are sent in the order of their sequence numbers. */
 export interface Message {
   seq: number
   kind: MessageKind
@@ -32,13 +32,16 @@ export interface Socket extends Pick<WebSocket, 'send' | 'close' | 'bufferedAmou
   on(event: 'message', listener: (data: unknown) => void): unknown
 }
 
-/** A client of the output. It receives what the log holds from `since` on, then live messages. */
+/**
+ * A client that receives the output messages of the engine over a WebSocket. A follower first catches up: it sends the
+ * durable messages from the log, at the client's pace. Then it is live: it sends each message as it is delivered.
+ */
 export interface Follower {
   /** Whether the client requested messages of this kind and channel. */
   accepts(message: Pick<Message, 'kind' | 'channel'>): boolean
-  /** Sends or skips a committed message. `toBytes` returns its encoded text, which all followers share. */
+  /** Sends or skips a committed message. `toBytes` returns the text in UTF-8, which all followers share. */
   deliver(message: Message, toBytes: () => Buffer): void
-  /** Sends hello and the messages of the log, then goes live. */
+  /** Sends `hello` and starts to catch up. */
   start(): void
 }
 
@@ -46,7 +49,7 @@ export interface FollowerOptions {
   socket: Socket
   query: OutputQuery
   hello: Hello
-  /** Number of the last message that was delivered to the existing followers. */
+  /** Sequence number of the last message that has been committed. */
   newest: number
   createReader(after: number): LogReader
   log: Log
@@ -61,29 +64,24 @@ export function createFollower({
   log,
 }: FollowerOptions): Follower {
   const { channels, kinds, since } = query
-  /** Number of skipped frames since the last one that was sent, by channel. */
+  const firstRequested = since ?? newest + 1
+  /** Number of frames skipped since the last sent one, by channel. */
   const skippedFrames = new Map<number | null, number>()
-  let lastSeq = since === undefined ? newest : Math.min(Math.max(0, since - 1), newest)
+  /** The last message that was sent, or that the client did not request. */
+  let lastSeq = Math.min(Math.max(0, firstRequested - 1), newest)
   let isLive = false
 
-  const accepts = ({ kind, channel }: Pick<Message, 'kind' | 'channel'>) =>
-    (!kinds || kinds.includes(kind)) && (!channels || (channel !== null && channels.includes(channel)))
-
-  const skip = ({ kind, channel }: Message) => {
-    if (kind === 'frame') skippedFrames.set(channel, (skippedFrames.get(channel) ?? 0) + 1)
+  function accepts({ kind, channel }: Pick<Message, 'kind' | 'channel'>): boolean {
+    const isKindRequested = !kinds || kinds.includes(kind)
+    const isChannelRequested = !channels || (channel !== null && channels.includes(channel))
+    return isKindRequested && isChannelRequested
   }
 
-  const sendLive = ({ kind, channel, text }: Message, toBytes: () => Buffer) => {
-    const skipped = kind === 'frame' && skippedFrames.get(channel)
-    if (!skipped) return socket.send(toBytes(), { binary: false })
-    skippedFrames.delete(channel)
-    socket.send(`${text.slice(0, -1)},"dropped":${skipped}}`)
-  }
-
+  /** Resolves when the text has been written to the network, or the connection has been closed. */
   const send = (text: string) => new Promise<void>(resolve => socket.send(text, () => resolve()))
 
-  /** Sends from the log at the client's pace until the end of the log, then goes live. */
-  const catchUp = async () => {
+  /** Sends the messages of the log one at a time, each after the previous one was written. */
+  async function catchUp(): Promise<void> {
     const reader = createReader(lastSeq)
     while (!reader.isAtEnd() && socket.readyState === socket.OPEN) {
       const { gap, records } = await reader.next()
@@ -96,12 +94,55 @@ export function createFollower({
     isLive = true
   }
 
-  const startCatchUp = () => {
+  function startCatchUp(): void {
     isLive = false
     catchUp().catch(error => {
-      log.error({ err: error }, 'failed to read the output log')
-      socket.close(INTERNAL_ERROR, 'the output log cannot be read')
+      log.error({ err: error }, 'failed to read output log')
+      socket.close(INTERNAL_ERROR, 'failed to read the output log')
     })
+  }
+
+  function countSkippedFrame({ kind, channel }: Message): void {
+    if (kind !== 'frame') return
+    const skipped = skippedFrames.get(channel) ?? 0
+    skippedFrames.set(channel, skipped + 1)
+  }
+
+  /** A frame that follows skipped frames has a property `dropped` with their number. */
+  function sendLive({ kind, channel, text }: Message, toBytes: () => Buffer): void {
+    const skipped = kind === 'frame' ? skippedFrames.get(channel) : undefined
+    if (!skipped) {
+      socket.send(toBytes(), { binary: false })
+      return
+    }
+
+    skippedFrames.delete(channel)
+    const openObject = text.slice(0, -1)
+    socket.send(`${openObject},"dropped":${skipped}}`)
+  }
+
+  function deliver(message: Message, toBytes: () => Buffer): void {
+    if (!accepts(message)) {
+      if (isLive && message.seq > lastSeq) lastSeq = message.seq
+      return
+    }
+
+    const isSlow = !isLive || socket.bufferedAmount > SLOW_BYTES
+    const canSkip = !DURABLE_KINDS.has(message.kind)
+    if (canSkip && isSlow) {
+      countSkippedFrame(message)
+      return
+    }
+
+    // During `catchUp`, durable messages are sent from the log.
+    if (!isLive || message.seq <= lastSeq) return
+    if (socket.bufferedAmount > FAR_BEHIND_BYTES) {
+      startCatchUp()
+      return
+    }
+
+    sendLive(message, toBytes)
+    lastSeq = message.seq
   }
 
   return {
@@ -110,36 +151,31 @@ export function createFollower({
       void send(JSON.stringify(hello))
       startCatchUp()
     },
-    deliver: (message, toBytes) => {
-      const isAccepted = accepts(message)
-      const isDurable = durableKinds.has(message.kind)
-      if (isAccepted && !isDurable && (!isLive || socket.bufferedAmount > SLOW_BYTES)) return skip(message)
-      if (!isLive || message.seq <= lastSeq) return
-      if (isAccepted && socket.bufferedAmount > BEHIND_BYTES) return startCatchUp()
-      if (isAccepted) sendLive(message, toBytes)
-      lastSeq = message.seq
-    },
+    deliver,
   }
 }
 
 export interface AcknowledgementOptions {
-  /** Number of the last message that the client may have received. */
+  /** Sequence number of the last message that the client can have received. */
   newest(): number
-  /** Undefined if the client is not a consumer. */
+  /** Records an acknowledgement; undefined if the client is not a consumer. */
   acknowledge: ((seq: number) => void) | undefined
 }
 
-/** Handles `{"ack": seq}` from a client. Closes the connection after any other message, with the reason. */
+/** Handles `{"ack": seq}` from a client. Any other message closes the connection with a reason. */
 export function handleAcknowledgements(
   socket: Socket,
   { newest, acknowledge }: AcknowledgementOptions,
 ): void {
   const reject = (reason: string) => socket.close(POLICY_VIOLATION, reason)
-  socket.on('message', data => {
+  socket.on('message', text => {
     if (!acknowledge) return reject('to acknowledge, connect with ?consumer=<name>')
-    const message = acknowledgement.safeParse(tryParseJson(String(data)))
-    if (!message.success) return reject('send {"ack": <seq>} and nothing else')
-    if (message.data.ack > newest()) return reject(`${message.data.ack} has not been sent yet`)
-    acknowledge(message.data.ack)
+
+    const message = acknowledgement.safeParse(tryParseJson(String(text)))
+    if (!message.success) return reject('invalid message: send only {"ack": <seq>}')
+
+    const { ack: seq } = message.data
+    if (seq > newest()) return reject(`${seq} has not been sent yet`)
+    acknowledge(seq)
   })
 }

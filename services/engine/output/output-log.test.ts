@@ -55,7 +55,7 @@ describe('output log', () => {
     }
   })
 
-  test('stays within its space and reports removed numbers', async () => {
+  test('deletes the oldest records beyond its maximum size', async () => {
     const log = await openLog(3 * SEGMENT_BYTES)
     for (let seq = 1; seq <= 200; seq++) await log.append([record(seq)])
     expect(await segments(folder)).toHaveLength(3)
@@ -82,7 +82,7 @@ describe('output log', () => {
       'followed by leftovers',
       (bytes: Buffer, end: number) => bytes.fill(0, end - 20, end).fill(9, end, end + 50),
     ],
-  ])('cuts a last record that is %s, and goes on where it was', async (_, damage) => {
+  ])('erases a last record that is %s and continues in its place', async (_, damage) => {
     const log = await openLog()
     await log.append([record(1), record(2), record(3)])
     await log.close()
@@ -146,7 +146,7 @@ describe('output log', () => {
     expect(await readAll(log, 0)).toEqual({ seqs: [1, 2, 3], gaps: [] })
   })
 
-  test('reports no gap for numbers that were never appended', async () => {
+  test('reports no gap for sequence numbers that were never appended', async () => {
     const log = await openLog()
     await log.append([record(70)])
     expect(log.removedUpTo()).toBe(0)

@@ -7,85 +7,120 @@ import { createLogReader, type LogReader } from './log-reader.ts'
 import { encodeRecord, type LogRecord } from './log-record.ts'
 import {
   createSegment,
-  isSegment,
+  findSegment,
   isUnfinishedSegment,
   recoverSegment,
   type Segment,
-  toSegment,
 } from './log-segment.ts'
 
-const SEGMENT_BYTES = 16 << 20
-/** O_DSYNC makes a write durable by itself: one system call per group of messages instead of write and fdatasync. */
+const DEFAULT_SEGMENT_BYTES = 16 << 20
+/** One segment is written while an older one is deleted. */
+const MIN_SEGMENTS = 2
+/** With O_DSYNC every write is durable when it returns: one system call instead of write and fdatasync. */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_DSYNC
 
+/** Where the output log, the durable messages of the engine, is stored, and how large it may be. */
 export interface OutputLogOptions {
   folder: string
-  /** Space of all segments together. When it is used up, the oldest segment is removed. */
+  /** Maximum size of all segments together. The oldest segment is deleted to make room for a new one. */
   maxBytes: number
   segmentBytes?: number
-  /** Called when the messages up to a number have been removed. */
+  /** Called after the messages up to a sequence number have been deleted. */
   onRemoved?(upTo: number): void
   log: Log
 }
 
-/** Stores durable messages in files of fixed size, for one writer and any number of readers. */
+/**
+ * Stores the durable messages of the engine on disk, in segment files of fixed size, so that clients can read them later.
+ * Supports one writer and any number of readers.
+ */
 export interface OutputLog {
-  /** Finds the end of the log and removes a torn record left by a crash. */
+  /** Finds the end of the log. Erases the incomplete record that a crash may have left there. */
   open(): Promise<void>
   /** Resolves when the records would survive a power failure. Records that were already appended are ignored. */
   append(records: LogRecord[]): Promise<void>
-  /** The greatest number that has been removed; 0 if none. */
+  /** The highest sequence number that has been deleted; 0 if none has. */
   removedUpTo(): number
-  /** The greatest number that has been appended; 0 if none. */
-  last(): number
-  /** The share of the log's space that segments with numbers greater than `after` occupy, 0..1. */
+  /** The highest sequence number that has been appended; 0 if none has. */
+  lastSeq(): number
+  /** The share of the log's space, 0..1, in segments with messages newer than the sequence number `after`. */
   shareAfter(after: number): number
-  /** Creates a reader of the records with numbers greater than `after`. */
+  /** Creates a reader that starts after the sequence number `after`. */
   createReader(after: number): LogReader
   close(): Promise<void>
+}
+
+interface EncodedRecord {
+  seq: number
+  bytes: Buffer
 }
 
 export function createOutputLog({
   folder,
   maxBytes,
-  segmentBytes = SEGMENT_BYTES,
+  segmentBytes = DEFAULT_SEGMENT_BYTES,
   onRemoved,
   log,
 }: OutputLogOptions): OutputLog {
-  const maxSegments = Math.max(2, Math.floor(maxBytes / segmentBytes))
+  const maxSegments = Math.max(MIN_SEGMENTS, Math.floor(maxBytes / segmentBytes))
   const segments: Segment[] = []
-  /** The newest segment, which is being written. */
+  /** The newest segment. Records are written at `endOffset`. */
   let file: FileHandle | undefined
-  let end = 0
-  let last = 0
+  let endOffset = 0
+  let lastSeq = 0
 
-  const removeOldest = async () => {
+  async function removeOldest(): Promise<void> {
     await rm(segments[0]!.path, { force: true })
     segments.shift()
-    onRemoved?.((segments[0]?.first ?? last + 1) - 1)
+    const nextSeq = segments[0]?.firstSeq ?? lastSeq + 1
+    onRemoved?.(nextSeq - 1)
   }
 
-  const startSegment = async (minBytes: number) => {
-    const first = last + 1
-    const bytes = Math.max(segmentBytes, minBytes)
+  async function startSegment(minBytes: number): Promise<void> {
+    const firstSeq = lastSeq + 1
+    const size = Math.max(segmentBytes, minBytes)
     while (segments.length >= maxSegments) await removeOldest()
-    const segment = await createSegment(folder, first, bytes).catch(async error => {
-      if (error.code !== 'ENOSPC' || segments.length < 2) throw error
+
+    const segment = await createSegment(folder, firstSeq, size).catch(async error => {
+      const canMakeRoom = error.code === 'ENOSPC' && segments.length >= MIN_SEGMENTS
+      if (!canMakeRoom) throw error
       await removeOldest()
-      return createSegment(folder, first, bytes)
+      return createSegment(folder, firstSeq, size)
     })
+
     await file?.close()
     file = await open(segment.path, OPEN_FLAGS)
     segments.push(segment)
-    end = 0
+    endOffset = 0
   }
 
-  const write = async (records: LogRecord[], encoded: Buffer[]) => {
-    if (records.length === 0) return
-    const bytes = Buffer.concat(encoded)
-    await writeAll(file!, bytes, end)
-    end += bytes.length
-    last = records.at(-1)!.seq
+  async function write(records: EncodedRecord[]): Promise<void> {
+    const newest = records.at(-1)
+    if (!newest) return
+    const bytes = Buffer.concat(records.map(record => record.bytes))
+    await writeAll(file!, bytes, endOffset)
+    endOffset += bytes.length
+    lastSeq = newest.seq
+  }
+
+  /** Writes the records with one system call per segment. */
+  async function append(records: LogRecord[]): Promise<void> {
+    const newRecords = records.filter(({ seq }) => seq > lastSeq)
+    let group: EncodedRecord[] = []
+    let groupBytes = 0
+    for (const record of newRecords) {
+      const bytes = encodeRecord(record)
+      const fits = endOffset + groupBytes + bytes.length <= segmentBytes
+      if (!file || !fits) {
+        await write(group)
+        await startSegment(bytes.length)
+        group = []
+        groupBytes = 0
+      }
+      group.push({ seq: record.seq, bytes })
+      groupBytes += bytes.length
+    }
+    await write(group)
   }
 
   return {
@@ -93,45 +128,42 @@ export function createOutputLog({
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const names = await readdir(folder)
       for (const name of names.filter(isUnfinishedSegment)) await rm(join(folder, name))
-      for (const name of names.filter(isSegment).sort()) segments.push(toSegment(join(folder, name)))
+      segments.push(...findSegments(folder, names))
+
       const newest = segments.at(-1)
       if (!newest) return
+
       const recovered = await recoverSegment(newest)
-      if (recovered.isTorn)
-        log.warn({ file: newest.path }, 'removed torn record after a crash; it was never sent')
-      end = recovered.end
-      last = recovered.last ?? newest.first - 1
+      if (recovered.wasTorn) log.warn({ file: newest.path }, 'erased an incomplete record after a crash')
+      endOffset = recovered.endOffset
+      lastSeq = recovered.lastSeq ?? newest.firstSeq - 1
       file = await open(newest.path, OPEN_FLAGS)
     },
-    append: async records => {
-      const added = records.filter(({ seq }) => seq > last)
-      const encoded = added.map(encodeRecord)
-      let start = 0
-      let size = 0
-      for (const [index, { length }] of encoded.entries()) {
-        if (!file || end + size + length > segmentBytes) {
-          await write(added.slice(start, index), encoded.slice(start, index))
-          await startSegment(length)
-          start = index
-          size = 0
-        }
-        size += length
-      }
-      await write(added.slice(start), encoded.slice(start))
-    },
-    removedUpTo: () => (segments[0]?.first ?? 1) - 1,
-    last: () => last,
+    append,
+    removedUpTo: () => (segments[0]?.firstSeq ?? 1) - 1,
+    lastSeq: () => lastSeq,
     shareAfter: after => {
-      const firstIndex = segments.findIndex(
-        (_, index) => (segments[index + 1]?.first ?? last + 1) > after + 1,
-      )
-      const count = firstIndex === -1 ? 0 : segments.length - firstIndex
-      return Math.min(1, count / maxSegments)
+      const newerSegments = segments.filter((_, index) => {
+        const nextSeq = segments[index + 1]?.firstSeq ?? lastSeq + 1
+        return nextSeq - 1 > after
+      })
+      return Math.min(1, newerSegments.length / maxSegments)
     },
-    createReader: after => createLogReader({ segments, end: () => end, last: () => last }, after),
+    createReader: after =>
+      createLogReader({ segments, endOffset: () => endOffset, lastSeq: () => lastSeq }, after),
     close: async () => {
       await file?.close()
       file = undefined
     },
   }
+}
+
+/** Returns the segments among the files of a folder, oldest first. */
+function findSegments(folder: string, names: readonly string[]): Segment[] {
+  const segments: Segment[] = []
+  for (const name of [...names].sort()) {
+    const segment = findSegment(folder, name)
+    if (segment) segments.push(segment)
+  }
+  return segments
 }

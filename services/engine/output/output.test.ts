@@ -7,7 +7,7 @@ import { type OutputQuery, outputMessage } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit/log'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { event, frame, isIncreasing, place, type Received } from './messages.fixture.ts'
+import { event, frame, isIncreasing, origin, type ReceivedMessage } from './messages.fixture.ts'
 import { createOutput, type Output } from './output.ts'
 
 describe('output', () => {
@@ -50,7 +50,7 @@ describe('output', () => {
     const { port } = server.address() as AddressInfo
     const client = new WebSocket(`ws://127.0.0.1:${port}/?${encodeURIComponent(JSON.stringify(query))}`)
     clients.push(client)
-    const received: Received[] = []
+    const received: ReceivedMessage[] = []
     client.on('message', text => received.push(JSON.parse(String(text))))
     await vi.waitFor(() => expect(received[0]?.kind).toBe('hello'))
     return { client, received }
@@ -65,13 +65,13 @@ describe('output', () => {
     expect(received).toEqual([{ kind: 'hello', log_id: expect.any(String), oldest: 1, newest: 1 }])
   })
 
-  test('assigns no number to frames that no client follows', async () => {
+  test('assigns no sequence number to frames that no client follows', async () => {
     output.publish(frame(1, 1))
     output.publish(event(1, 'first'))
     await vi.waitFor(() => expect(output.status().newest).toBe(1))
   })
 
-  test('sends messages with increasing numbers in the format of the contract', async () => {
+  test('sends messages with increasing sequence numbers in the format of the contract', async () => {
     const { received } = await connect()
     for (let n = 1; n <= 50; n++) {
       output.publish(frame(1, n))
@@ -92,17 +92,17 @@ describe('output', () => {
     expect(received[1]).toMatchObject({ kind: 'event', channel: 2, data: { type: 'here' } })
   })
 
-  test('drops only the message that cannot be serialised', async () => {
+  test('drops only the message that cannot be encoded', async () => {
     const { received } = await connect()
     const circular: Record<string, unknown> = { type: 'circular' }
     circular.self = circular
-    output.publish({ kind: 'event', channel: 1, ...place, data: circular as { type: string } })
+    output.publish({ kind: 'event', channel: 1, ...origin, data: circular as { type: string } })
     output.publish(event(1, 'after'))
     await vi.waitFor(() => expect(received).toHaveLength(2))
     expect(received[1]?.data).toEqual({ type: 'after' })
   })
 
-  test('replays durable messages from since on, then goes live without gap or duplicate', async () => {
+  test('replays durable messages from `since`, then goes live without gap or duplicate', async () => {
     const sent = () => output.status().newest
     let published = 0
     const publish = (count: number) => {
@@ -120,7 +120,7 @@ describe('output', () => {
     expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: 160 }, (_, i) => 41 + i))
   })
 
-  test('reports a gap if since is older than the log', async () => {
+  test('reports a gap if `since` is older than the log', async () => {
     for (let n = 1; n <= 1000; n++) output.publish(event(1, `event ${n}`))
     await vi.waitFor(() => expect(output.status().newest).toBe(1000))
     const { received } = await connect({ since: 4 })
@@ -130,7 +130,7 @@ describe('output', () => {
     expect(received[2]?.seq).toBe(oldest)
   })
 
-  test('continues with greater numbers and the same log id after a restart', async () => {
+  test('continues with higher sequence numbers and the same log id after a restart', async () => {
     output.publish(event(1, 'before'))
     await vi.waitFor(() => expect(output.status().newest).toBe(1))
     const before = await connect()
@@ -152,7 +152,7 @@ describe('output', () => {
     output.publish(event(1, 'kept'))
     await vi.waitFor(() => expect(output.status().storing).toBe(false))
     expect(received).toHaveLength(1)
-    expect(output.status().alarms).toEqual([expect.stringContaining('the disk takes no messages')])
+    expect(output.status().alarms).toEqual([expect.stringContaining('failed to write the output log')])
     await mkdir(join(folder, 'log'))
     await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 5000 })
     expect(received[1]).toMatchObject({ kind: 'event', data: { type: 'kept' } })
@@ -177,7 +177,7 @@ describe('output', () => {
     expect(other.received[1]?.seq).toBe(9)
   })
 
-  test('reports lost messages to the consumer, to other clients and as an alarm', async () => {
+  test('reports messages that a consumer missed to all clients and as an alarm', async () => {
     const consumer = await connect({ consumer: 'archive' })
     consumer.client.close()
     await once(consumer.client, 'close')
@@ -194,7 +194,7 @@ describe('output', () => {
     await vi.waitFor(() => expect(output.status().alarms).toEqual([]))
   })
 
-  test('raises an alarm while most of the log waits for a disconnected consumer, until it is removed', async () => {
+  test('raises an alarm while most of the log is retained for a disconnected consumer', async () => {
     const { client } = await connect({ consumer: 'archive' })
     client.close()
     await once(client, 'close')
@@ -211,9 +211,9 @@ describe('output', () => {
         held: expect.any(Number),
       },
     ])
-    const waits =
-      /^\d+ % of the output log waits for archive, which was last seen at .*: let it follow, or DELETE/
-    expect(output.status().alarms).toEqual([expect.stringMatching(waits)])
+    const alarm =
+      /^\d+ % of the output log is retained for consumer archive, last seen at .*: reconnect it, or remove it/
+    expect(output.status().alarms).toEqual([expect.stringMatching(alarm)])
     await output.removeConsumer('archive')
     expect([output.listConsumers(), output.status().alarms]).toEqual([[], []])
     await output.stop()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Consumer, durableKinds, type Hello, type OutputQuery } from '@eyrie/contract'
+import { type Consumer, DURABLE_KINDS, type Hello, type OutputQuery } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
+import { createCommitQueue } from './commit-queue.ts'
 import { createCountCoalescer } from './count-coalescer.ts'
 import type { MessageDraft, Publisher } from './message-draft.ts'
 import { createSequence } from './message-sequence.ts'
@@ -15,100 +15,85 @@ import {
 } from './output-follower.ts'
 import { createOutputLog } from './output-log.ts'
 
-/** Delay between attempts while the disk fails. */
-const RETRY_MS = 1000
-/** Maximum number of messages in memory while the disk fails. */
-const MAX_QUEUED = 100_000
-/** An alarm is raised when this share of the log waits for a disconnected consumer. */
+/** An alarm is raised when a disconnected consumer has not acknowledged this share of the log. */
 const MAX_LOG_SHARE = 0.5
 
+/** Where the output stores its files. */
 export interface OutputOptions {
-  /** Folder of the durable log. */
+  /** Folder of the output log, the sequence numbers and the consumers. */
   folder: string
+  /** Maximum size of the output log. */
   logBytes: number
   segmentBytes?: number
   log: Log
 }
 
 /**
- * Numbers messages, stores the durable ones and sends them to clients in the order of their numbers. Messages that arrive
- * during a write to disk are committed together afterwards: a slow disk makes larger groups.
+ * The stream of messages from all channels to the clients of the API. Each message is assigned a sequence number, stored if
+ * it is durable, and then sent to the clients that requested it.
  */
 export interface Output extends Publisher {
-  /** Throws an Error if the log on disk is damaged. */
+  /** Throws an Error if a stored file is damaged. */
   start(): Promise<void>
-  /** Registers the consumer of a query, if it has one. Throws `EyrieError` (`capacity`) if there are too many. */
+  /**
+   * Registers the consumer (a client with a stored position) that the query names, if any. Throws `EyrieError` (`capacity`)
+   * if there are too many consumers.
+   */
   registerConsumer(query: OutputQuery): void
-  /** Connects a client. Returns a function to call when it has disconnected. */
+  /** Sends messages to a client. Returns a function to call when the client has disconnected. */
   follow(socket: Socket, query: OutputQuery): () => void
-  /** The last sent number, whether messages can be stored, and alarms that require an operator. */
-  status(): { newest: number; followers: number; storing: boolean; alarms: string[] }
+  status(): OutputStatus
   listConsumers(): Consumer[]
   /** Throws `EyrieError`: `id` if the consumer is unknown, `reference` while it is connected. */
   removeConsumer(consumer: string): Promise<void>
   stop(): Promise<void>
 }
 
+export interface OutputStatus {
+  /** Sequence number of the last committed message. */
+  newest: number
+  /** Number of connected clients. */
+  followers: number
+  /** Whether durable messages can be stored. */
+  storing: boolean
+  /** Conditions that require action by an operator. */
+  alarms: string[]
+}
+
 export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOptions): Output {
+  const followers = new Set<Follower>()
+  const sequence = createSequence(folder)
+  const consumers = createConsumers(join(folder, 'consumers.json'), log)
   const store = createOutputLog({
     folder: join(folder, 'log'),
     maxBytes: logBytes,
     segmentBytes,
-    onRemoved: upTo => {
-      const names = consumers.listBehind(upTo)
-      if (names.length > 0) queueOwnState('overrun', describeOverrun(names, upTo))
-    },
+    onRemoved: reportOverrun,
     log,
   })
-  const consumers = createConsumers(join(folder, 'consumers.json'), log)
-  const sequence = createSequence(folder)
-  const followers = new Set<Follower>()
-  const queue: EncodedMessage[] = []
-  const counts = createCountCoalescer(enqueue)
-  let committing: Promise<void> | undefined
-  let newest = 0
-  let isStoring = true
-  let isStopped = false
-  /** Messages dropped since the disk began to fail. */
-  let lostMessages = 0
+  const commits = createCommitQueue({ sequence, store, deliver, log })
+  const counts = createCountCoalescer(commitIfNeeded)
 
-  function enqueue(draft: MessageDraft): void {
-    if (isStopped || !(durableKinds.has(draft.kind) || isRequested(draft))) return
-    if (queue.length >= MAX_QUEUED) {
-      lostMessages += 1
-      return
-    }
-    try {
-      queue.push(encode(draft))
-    } catch (error) {
-      const { channel, kind } = draft
-      log.error({ err: error, channel, kind }, 'failed to serialise message')
-      return
-    }
-    committing ??= commitQueue().finally(() => {
-      committing = undefined
-    })
+  /** Adds a message if the log removed messages that a consumer has not acknowledged. */
+  function reportOverrun(removedUpTo: number): void {
+    const names = consumers.listBehind(removedUpTo)
+    if (names.length > 0) commits.addStateMessage('overrun', describeOverrun(names, removedUpTo))
   }
 
-  /** A message that is not durable is not even encoded unless a client requests it and the disk works. */
+  /** Messages that are not durable are committed only if the disk works and a client requested them. */
+  function commitIfNeeded(draft: MessageDraft): void {
+    const isNeeded = DURABLE_KINDS.has(draft.kind) || (commits.isStoring() && isRequested(draft))
+    if (isNeeded) commits.add(draft)
+  }
+
   function isRequested(draft: MessageDraft): boolean {
-    return isStoring && [...followers].some(follower => follower.accepts(draft))
+    return [...followers].some(follower => follower.accepts(draft))
   }
 
-  async function commitQueue(): Promise<void> {
-    while (queue.length > 0) {
-      const batch = queue.splice(0)
-      const first = await retryUntilStored(() => sequence.allocate(batch.length))
-      const messages = batch.map((message, index) => assignNumber(message, first + index))
-      const durable = messages.filter(({ kind }) => durableKinds.has(kind))
-      if (durable.length > 0) await retryUntilStored(() => store.append(durable))
-      newest = messages.at(-1)!.seq
-      if (followers.size > 0) for (const message of messages) deliver(message)
-    }
-  }
-
-  /** Encodes a message once for all followers. */
+  /** Passes a committed message to all followers. It is encoded at most once. */
   function deliver(message: Message): void {
+    if (followers.size === 0) return
+
     let bytes: Buffer | undefined
     const toBytes = () => {
       bytes ??= Buffer.from(message.text)
@@ -117,59 +102,64 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
     for (const follower of followers) follower.deliver(message, toBytes)
   }
 
-  /** Retries until the disk works again: a durable message is not sent before it is stored. */
-  async function retryUntilStored<T>(attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        const result = await attempt()
-        if (!isStoring) log.info('output log is writable again')
-        isStoring = true
-        if (lostMessages > 0) reportLoss()
-        return result
-      } catch (error) {
-        log.error({ err: error, queued: queue.length }, 'failed to write output log; messages are queued')
-        isStoring = false
-        if (isStopped) throw error
-        await sleep(RETRY_MS)
-      }
-    }
-  }
-
-  function reportLoss(): void {
-    const reason = `${lostMessages} messages were lost while the disk took none: free some space`
-    lostMessages = 0
-    queueOwnState('lost', reason)
-  }
-
-  /** Queues a state message about the output itself. */
-  function queueOwnState(state: string, reason: string): void {
-    log.warn({ state, reason }, 'output is degraded')
-    const noPlace = { channel: null, source: null, pipeline: null, pts: null, epoch: null }
-    const time = new Date().toISOString()
-    queue.push(encode({ kind: 'state', ...noPlace, time, data: { state, reason } }))
-  }
-
-  function listAlarms(): string[] {
-    const removedUpTo = store.removedUpTo()
-    const overrun = consumers.listBehind(removedUpTo)
-    const alarms: string[] = []
-    if (!isStoring) alarms.push('the disk takes no messages of the output log: free some space')
-    if (overrun.length > 0) alarms.push(describeOverrun(overrun, removedUpTo))
-    for (const consumer of listConsumers()) {
-      const isFarBehind = !consumer.connected && consumer.held >= MAX_LOG_SHARE
-      if (isFarBehind && !overrun.includes(consumer.name)) alarms.push(describeFarBehind(consumer))
-    }
-    return alarms
-  }
-
   function listConsumers(): Consumer[] {
     return consumers.list().map(consumer => ({ ...consumer, held: store.shareAfter(consumer.acknowledged) }))
   }
 
+  function listAlarms(): string[] {
+    const storeAlarms = commits.isStoring() ? [] : ['failed to write the output log: free some disk space']
+    return [...storeAlarms, ...describeConsumerAlarms(listConsumers(), store.removedUpTo())]
+  }
+
   function registerConsumer({ consumer, since }: OutputQuery): void {
     if (!consumer) return
-    const start = since === undefined ? newest : Math.min(since - 1, newest)
+    const lastCommitted = commits.newest()
+    const start = since === undefined ? lastCommitted : Math.min(since - 1, lastCommitted)
     consumers.register(consumer, Math.max(start, store.removedUpTo()))
+  }
+
+  /** Describes the durable messages in the log. `newest` can therefore be less than the last committed message. */
+  function createHello(): Hello {
+    return {
+      kind: 'hello',
+      log_id: sequence.logId(),
+      oldest: store.removedUpTo() + 1,
+      newest: store.lastSeq(),
+    }
+  }
+
+  /** Adds a follower that starts with message `since` or, without it, after the message `acknowledged`. */
+  function addFollower(socket: Socket, query: OutputQuery, acknowledged: number): Follower {
+    const follower = createFollower({
+      socket,
+      query: { ...query, since: query.since ?? acknowledged + 1 },
+      hello: createHello(),
+      newest: commits.newest(),
+      createReader: store.createReader,
+      log,
+    })
+    followers.add(follower)
+    follower.start()
+    return follower
+  }
+
+  function followAnonymously(socket: Socket, query: OutputQuery): () => void {
+    handleAcknowledgements(socket, { newest: commits.newest, acknowledge: undefined })
+    const follower = addFollower(socket, query, commits.newest())
+    return () => followers.delete(follower)
+  }
+
+  function followAsConsumer(socket: Socket, query: OutputQuery, name: string): () => void {
+    registerConsumer(query)
+    const acknowledged = consumers.connect(name)
+    handleAcknowledgements(socket, {
+      newest: commits.newest,
+      acknowledge: seq => consumers.acknowledge(name, seq),
+    })
+    const follower = addFollower(socket, query, acknowledged)
+    return () => {
+      if (followers.delete(follower)) consumers.disconnect(name)
+    }
   }
 
   return {
@@ -177,69 +167,52 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
       await sequence.open()
       await consumers.open()
       await store.open()
-      newest = sequence.newest()
+      commits.start()
     },
-    publish: draft => (draft.kind === 'count' ? counts.add(draft) : enqueue(draft)),
+    publish: draft => (draft.kind === 'count' ? counts.add(draft) : commitIfNeeded(draft)),
     registerConsumer,
-    follow: (socket, query) => {
-      const { consumer, since } = query
-      registerConsumer(query)
-      const acknowledged = consumer ? consumers.connect(consumer) : newest
-      handleAcknowledgements(socket, {
-        newest: () => newest,
-        acknowledge: consumer ? seq => consumers.acknowledge(consumer, seq) : undefined,
-      })
-      const hello: Hello = {
-        kind: 'hello',
-        log_id: sequence.logId(),
-        oldest: store.removedUpTo() + 1,
-        newest: store.last(),
-      }
-      const follower = createFollower({
-        socket,
-        query: { ...query, since: since ?? acknowledged + 1 },
-        hello,
-        newest,
-        createReader: store.createReader,
-        log,
-      })
-      followers.add(follower)
-      follower.start()
-      return () => {
-        if (followers.delete(follower) && consumer) consumers.disconnect(consumer)
-      }
-    },
-    status: () => ({ newest, followers: followers.size, storing: isStoring, alarms: listAlarms() }),
+    follow: (socket, query) =>
+      query.consumer ? followAsConsumer(socket, query, query.consumer) : followAnonymously(socket, query),
+    status: () => ({
+      newest: commits.newest(),
+      followers: followers.size,
+      storing: commits.isStoring(),
+      alarms: listAlarms(),
+    }),
     listConsumers,
     removeConsumer: name => consumers.remove(name),
     stop: async () => {
       counts.flush()
-      isStopped = true
-      await committing?.catch(error => log.error({ err: error }, 'failed to store the last messages'))
+      await commits.stop()
       await store.close()
       await consumers.close()
       await sequence
         .close()
-        .catch(error => log.warn({ err: error }, 'failed to release message numbers; some will be skipped'))
+        .catch(error => log.warn({ err: error }, 'failed to release unused sequence numbers'))
     },
   }
 }
 
-const describeOverrun = (consumers: string[], upTo: number) =>
-  `messages up to ${upTo} were removed before ${consumers.join(', ')} acknowledged them: let them follow, or enlarge the log`
+/** Describes the consumers that have missed messages, and the consumers that may miss messages soon. */
+function describeConsumerAlarms(consumers: readonly Consumer[], removedUpTo: number): string[] {
+  const alarms: string[] = []
+  const hasMissedMessages = ({ acknowledged }: Consumer) => acknowledged < removedUpTo
+  const overrunNames = consumers.filter(hasMissedMessages).map(({ name }) => name)
+  if (overrunNames.length > 0) alarms.push(describeOverrun(overrunNames, removedUpTo))
 
-const describeFarBehind = ({ name, seen, held }: Consumer) =>
-  `${Math.floor(100 * held)} % of the output log waits for ${name}, which was last seen at ${seen}: let it follow, or DELETE /api/v3/consumers/${name}`
-
-/** A serialised message that has no number yet. */
-type EncodedMessage = Omit<Message, 'seq'>
-
-/** Throws if a plugin's data cannot be serialised as JSON. */
-function encode({ kind, channel, source, pipeline, pts, epoch, time, data }: MessageDraft): EncodedMessage {
-  return { kind, channel, text: JSON.stringify({ kind, channel, source, pipeline, pts, epoch, time, data }) }
+  for (const consumer of consumers) {
+    const isFarBehind = !consumer.connected && consumer.held >= MAX_LOG_SHARE
+    if (isFarBehind && !hasMissedMessages(consumer)) alarms.push(describeFarBehind(consumer))
+  }
+  return alarms
 }
 
-/** Inserts `seq` as the first property of the JSON text. */
-function assignNumber(message: EncodedMessage, seq: number): Message {
-  return { ...message, seq, text: `{"seq":${seq},${message.text.slice(1)}` }
+function describeOverrun(consumers: string[], upTo: number): string {
+  const names = consumers.join(', ')
+  return `messages up to ${upTo} were removed before ${names} acknowledged them: reconnect the consumers, or enlarge the log`
+}
+
+function describeFarBehind({ name, seen, held }: Consumer): string {
+  const percent = Math.floor(100 * held)
+  return `${percent} % of the output log is retained for consumer ${name}, last seen at ${seen}: reconnect it, or remove it with DELETE /api/v3/consumers/${name}`
 }

@@ -88,7 +88,7 @@ describe('channel snapshot', () => {
     await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('is rejected for a position without analysed frames, naming the nearest', async () => {
+  test('is rejected for a position without analysed frames, with the nearest position', async () => {
     const { take } = await snapshotsWith([9000], [9000])
     await expect(take({ pts: 900_000 })).rejects.toMatchObject({ code: 'id', value: { nearest: 9000 } })
   })

@@ -77,7 +77,7 @@ describe('event', () => {
     ])
   })
 
-  test('soon after one with a picture has none, and is published after that one', async () => {
+  test('has no picture if the previous picture was requested recently, and is published after the previous event', async () => {
     const { pipeline, drain, requested, published, clock } = await startPipeline()
     pipeline.publish(event(1, 'first'))
     pipeline.publish(event(2, 'second'))
@@ -98,7 +98,7 @@ describe('event', () => {
     ])
   })
 
-  test('whose picture is slow is published without it, and the picture follows once per frame', async () => {
+  test('is published without a slow picture, which follows once per frame', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5 })
     pipeline.publish(event(7, 'fire'))
     pipeline.publish(event(7, 'smoke'))
@@ -111,7 +111,7 @@ describe('event', () => {
     expect(published.slice(3)).toEqual([{ kind: 'picture', pts: 7, picture: pictureOf(7) }])
   })
 
-  test('whose picture is slow and fails is not followed by a message', async () => {
+  test('is not followed by a message if its slow picture fails', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5, fails: true })
     pipeline.publish(event(7, 'fire'))
     await vi.waitFor(() => expect(published).toEqual([{ type: 'fire' }]))
@@ -120,7 +120,7 @@ describe('event', () => {
     expect(published).toHaveLength(1)
   })
 
-  test('whose picture cannot be loaded is published without it', async () => {
+  test('is published without a picture that cannot be loaded', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ fails: true })
     pipeline.publish(event(1, 'fire'))
     requested[0]!.load()
@@ -128,7 +128,7 @@ describe('event', () => {
     expect(published).toEqual([{ type: 'fire' }])
   })
 
-  test('without a source has no picture, and other messages do not wait', async () => {
+  test('has no picture without a source, and other messages do not wait', async () => {
     const { pipeline, published } = await startPipeline()
     pipeline.publish(event(1, 'fire'))
     pipeline.publish({ ...event(1, 'box'), source: null })

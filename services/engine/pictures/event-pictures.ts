@@ -4,40 +4,44 @@ import type { LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** Events must be on disk and sent to clients within 100 ms of the analysis of their frame. */
+/** Leaves enough time to store and send the event within 100 ms after the analysis of its frame. */
 const WAIT_MS = 50
 
 type EventDraft = Extract<MessageDraft, { kind: 'event' }>
 
+/** How the pictures that accompany events are loaded and stored. */
 export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
   store: Pick<PictureStore, 'save'>
   /** Minimum time between two pictures of a channel. */
   intervalMs: number
-  /** How long an event waits for its picture. */
+  /** Maximum time that an event waits for its picture. */
   waitMs?: number
-  /** ms of a monotonic clock. */
+  /** Returns the time of a monotonic clock in ms. */
   now(): number
   log: Log
 }
 
-/** Adds pictures to events. */
+/** Publishes the events of channels, such as a crossed line, with the pictures of their frames. */
 export interface EventPictures {
   /**
-   * Publishes the event with the picture of its frame. Events of a channel keep their order. A picture that is late
-   * follows as a message of its own; an event whose picture cannot be loaded is published without one.
+   * Publishes an event to `output`, with the picture of its frame. The events of a channel keep their order. If the
+   * picture is not ready in time, the event is published without it, and the picture follows as a separate message. If
+   * the picture cannot be loaded, the event remains without a picture.
    */
-  attach(event: EventDraft, output: Publisher): void
-  /** Resolves when no picture is pending. */
+  publish(event: EventDraft, output: Publisher): void
+  /** Resolves when all pending events and pictures have been published. */
   drain(): Promise<void>
 }
 
-interface PendingPicture {
+interface RequestedPicture {
   pts: number
+  /** Time of the monotonic clock in ms. */
   requestedAt: number
+  /** Hash of the stored picture; undefined if it cannot be loaded or stored. */
   sha256: Promise<string | undefined>
-  /** An event was published without the picture, which follows once as a message of its own. */
-  isLate: boolean
+  /** Whether the picture is published as a separate message. It is sent only once, even for several events. */
+  isSentSeparately: boolean
 }
 
 export function createEventPictures({
@@ -48,57 +52,82 @@ export function createEventPictures({
   now,
   log,
 }: EventPicturesOptions): EventPictures {
-  const newest = new Map<number, PendingPicture>()
-  const waiting = new Map<number, Promise<void>>()
-  const late = new Set<Promise<void>>()
+  /** The last requested picture of each channel. */
+  const lastPictures = new Map<number, RequestedPicture>()
+  /** The publication of the last pending event of each channel. */
+  const pendingEvents = new Map<number, Promise<void>>()
+  const latePictures = new Set<Promise<void>>()
 
-  const loadAndStore = async (source: number, pts: number) => {
+  /** Returns the hash of the stored picture; undefined if it cannot be loaded or stored. */
+  async function loadAndStore(source: number, pts: number): Promise<string | undefined> {
     try {
-      return await store.save(await loadPicture(source, pts))
+      const picture = await loadPicture(source, pts)
+      return await store.save(picture)
     } catch (error) {
       log.debug({ err: error, source, pts }, 'failed to load picture of event')
+      return undefined
     }
   }
 
-  /** Events of one frame share a picture. */
-  const requestPicture = (channel: number, source: number, pts: number): PendingPicture | undefined => {
-    const last = newest.get(channel)
+  /**
+   * Requests the picture of a frame; undefined if the previous request was too recent. Events of a frame share a
+   * picture.
+   */
+  function requestPicture(channel: number, source: number, pts: number): RequestedPicture | undefined {
+    const last = lastPictures.get(channel)
     if (last?.pts === pts) return last
-    if (last && now() - last.requestedAt < intervalMs) return undefined
-    const picture = { pts, requestedAt: now(), sha256: loadAndStore(source, pts), isLate: false }
-    newest.set(channel, picture)
+    const isTooSoon = last !== undefined && now() - last.requestedAt < intervalMs
+    if (isTooSoon) return undefined
+
+    const picture: RequestedPicture = {
+      pts,
+      requestedAt: now(),
+      sha256: loadAndStore(source, pts),
+      isSentSeparately: false,
+    }
+    lastPictures.set(channel, picture)
     return picture
   }
 
-  const publishLate = (event: EventDraft, picture: PendingPicture, output: Publisher) => {
-    if (picture.isLate) return
-    picture.isLate = true
-    const { kind: _, data: __, ...place } = event
-    const done = picture.sha256.then(sha256 => {
-      if (sha256) output.publish({ ...place, kind: 'picture', data: { picture: sha256 } })
-      late.delete(done)
+  /** Publishes the picture of an event that was published without it, when the picture has been loaded. */
+  function publishSeparately(event: EventDraft, picture: RequestedPicture, output: Publisher): void {
+    if (picture.isSentSeparately) return
+    picture.isSentSeparately = true
+
+    const { kind: _, data: __, ...frame } = event
+    const published = picture.sha256.then(sha256 => {
+      if (sha256) output.publish({ ...frame, kind: 'picture', data: { picture: sha256 } })
+      latePictures.delete(published)
     })
-    late.add(done)
+    latePictures.add(published)
   }
 
   return {
-    attach(event, output) {
+    publish(event, output) {
       const { channel, source, pts } = event
-      if (channel === null || source === null || pts === null) return output.publish(event)
-      const before = waiting.get(channel)
+      const hasFrame = channel !== null && source !== null && pts !== null
+      if (!hasFrame) return output.publish(event)
+
+      const previousEvent = pendingEvents.get(channel)
       const picture = requestPicture(channel, source, pts)
-      if (!before && !picture) return output.publish(event)
-      const inTime = picture && withTimeout(waitMs, picture.sha256).catch(() => undefined)
-      const done = Promise.all([inTime, before]).then(([sha256]) => {
-        output.publish(sha256 ? { ...event, data: { ...event.data, picture: sha256 } } : event)
-        if (picture && !sha256) publishLate(event, picture, output)
-        if (waiting.get(channel) === done) waiting.delete(channel)
+      if (!previousEvent && !picture) return output.publish(event)
+
+      const sha256InTime = picture && withTimeout(waitMs, picture.sha256).catch(() => undefined)
+      // Waiting for the previous event keeps the order.
+      const published = Promise.all([sha256InTime, previousEvent]).then(([sha256]) => {
+        output.publish(sha256 ? addPicture(event, sha256) : event)
+        if (picture && !sha256) publishSeparately(event, picture, output)
+        if (pendingEvents.get(channel) === published) pendingEvents.delete(channel)
       })
-      waiting.set(channel, done)
+      pendingEvents.set(channel, published)
     },
     drain: async () => {
-      await Promise.all(waiting.values())
-      await Promise.all(late)
+      await Promise.all(pendingEvents.values())
+      await Promise.all(latePictures)
     },
   }
+}
+
+function addPicture(event: EventDraft, sha256: string): EventDraft {
+  return { ...event, data: { ...event.data, picture: sha256 } }
 }

@@ -3,43 +3,70 @@ import type { DrawnObject } from './drawing.ts'
 
 type FrameDraft = Extract<MessageDraft, { kind: 'frame' }>
 
-/** An analysed frame and the objects in it. */
+/** An analysed frame of a channel and the objects in it. */
 export interface AnalysedFrame {
+  /** Presentation time in 90 kHz ticks. */
   pts: number
   objects: readonly DrawnObject[]
 }
 
-/** Per channel. Media buffers the packets of a live stream for no longer than this. */
-const MAX_FRAMES = 300
+/**
+ * 10 s at 30 frames per second. Older frames are useless: their pictures are no longer available, because the media
+ * service buffers pictures for 5 s by default (setting `snapshot_s`).
+ */
+const MAX_FRAMES_PER_CHANNEL = 300
 
-/** Recently analysed frames of each channel, whose pictures media may still have. */
+/** The recently analysed frames of each channel, with their objects but without pictures. */
 export interface FrameHistory {
   add(frame: FrameDraft): void
-  /** The frame of the channel that is nearest to `pts`, or the newest. */
+  /** Returns the frame of a channel that is nearest to `pts`, or the newest frame without `pts`. */
   find(channel: number, pts?: number): AnalysedFrame | undefined
 }
 
-/** When a new channel delivers its first frame, channels for which `isConfigured` is false are dropped. */
+interface ChannelHistory {
+  /** Identifies the time base of `pts`. It changes when the media service restarts. */
+  epoch: number | null
+  frames: AnalysedFrame[]
+}
+
+/** Creates an empty history. Frames of channels that are no longer configured are deleted when a new channel is added. */
 export function createFrameHistory(isConfigured: (channel: number) => boolean): FrameHistory {
-  const channels = new Map<number, { epoch: number | null; frames: AnalysedFrame[] }>()
+  const channels = new Map<number, ChannelHistory>()
+
+  function deleteRemovedChannels(): void {
+    for (const channel of channels.keys()) {
+      if (!isConfigured(channel)) channels.delete(channel)
+    }
+  }
+
   return {
     add({ channel, pts, epoch, data }) {
       if (channel === null || pts === null) return
       const existing = channels.get(channel)
-      if (!existing) for (const other of channels.keys()) if (!isConfigured(other)) channels.delete(other)
+      if (!existing) deleteRemovedChannels()
+
+      // A new epoch starts with new `pts` values, which cannot be compared with those of the previous epoch.
       const frames: AnalysedFrame[] = existing?.epoch === epoch ? existing.frames : []
       // Other attributes, such as trails, would use most of the memory.
       const objects = data.objects.map(({ class: name, track, bbox }) => ({ class: name, track, bbox }))
       frames.push({ pts, objects })
-      if (frames.length > MAX_FRAMES) frames.shift()
+      if (frames.length > MAX_FRAMES_PER_CHANNEL) frames.shift()
       channels.set(channel, { epoch, frames })
     },
+
     find(channel, pts) {
       const frames = channels.get(channel)?.frames ?? []
-      if (pts === undefined || frames.length === 0) return frames.at(-1)
-      return frames.reduce((best, each) =>
-        Math.abs(each.pts - pts) < Math.abs(best.pts - pts) ? each : best,
-      )
+      if (pts === undefined) return frames.at(-1)
+
+      let nearest: AnalysedFrame | undefined
+      let minDistance = Number.POSITIVE_INFINITY
+      for (const frame of frames) {
+        const distance = Math.abs(frame.pts - pts)
+        if (distance >= minDistance) continue
+        nearest = frame
+        minDistance = distance
+      }
+      return nearest
     },
   }
 }

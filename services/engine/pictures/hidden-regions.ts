@@ -1,23 +1,25 @@
 import type { BBox } from '@eyrie/contract/object'
 import type { DrawnObject } from './drawing.ts'
 
-/** What to blur in a picture. */
+/** The kinds of objects that are blurred in pictures, to protect the privacy of people. */
 export type BlurTarget = 'faces' | 'persons'
 
 const PERSON_CLASSES = new Set(['person', 'pedestrian', 'people'])
 const FACE_CLASSES = new Set(['face', 'head'])
-/** The head is in the upper part of a person's box in any posture. */
+/** In any posture, the head is in the upper third of the person's box. */
 const HEAD_SHARE = 1 / 3
 
 /**
- * The regions to hide. Faces are hidden where a model detected them and also in the upper third of every person, since no
- * model detects all faces.
+ * Returns the regions of a picture to blur. For faces, this includes the upper third of every person, because no model
+ * detects all faces.
  */
 export function findHiddenRegions(objects: readonly DrawnObject[], targets: ReadonlySet<BlurTarget>): BBox[] {
   return objects.flatMap(({ class: name, bbox }) => {
-    if (PERSON_CLASSES.has(name) && targets.has('persons')) return [bbox]
-    if (PERSON_CLASSES.has(name) && targets.has('faces')) return [{ ...bbox, h: bbox.h * HEAD_SHARE }]
-    if (FACE_CLASSES.has(name) && targets.size > 0) return [bbox]
-    return []
+    const isPerson = PERSON_CLASSES.has(name)
+    if (isPerson && targets.has('persons')) return [bbox]
+    if (isPerson && targets.has('faces')) return [{ ...bbox, h: bbox.h * HEAD_SHARE }]
+
+    const isFace = FACE_CLASSES.has(name)
+    return isFace && targets.size > 0 ? [bbox] : []
   })
 }

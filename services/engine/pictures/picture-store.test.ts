@@ -60,7 +60,7 @@ describe('picture store', () => {
     const store = await openStore(folder, 1000)
     await rm(folder, { recursive: true })
     await expect(store.save(jpeg(1))).rejects.toThrow('ENOENT')
-    expect(store.failure()).toContain('pictures of events cannot be kept (ENOENT)')
+    expect(store.failure()).toContain('pictures of events cannot be saved (ENOENT)')
     await mkdir(folder)
     await store.save(jpeg(1))
     expect(store.failure()).toBeUndefined()

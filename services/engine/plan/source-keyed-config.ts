@@ -1,58 +1,66 @@
-import type { ManifestElement } from '@eyrie/contract/plugin'
+/**
+ * The configuration of an element (a step of a pipeline) that is keyed by source. Each key lists source ids, such as `1`
+ * or `1,2`. Its entry holds the config for these sources, including shapes such as lines.
+ */
+type SourceKeyedConfig = Record<string, unknown>
 
-type Config = Record<string, unknown>
+/** Returns the error message for a key that is no list of source ids. */
+export const describeInvalidSourceKey = (key: string) =>
+  `"${key}" does not name a source: the keys of this config are numbers of sources, such as "1", or several, such as "1,2"`
 
-/** Whether an element's config is keyed by sources: its schema allows keys such as `1` and `1,2`, but no words. */
-export function isKeyedBySource({ config_schema }: Pick<ManifestElement, 'config_schema'>): boolean {
-  const { pattern } = (config_schema?.propertyNames ?? {}) as { pattern?: string }
-  if (typeof pattern !== 'string') return false
-  const keys = new RegExp(pattern, 'u')
-  return keys.test('1') && keys.test('1,2') && !keys.test('lines')
-}
+const SOURCE_ID = /^\d{1,10}$/
 
-/** The source ids in a key such as `1,2`; undefined if the key is malformed. */
+/** Parses the source ids of a key such as `1,2`. Returns undefined if the key is malformed. */
 export function parseSourceKey(key: string): number[] | undefined {
-  const parts = key.split(',').map(part => part.trim())
-  return parts.every(part => /^\d{1,10}$/.test(part)) ? parts.map(Number) : undefined
+  const ids = splitSourceKey(key)
+  return ids.every(id => SOURCE_ID.test(id)) ? ids.map(Number) : undefined
 }
 
-/** Explains to the user what is wrong with a malformed key. */
-export const SOURCE_KEY_RULE = 'keys of this config name sources, such as "1" or "1,2"'
+/** Selects the entries that apply to a source. */
+export function selectSourceConfig(config: SourceKeyedConfig, sourceId: number): SourceKeyedConfig {
+  const includesSource = (key: string) => splitSourceKey(key).some(id => Number(id) === sourceId)
+  return Object.fromEntries(Object.entries(config).filter(([key]) => includesSource(key)))
+}
 
-/** The entries of a config keyed by sources that apply to `source`. */
-export function selectSourceConfig(config: Config, source: number): Config {
-  return Object.fromEntries(
-    Object.entries(config).filter(([key]) => key.split(',').map(Number).includes(source)),
-  )
+export interface DuplicateShape {
+  /** JSON pointer to the name of the second shape. */
+  pointer: string
+  name: string
+  sourceId: number
 }
 
 /**
- * Finds the first shape whose name another shape of the same source already has. The schema rules this out within one key,
- * but a source can occur in several keys (`1` and `1,2`). `pointer` locates the second shape.
+ * Finds two shapes of the same source with the same name. The schema prevents this within one entry, but a source can
+ * occur in several keys, such as `1` and `1,2`.
  */
-export function findDuplicateShape(
-  config: Config,
-): { pointer: string; name: string; source: string } | undefined {
-  const seen = new Set<string>()
+export function findDuplicateShape(config: SourceKeyedConfig): DuplicateShape | undefined {
+  const knownShapes = new Set<string>()
   for (const [key, entry] of Object.entries(config)) {
+    const sourceIds = splitSourceKey(key).map(Number)
     for (const { pointer, name } of listShapeNames(entry)) {
-      for (const source of key.split(',')) {
-        const shapeOfSource = JSON.stringify([Number(source), name])
-        if (seen.has(shapeOfSource)) return { pointer: `/${key}${pointer}`, name, source }
-        seen.add(shapeOfSource)
+      for (const sourceId of sourceIds) {
+        const shapeId = JSON.stringify([sourceId, name])
+        if (knownShapes.has(shapeId)) return { pointer: `/${key}${pointer}`, name, sourceId }
+        knownShapes.add(shapeId)
       }
     }
   }
   return undefined
 }
 
-/** The names of all shapes in the lists of an entry, such as `lines`. Items without a name are not shapes. */
+function splitSourceKey(key: string): string[] {
+  return key.split(',').map(id => id.trim())
+}
+
+/** Lists the names of all shapes in the lists of an entry, such as `lines`. List items without a name are not shapes. */
 function listShapeNames(entry: unknown): { pointer: string; name: string }[] {
   const names: { pointer: string; name: string }[] = []
   for (const [list, shapes] of Object.entries(entry ?? {})) {
     if (!Array.isArray(shapes)) continue
-    for (const [i, shape] of shapes.entries())
-      if (typeof shape?.name === 'string') names.push({ pointer: `/${list}/${i}/name`, name: shape.name })
+    for (const [index, shape] of shapes.entries()) {
+      if (typeof shape?.name !== 'string') continue
+      names.push({ pointer: `/${list}/${index}/name`, name: shape.name })
+    }
   }
   return names
 }

@@ -75,7 +75,7 @@ describe('plugin discovery', () => {
     expect(logged[0]).toContain(reason)
   })
 
-  it('uses the first of duplicate versions with a warning, and keeps other versions', () => {
+  it('uses the first of duplicate versions and logs a warning', () => {
     writePlugin(join(folder, 'mine'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'theirs'), { name: 'count', version: '2.0.0' })
     writePlugin(join(folder, 'older'), { name: 'count', version: '1.0.0' })

@@ -3,28 +3,36 @@ import { join } from 'node:path'
 import type { Log } from '@eyrie/element'
 import { type KnownPlugin, type Origin, readPlugin } from './known-plugin.ts'
 
-/** A folder of plugins with a common origin. */
+/** A folder whose sub-folders are plugins, which provide the elements (steps) of pipelines. */
 export interface PluginFolder {
   path: string
   origin: Origin
 }
 
-/** Reads all plugins in `folders`. Broken ones are logged and skipped. Of duplicate versions, the first is used. */
+/** Reads all plugins in `folders`. Logs and skips broken plugins. Of duplicate versions, the first version is used. */
 export function discoverPlugins(folders: readonly PluginFolder[], log: Log): KnownPlugin[] {
   const plugins = new Map<string, KnownPlugin>()
-  for (const { path, origin } of folders)
+  for (const { path, origin } of folders) {
     for (const folder of listPluginFolders(path)) {
-      try {
-        const plugin = readPlugin(folder, origin)
-        const key = `${plugin.name} ${plugin.version}`
-        const duplicate = plugins.get(key)
-        if (!duplicate) plugins.set(key, plugin)
-        else log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
-      } catch (error) {
-        log.error({ folder, reason: (error as Error).message }, 'failed to read plugin')
-      }
+      const plugin = tryReadPlugin(folder, origin, log)
+      if (!plugin) continue
+
+      const key = `${plugin.name} ${plugin.version}`
+      const duplicate = plugins.get(key)
+      if (duplicate) log.warn({ folder, used: duplicate.folder }, 'ignoring duplicate plugin version')
+      else plugins.set(key, plugin)
     }
+  }
   return [...plugins.values()]
+}
+
+function tryReadPlugin(folder: string, origin: Origin, log: Log): KnownPlugin | undefined {
+  try {
+    return readPlugin(folder, origin)
+  } catch (error) {
+    log.error({ folder, reason: (error as Error).message }, 'failed to read plugin')
+    return undefined
+  }
 }
 
 function listPluginFolders(parent: string): string[] {

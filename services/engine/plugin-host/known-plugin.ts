@@ -1,19 +1,24 @@
 import { join } from 'node:path'
 import type { InstalledVersion, ManifestElement } from '@eyrie/contract/plugin'
-import { isKeyedBySource } from '../plan/source-keyed-config.ts'
+import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { readManifest } from './manifest-file.ts'
 import { runWithTimeout } from './run-with-timeout.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
-/** An element of an installed plugin. */
+/**
+ * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. The origin of a plugin
+ * decides whether it is trusted: only built-in plugins may run on the main thread and use inference.
+ */
+
+/** An element (a step of pipelines) of an installed plugin. */
 export interface KnownElement {
   plugin: { name: string; version: string }
-  /** Path of the module whose default export has the element. */
+  /** Path of the JavaScript module that exports the element. */
   entry: string
   manifest: ManifestElement
-  /** Runs on the engine's main thread, which is reserved for built-in elements; otherwise in a thread of its own. */
+  /** Whether the element runs on the main thread of the engine. All other elements run in separate threads. */
   isInline: boolean
-  /** The keys of its config are source ids (`"1"`, `"1,2"`). */
+  /** Whether the keys of its config are source ids, such as `1` or `1,2`. */
   isKeyedBySource: boolean
   checkArgs: Check
   checkConfig: Check
@@ -21,7 +26,7 @@ export interface KnownElement {
 
 export type Origin = InstalledVersion['origin']
 
-/** A usable version of a plugin. */
+/** A valid version of a plugin. */
 export interface KnownPlugin {
   name: string
   version: string
@@ -31,20 +36,20 @@ export interface KnownPlugin {
   elements: KnownElement[]
 }
 
-/** Generous, so that valid schemas pass even on a busy machine. */
+/** Long enough for all valid schemas, even on a busy machine. */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
 
-/** Reads the plugin in `folder` without running its code. Throws an Error that describes what is wrong with it. */
+/** Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if the plugin is invalid. */
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const { name, version, license, entry, elements } = readManifest(folder)
   const isTrusted = origin === 'built-in'
-  const inferring = elements.find(({ needs }) => needs.includes('inference'))
-  if (inferring && !isTrusted)
-    throw new Error(`element ${inferring.name} needs inference, which is granted to built-in elements alone`)
+  const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
+  if (inferringElement && !isTrusted)
+    throw new Error(`element ${inferringElement.name} needs inference, which only built-in elements may use`)
 
   const toKnownElement = (manifest: ManifestElement): KnownElement => {
-    // Input and output are not validated, but the catalog shows their schemas, which must be valid.
+    // These two schemas are only shown in the catalog, but they must be valid.
     for (const schema of [manifest.input_schema, manifest.output_schema]) compileCheck(schema)
     return {
       plugin: { name, version },
@@ -57,6 +62,8 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
     }
   }
   const toKnownElements = () => elements.map(toKnownElement)
+  const timeoutMessage = 'its schemas take too long to compile'
+
   return {
     name,
     version,
@@ -65,14 +72,15 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
     folder,
     elements: isTrusted
       ? toKnownElements()
-      : runWithTimeout(COMPILE_TIMEOUT_MS, 'its schemas take too long to compile', toKnownElements),
+      : runWithTimeout(COMPILE_TIMEOUT_MS, timeoutMessage, toKnownElements),
   }
 }
 
-/** Third-party schemas may contain regular expressions that never terminate. */
+/** Third-party schemas may contain regular expressions that take forever, so their checks have a timeout. */
 function createCheck(schema: ManifestElement['params_schema'], isTrusted: boolean): Check {
   const check = compileCheck(schema)
   if (isTrusted) return check
+
   return value => {
     try {
       const message = "the element's schema takes too long to check this"

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ElementDefinition, PluginDefinition } from '@eyrie/element'
 
-/** Imports the module `entry` of a plugin and returns the definition of its element `name`. */
+/** Imports the module `entry` of a plugin and returns the definition of the element `name`. */
 export async function loadElement(entry: string, name: string): Promise<ElementDefinition> {
   const module: { default?: PluginDefinition } = await import(pathToFileURL(entry).href)
   const plugin = module.default ?? {}
@@ -13,8 +13,8 @@ export async function loadElement(entry: string, name: string): Promise<ElementD
 }
 
 /**
- * Resolves `@eyrie/element` to the engine's copy for all plugins, regardless of where they are installed. Must be called
- * once per thread or process before the first `loadElement`.
+ * Makes imports of `@eyrie/element` in plugins resolve to the copy of the engine, regardless of where a plugin is installed.
+ * Must be called once per thread or process before the first `loadElement`.
  */
 export function resolveSdk(): void {
   registerHooks({

@@ -6,26 +6,27 @@ import { z } from 'zod'
 
 const MAX_BYTES = 256 << 10
 
-/** Reads the manifest of the plugin in `folder`. Throws an Error that describes what is wrong with it and where. */
+/** Reads `plugin.json`, the manifest of the plugin in `folder`. Throws an `Error` that names the invalid field. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, 'plugin.json')
   const { size } = statSync(path)
   if (size > MAX_BYTES)
     throw new Error(`plugin.json has ${size} bytes, more than the maximum of ${MAX_BYTES}`)
+
   const content = parseJson(readFileSync(path, 'utf8'))
-  // Checked before the rest, since a manifest for another version of the SDK may differ in anything else.
+
+  // The SDK version is checked first, because a manifest for another version may have other fields.
   const { sdk } = parseAs(z.looseObject({ sdk: z.unknown() }), content, 'plugin.json')
   if (typeof sdk === 'number' && sdk !== SDK_VERSION)
     throw new Error(
       `/sdk: it is written for version ${sdk} of the element SDK; this engine has ${SDK_VERSION}`,
     )
+
   const parsed = parseAs(manifest, content)
   const { entry, elements } = parsed
   if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${entry} does not exist next to plugin.json`)
   for (const element of elements) assertPixelsOffMainThread(element)
-  const names = elements.map(({ name }) => name)
-  const duplicate = names.find((name, i) => names.indexOf(name) !== i)
-  if (duplicate) throw new Error(`/elements: the name ${duplicate} occurs twice`)
+  assertUniqueNames(elements)
   return parsed
 }
 
@@ -37,7 +38,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Pixels are never read on the main thread. */
+function assertUniqueNames(elements: readonly ManifestElement[]): void {
+  const knownNames = new Set<string>()
+  for (const { name } of elements) {
+    if (knownNames.has(name)) throw new Error(`/elements: the name ${name} occurs twice`)
+    knownNames.add(name)
+  }
+}
+
+/** Reading pixels would block the main thread. */
 function assertPixelsOffMainThread({ name, runs, needs }: ManifestElement): void {
   if (needs.includes('pixels') && runs !== 'worker')
     throw new Error(`element ${name} needs pixels, so its manifest must say "runs": "worker"`)

@@ -1,28 +1,33 @@
 import type { Element } from '@eyrie/element'
 
-/** The first frames are all measured, for a first average; later ones only sampled, since measuring has a cost, too. */
-const ALWAYS_MEASURED = 100
-const SAMPLE_INTERVAL = 16
+const MICROSECONDS_PER_MS = 1000
+
+/** The first frames are all measured, so that an average is available soon. */
+const ALWAYS_MEASURED_FRAMES = 100
+/** Later, only every 16th frame is measured, because the measurement itself takes time. */
+const SAMPLE_INTERVAL_FRAMES = 16
 
 /**
- * Wraps an element to measure its CPU time, in ms: that of the calling thread until `process` returns. Work after the first
- * `await` of the element cannot be attributed and is not included.
+ * Wraps an element (a step of a pipeline) to measure its CPU time per frame, in ms. Only the time until `process`
+ * returns is measured: work after the first `await` cannot be distinguished from other work on the same thread.
  */
 export function measureElement(element: Element, onCost: (ms: number) => void): Element {
-  let frames = 0
+  let frameCount = 0
   return {
     view: element.view,
     size: element.size,
     metadata: element.metadata,
     process(frame, picture) {
-      frames += 1
-      if (frames > ALWAYS_MEASURED && frames % SAMPLE_INTERVAL !== 0) return element.process(frame, picture)
+      frameCount += 1
+      const isMeasured = frameCount <= ALWAYS_MEASURED_FRAMES || frameCount % SAMPLE_INTERVAL_FRAMES === 0
+      if (!isMeasured) return element.process(frame, picture)
+
       const before = process.threadCpuUsage()
       try {
         return element.process(frame, picture)
       } finally {
         const { user, system } = process.threadCpuUsage(before)
-        onCost((user + system) / 1000)
+        onCost((user + system) / MICROSECONDS_PER_MS)
       }
     },
     close: () => element.close?.(),

@@ -6,10 +6,11 @@ import { loadElement } from './load-element.ts'
 import { measureElement } from './measured-element.ts'
 import { openElementThread } from './worker-element.ts'
 
-/** The surroundings of an element in its channel. */
+/** The parts of a channel that an element (a step of its pipeline) depends on. */
 export interface OpenContext {
-  /** Picture size requested by an earlier element. */
+  /** Picture size that an earlier element of the pipeline has requested. */
   size: PictureSize | undefined
+  /** Returns the frame ring (pictures in shared memory) of a view; undefined until the media service has created it. */
   findRing(view: ViewSpec): RingLocation | undefined
 }
 
@@ -17,37 +18,45 @@ export interface OpenRequest extends OpenContext {
   args: unknown
   config: unknown
   source: number
-  /** Passed only to elements whose manifest needs it. */
+  /** Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
-  /** Receives the CPU time of frames, in ms. */
+  /** Receives the CPU time of a frame in ms. */
   onCost(ms: number): void
   log: Log
 }
 
-/** Opens an element inline or in a thread, as its manifest requires. Throws if `args` or `config` are invalid. */
+/** Opens an element on the main thread or in a separate thread. Throws an `Error` if `args` or `config` is invalid. */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
   const { entry, manifest } = known
   const { size, findRing, inference, onCost, log } = request
-  const setup = {
-    args: unwrap('args', known.checkArgs(request.args ?? {})),
-    config: request.config === undefined ? undefined : unwrap('config', known.checkConfig(request.config)),
-    source: { id: request.source },
-    size,
-  }
+  const args = assertValid('args', known.checkArgs(request.args ?? {}))
+  const hasConfig = request.config !== undefined
+  const config = hasConfig ? assertValid('config', known.checkConfig(request.config)) : undefined
+  const setup = { args, config, source: { id: request.source }, size }
+
   if (!known.isInline) {
-    const pixels = manifest.needs.includes('pixels')
-    return openElementThread({ data: { entry, name: manifest.name, setup }, pixels, findRing, onCost, log })
+    return openElementThread({
+      data: { entry, name: manifest.name, setup },
+      needsPixels: manifest.needs.includes('pixels'),
+      findRing,
+      onCost,
+      log,
+    })
   }
+
   const definition = await loadElement(entry, manifest.name)
   const fullSetup: ElementContext<unknown, unknown> = {
     ...setup,
     inference: manifest.needs.includes('inference') ? inference : undefined,
     log,
   }
-  return measureElement(await definition.open(fullSetup), onCost)
+  const element = await definition.open(fullSetup)
+  return measureElement(element, onCost)
 }
 
-function unwrap(part: 'args' | 'config', { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
-  if (problem) throw new Error(`/${part}${problem.pointer} ${problem.message}`)
+/** Returns the checked value, which is completed with the defaults of the schema. */
+function assertValid(field: 'args' | 'config', checked: ReturnType<KnownElement['checkArgs']>): unknown {
+  const { value, problem } = checked
+  if (problem) throw new Error(`/${field}${problem.pointer} ${problem.message}`)
   return value
 }

@@ -1,13 +1,16 @@
 import type { Picture } from '@eyrie/element'
 import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
 
-/** Reads pictures of one view into a reused buffer, and reopens the ring after it was replaced. */
+/**
+ * Reads pictures of a view (picture size and pixel format) from its frame ring in shared memory into a buffer that is
+ * reused. Switches to the new ring when the ring is replaced.
+ */
 export class PictureReader {
   #location: RingLocation | undefined
   #reader: RingReader | undefined
   #data = new Uint8Array()
 
-  /** The returned picture is valid until the next call. */
+  /** Returns the picture of frame `n`. Its data is valid until the next call. */
   read(location: RingLocation, n: number): Picture | 'overwritten' {
     const reader = this.#openReader(location)
     if (!reader || reader.read(n, this.#data) === 'overwritten') return 'overwritten'
@@ -16,17 +19,20 @@ export class PictureReader {
   }
 
   #openReader(location: RingLocation): RingReader | undefined {
-    if (location.path === this.#location?.path && location.generation === this.#location.generation)
-      return this.#reader
+    const current = this.#location
+    const isOpen = location.path === current?.path && location.generation === current.generation
+    if (isOpen) return this.#reader
+
     this.#reader?.close()
     this.#reader = undefined
     this.#location = undefined
     try {
       this.#reader = new RingReader(location.path)
     } catch {
-      // Media removed the ring in the meantime and will announce its replacement.
+      // The media service has removed the ring and will announce a new one.
       return undefined
     }
+
     this.#location = location
     this.#data = new Uint8Array(this.#reader.shape.payloadSize)
     return this.#reader

@@ -1,16 +1,17 @@
 import { createContext, Script } from 'node:vm'
 
-const script = new Script('work()')
+/** A script that calls the global function `work` of its context. */
+const callWork = new Script('work()')
 
 /**
- * Runs synchronous code that may never return, such as a third-party regular expression, on the current thread. Throws an
- * Error with `message` after `ms`.
+ * Runs synchronous code that may never return, such as a third-party regular expression. Throws an `Error` with
+ * `message` after `ms`. V8 can interrupt only code that was started through `node:vm`.
  */
 export function runWithTimeout<T>(ms: number, message: string, work: () => T): T {
   try {
-    return script.runInContext(createContext({ work }), { timeout: ms })
+    return callWork.runInContext(createContext({ work }), { timeout: ms })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new Error(message)
-    throw error
+    const isTimeout = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+    throw isTimeout ? new Error(message) : error
   }
 }

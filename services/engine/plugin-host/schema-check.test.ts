@@ -36,7 +36,7 @@ describe('schema check', () => {
     expect(check(value).problem).toEqual({ pointer, message })
   })
 
-  it('explains the closest of several alternatives', () => {
+  it('explains the alternative with the fewest errors', () => {
     const size = (names: string[]) => ({
       type: 'object',
       properties: Object.fromEntries(names.map(name => [name, { type: 'number', exclusiveMinimum: 0 }])),
@@ -64,10 +64,10 @@ describe('schema check', () => {
     expect(corners(['no point']).problem).toBeUndefined()
   })
 
-  it('accepts nothing but an empty object without a schema', () => {
+  it('accepts only an empty object without a schema', () => {
     const nothing = compileCheck(null)
     expect(nothing({}).problem).toBeUndefined()
-    expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not taken by this element' })
+    expect(nothing({ a: 1 }).problem).toEqual({ pointer: '', message: 'is not accepted by this element' })
   })
 
   it('cannot refer to an `$id` of another schema', () => {

@@ -2,30 +2,40 @@ import { isConvex } from '@eyrie/element/region'
 import { Ajv2020, type ErrorObject, type KeywordDefinition } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 
-/** The first violation of a schema: a JSON pointer into the value, and a message that continues it as a sentence. */
+/**
+ * Checks the args and config of elements, the steps of pipelines, against the JSON Schemas in the manifests of plugins.
+ */
+
+/** A violation of a schema. */
 export interface Problem {
+  /** JSON pointer to the invalid part of the value. */
   pointer: string
+  /** A predicate such as `must be one of a, b`. */
   message: string
 }
 
-/** Validates a value against a schema. Returns a copy with the schema's defaults filled in. */
+/**
+ * Checks a value against a schema. Returns a copy of the value, completed with the defaults of the schema, and a problem
+ * if the value is invalid.
+ */
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
-const ajvOptions = {
+const AJV_OPTIONS = {
   allErrors: true,
   useDefaults: true,
-  // Schemas are written by third parties: an unknown keyword is not an error.
+  // Third-party schemas may contain keywords that Ajv does not know.
   strict: false,
   validateFormats: false,
 }
 
-const keywords: KeywordDefinition[] = [
+/** Keywords that Eyrie adds to JSON Schema. */
+const KEYWORDS: KeywordDefinition[] = [
   {
     keyword: 'uniqueItemProperties',
     type: 'array',
     schemaType: 'array',
     compile: (properties: string[]) => (items: Record<string, unknown>[]) =>
-      properties.every(property => new Set(items.map(item => item?.[property])).size === items.length),
+      properties.every(property => hasUniqueValues(items, property)),
     error: { message: ({ schema }) => `must not have two items with the same ${schema.join(' or ')}` },
   },
   {
@@ -36,18 +46,23 @@ const keywords: KeywordDefinition[] = [
       const points = z.array(z.object({ x: z.number(), y: z.number() })).safeParse(corners)
       return !isRequired || !points.success || isConvex(points.data)
     },
-    error: { message: 'must name corners in the order in which they go round a convex quadrilateral' },
+    error: { message: 'must list the corners of a convex quadrilateral in order' },
   },
 ]
 
-const metaSchemaAjv = new Ajv2020(ajvOptions)
+function hasUniqueValues(items: Record<string, unknown>[], property: string): boolean {
+  const values = new Set(items.map(item => item?.[property]))
+  return values.size === items.length
+}
 
-/** Throws if `schema` is not a valid JSON Schema. Without a schema, only an empty object passes. */
+const metaSchemaAjv = new Ajv2020(AJV_OPTIONS)
+
+/** Compiles a schema. Throws if `schema` is not a valid JSON Schema. Without a schema, only an empty object is valid. */
 export function compileCheck(schema: Record<string, unknown> | null): Check {
-  if (!schema) return checkEmpty
+  if (!schema) return checkIsEmpty
   metaSchemaAjv.validateSchema(schema, true)
-  // One instance per schema: an `$id` must not be visible to the schemas of other plugins.
-  const ajv = new Ajv2020({ ...ajvOptions, keywords, meta: false, validateSchema: false })
+  // Each schema has its own Ajv instance, so that its `$id` is not visible to the schemas of other plugins.
+  const ajv = new Ajv2020({ ...AJV_OPTIONS, keywords: KEYWORDS, meta: false, validateSchema: false })
   const validate = ajv.compile(schema)
   return original => {
     const value = structuredClone(original)
@@ -55,30 +70,41 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
   }
 }
 
-const checkEmpty: Check = value => {
+const checkIsEmpty: Check = value => {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  return { value, problem: isEmpty ? undefined : { pointer: '', message: 'is not taken by this element' } }
+  return { value, problem: isEmpty ? undefined : { pointer: '', message: 'is not accepted by this element' } }
 }
 
-/** Describes the first error. Of several alternatives, the one with the fewest errors was probably meant. */
+/**
+ * Describes the first error. If the schema has alternatives (`oneOf` or `anyOf`), the user probably meant the
+ * alternative with the fewest errors.
+ */
 function describeErrors(errors: ErrorObject[]): Problem {
-  const byAlternative = Map.groupBy(
-    errors,
-    ({ schemaPath }) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0],
-  )
-  const unconditional = (byAlternative.get(undefined) ?? []).filter(
-    ({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf',
-  )
+  const { unconditional, alternatives } = groupByAlternative(errors)
   if (unconditional.length > 0) return describeError(unconditional[0]!)
-  byAlternative.delete(undefined)
-  const alternatives = [...byAlternative.values()]
-  if (alternatives.length > 1 && alternatives.flat().every(({ keyword }) => keyword === 'required'))
-    return {
-      pointer: alternatives[0]![0]!.instancePath,
-      message: `must have ${alternatives.map(listMissingProperties).join(', or ')}`,
-    }
+
+  const lacksOnlyProperties = alternatives.flat().every(({ keyword }) => keyword === 'required')
+  if (alternatives.length > 1 && lacksOnlyProperties) {
+    const requirements = alternatives.map(listMissingProperties).join(', or ')
+    return { pointer: alternatives[0]![0]!.instancePath, message: `must have ${requirements}` }
+  }
+
   const [closest = errors] = alternatives.sort((a, b) => a.length - b.length)
   return describeError(closest[0]!)
+}
+
+/** Groups errors by the alternative that they belong to, which is the start of their path, such as `#/oneOf/1`. */
+function groupByAlternative(errors: ErrorObject[]) {
+  const findAlternative = ({ schemaPath }: ErrorObject) => /^#\/(?:oneOf|anyOf)\/\d+/.exec(schemaPath)?.[0]
+  const groups = Map.groupBy(errors, findAlternative)
+  const ungrouped = groups.get(undefined) ?? []
+  groups.delete(undefined)
+  return {
+    /** The errors outside of alternatives. */
+    unconditional: ungrouped.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'anyOf'),
+    /** The errors of each alternative. */
+    alternatives: [...groups.values()],
+  }
 }
 
 function listMissingProperties(errors: ErrorObject[]): string {
@@ -86,6 +112,7 @@ function listMissingProperties(errors: ErrorObject[]): string {
 }
 
 function describeError({ instancePath, keyword, params, message }: ErrorObject): Problem {
+  // Escaped as in RFC 6901, section 3.
   const toPointer = (property: string) =>
     `${instancePath}/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`
   switch (keyword) {

@@ -41,7 +41,7 @@ afterEach(() => {
 })
 
 interface TestElementOptions {
-  pixels?: boolean
+  needsPixels?: boolean
   module?: string
   timeouts?: ThreadTimeouts
 }
@@ -49,7 +49,7 @@ interface TestElementOptions {
 /** Opens an element with this body of `open(setup)` in a thread. */
 async function openWith(
   open: string,
-  { pixels = false, module, timeouts }: TestElementOptions = {},
+  { needsPixels = false, module, timeouts }: TestElementOptions = {},
 ): Promise<Element> {
   writePlugin(folder, { open, module })
   const record = (fields: object, message: string) => void logged.push([fields, message])
@@ -60,7 +60,7 @@ async function openWith(
   }
   const options = {
     data,
-    pixels,
+    needsPixels,
     findRing: () => ({ path: ring.path, generation: ring.generation }),
     onCost: (ms: number) => costs.push(ms),
     log: { debug: record, info: record, warn: record, error: record },
@@ -104,7 +104,7 @@ describe('element in a thread', () => {
         process: (frame: any, { width, height, format, content, data }: any) =>
           ({ events: [{ type: 'picture', width, height, format, content, bytes: [...data] }] }),
       }`,
-      { pixels: true },
+      { needsPixels: true },
     )
     ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
     expect(await opened.process(frame(5))).toEqual({
@@ -123,7 +123,7 @@ describe('element in a thread', () => {
 
   it('drops a frame that is no longer in the ring', async () => {
     const opened = await openWith(`return { view: ${JSON.stringify(view)}, process: () => ({}) }`, {
-      pixels: true,
+      needsPixels: true,
     })
     ring.write(9, new Uint8Array(8))
     await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameDroppedError)

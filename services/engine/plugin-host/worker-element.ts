@@ -7,32 +7,41 @@ import { withTimeout } from '@eyrie/kit'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import { fromThread, type ThreadAnswer, type ThreadData, type ToThread } from './thread-messages.ts'
 
+/** An element (a step of a pipeline) that is to run in a separate thread. */
 export interface ElementThreadOptions {
   data: ThreadData
-  pixels: boolean
+  /** Whether the element reads the pictures of frames. */
+  needsPixels: boolean
+  /** Returns the frame ring (pictures in shared memory) of a view; undefined until the media service has created it. */
   findRing(view: ViewSpec): RingLocation | undefined
   /** Receives the CPU time of each frame, in ms. */
   onCost(ms: number): void
   log: Log
 }
 
-/** Timeouts for starting the thread and loading its code, for opening the element, and for one frame. */
-export type ThreadTimeouts = Record<'loadMs' | 'openMs' | 'processMs', number>
+export interface ThreadTimeouts {
+  /** For starting the thread and loading the code of the element. */
+  loadMs: number
+  /** For opening the element. */
+  openMs: number
+  /** For one frame, and for closing the element. */
+  processMs: number
+}
 
-/** Loading is slow on a busy machine. */
-const TIMEOUTS: ThreadTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
+/** Loading may take long on a busy machine. */
+const DEFAULT_TIMEOUTS: ThreadTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
 /** Maximum time until an element is open or has failed to open. */
-export const MAX_OPEN_MS = TIMEOUTS.loadMs + TIMEOUTS.openMs
+export const MAX_OPEN_MS = DEFAULT_TIMEOUTS.loadMs + DEFAULT_TIMEOUTS.openMs
 
 /**
- * Opens an element in a thread of its own, so that an element that hangs, crashes or leaks memory does not affect others.
- * It has no access to the engine's environment variables or standard output.
+ * Opens an element in a separate thread, so that an element that hangs, crashes or leaks memory does not affect other
+ * elements. The thread has no access to the environment variables or the standard output of the engine.
  */
 export async function openElementThread(
   options: ElementThreadOptions,
-  timeouts = TIMEOUTS,
+  timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Element> {
-  const { data, pixels, findRing, onCost, log } = options
+  const { data, needsPixels, findRing, onCost, log } = options
   const thread = new ElementThread(data, timeouts, log)
   const { view, size, metadata } = await thread.open()
   return {
@@ -40,8 +49,9 @@ export async function openElementThread(
     size,
     metadata,
     async process(frame) {
-      const ring = pixels && view ? findRing(view) : undefined
-      if (pixels && !ring) throw new FrameDroppedError(frame.n)
+      const ring = needsPixels && view ? findRing(view) : undefined
+      if (needsPixels && !ring) throw new FrameDroppedError(frame.n)
+
       const answer = await thread.request(timeouts.processMs, { type: 'process', frame, ring })
       if (answer.type === 'overwritten') throw new FrameDroppedError(frame.n)
       if (answer.type !== 'processed') return {}
@@ -52,15 +62,18 @@ export async function openElementThread(
   }
 }
 
+/** The reason when the code of an element sends messages to the engine, bypassing `element-thread.ts`. */
 const FORGED_ANSWER = 'it answers in place of the engine'
 
-/** A thread that answers one request at a time. After a timeout or failure it is terminated. */
+const MAX_HEAP_MB = 512
+
+/** A thread that handles one request at a time. After a timeout or failure, it is terminated. */
 class ElementThread {
   readonly #worker: Worker
   readonly #timeouts: ThreadTimeouts
-  /** The answer to the current request; initially, to the start of the thread. */
+  /** The answer to the current request. The first request is the start of the thread. */
   #answer = Promise.withResolvers<ThreadAnswer>()
-  /** Why the thread has been terminated. */
+  /** Why the thread has been terminated; undefined while it works. */
   #failure: Error | undefined
 
   constructor(data: ThreadData, timeouts: ThreadTimeouts, log: Log) {
@@ -71,20 +84,13 @@ class ElementThread {
       execArgv: [],
       stdout: true,
       stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: 512 },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     })
-    for (const stream of [this.#worker.stdout, this.#worker.stderr]) {
-      stream
-        .setEncoding('utf8')
-        .on('data', (text: string) => log.info({ element: data.name }, text.trimEnd()))
-    }
-    this.#worker.on('message', (value: unknown) => {
-      const message = fromThread.safeParse(value).data
-      if (!message) this.#answer.reject(new Error(FORGED_ANSWER))
-      else if (message.type === 'log') log[message.level](message.fields, message.message)
-      else if (message.type === 'failed') this.#answer.reject(new Error(message.message))
-      else this.#answer.resolve(message)
-    })
+
+    const logOutput = (text: string) => log.info({ element: data.name }, text.trimEnd())
+    this.#worker.stdout.setEncoding('utf8').on('data', logOutput)
+    this.#worker.stderr.setEncoding('utf8').on('data', logOutput)
+    this.#worker.on('message', message => this.#handleMessage(message, log))
     this.#worker.on('error', error => this.#fail(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')))
   }
@@ -92,10 +98,11 @@ class ElementThread {
   /** Loads and opens the element. On failure the thread is terminated. */
   async open(): Promise<Pick<Element, 'view' | 'size' | 'metadata'>> {
     const { loadMs, openMs } = this.#timeouts
-    const { type } = await this.request(loadMs, undefined, 'not loaded')
-    const opened = type === 'loaded' ? await this.request(openMs, { type: 'open' }, 'not opened') : undefined
+    const loaded = await this.request(loadMs, undefined, 'not loaded')
     try {
-      if (opened?.type !== 'opened') throw new Error(FORGED_ANSWER)
+      if (loaded.type !== 'loaded') throw new Error(FORGED_ANSWER)
+      const opened = await this.request(openMs, { type: 'open' }, 'not opened')
+      if (opened.type !== 'opened') throw new Error(FORGED_ANSWER)
       return { ...opened, view: opened.view && parseAs(viewSpec, opened.view, '/view') }
     } catch (error) {
       this.close()
@@ -103,28 +110,41 @@ class ElementThread {
     }
   }
 
-  /** Rejects with the element's error or a timeout, and terminates the thread. `timeoutMessage` describes a timeout. */
+  /**
+   * Sends a request, if any, and returns the answer. If the element fails or does not answer in time, terminates the
+   * thread and rejects.
+   */
   async request(timeoutMs: number, message?: ToThread, timeoutMessage?: string): Promise<ThreadAnswer> {
     if (this.#failure) throw this.#failure
+
     if (message) {
       this.#worker.postMessage(message)
       this.#answer = Promise.withResolvers<ThreadAnswer>()
     }
+
     try {
       return await withTimeout(timeoutMs, this.#answer.promise, timeoutMessage)
     } catch (error) {
-      // A late answer must not be mistaken for the answer to a later request.
+      // The thread is terminated so that a late answer cannot be mistaken for the answer to the next request.
       this.#failure ??= error as Error
       void this.#worker.terminate()
       throw error
     }
   }
 
-  /** Closes the element, which has as much time for it as for a frame. */
+  /** Closes the element and ends the thread. If this takes longer than a frame may take, the thread is terminated. */
   close(): void {
     this.#worker.postMessage({ type: 'close' } satisfies ToThread)
     const timer = setTimeout(() => this.#worker.terminate(), this.#timeouts.processMs)
     this.#worker.once('exit', () => clearTimeout(timer))
+  }
+
+  #handleMessage(received: unknown, log: Log): void {
+    const message = fromThread.safeParse(received).data
+    if (!message) this.#answer.reject(new Error(FORGED_ANSWER))
+    else if (message.type === 'log') log[message.level](message.fields, message.message)
+    else if (message.type === 'failed') this.#answer.reject(new Error(message.message))
+    else this.#answer.resolve(message)
   }
 
   #fail(error: Error): void {

@@ -95,7 +95,7 @@ describe('plugin upload rejects without a trace a package that', () => {
       'expands beyond the limit',
       () => withEntry({ name: 'package/bomb', content: Buffer.alloc(8 << 20) }),
       413,
-      /larger than 1048576 bytes/,
+      /larger than 1\.0 MB/,
     ],
     ['is too large', () => new Uint8Array(300 << 10), 413, /larger than 262144 bytes/],
     ['is empty', () => new Uint8Array(), 400, /not a complete gzipped tar/],

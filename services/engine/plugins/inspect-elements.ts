@@ -5,41 +5,31 @@ import { z } from 'zod'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { InspectionRequest } from './inspect-process.ts'
 
-/** The reply of the process. It is validated, because the plugin's code may have sent it. */
-const inspectionResult = z.object({ problem: z.string().max(2000).optional() })
-type InspectionResult = z.infer<typeof inspectionResult>
-
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
+const MAX_PROBLEM_LENGTH = 2000
 
-const root = resolve(import.meta.dirname, '../../..')
-/** Paths that the process may read in addition to the plugin: the SDK and the code of the inspection. */
-const readablePaths = ['sdk', 'node_modules', 'services/engine', 'package.json'].map(path =>
-  resolve(root, path),
+/** The answer of the process. It is validated because the code of the plugin could have sent it. */
+const inspectionAnswer = z.object({ problem: z.string().max(MAX_PROBLEM_LENGTH).optional() })
+type InspectionAnswer = z.infer<typeof inspectionAnswer>
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+/** Paths that the process may read in addition to the plugin: the SDK and the inspection itself. */
+const READABLE_PATHS = ['sdk', 'node_modules', 'services/engine', 'package.json'].map(path =>
+  resolve(ROOT, path),
 )
 
 /**
- * Loads the elements of a plugin in a separate process that can read only the plugin and the SDK, cannot write, and has
- * limited time and memory. A CPU limit ends the process even if the engine dies first. Throws `EyrieError` (`syntax`) if
- * the elements fail to load.
+ * Checks that the elements of an uploaded plugin can be loaded. Throws `EyrieError` (`syntax`) with the reason if they
+ * cannot. They are loaded in a separate process, which can read only the plugin and the SDK, cannot write files, and has
+ * limited time and memory.
  */
 export async function inspectElements({ elements }: KnownPlugin, signal: AbortSignal): Promise<void> {
+  // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
-  const permissions = [...readablePaths, dirname(entry)].map(path => `--allow-fs-read=${path}`)
-  const node = [process.execPath, '--permission', ...permissions, `--max-old-space-size=${MAX_HEAP_MIB}`]
-  const script = `ulimit -t ${(2 * LOAD_TIMEOUT_MS) / 1000}; exec "$0" "$@"`
-  const child = spawn(
-    '/bin/sh',
-    ['-c', script, ...node, resolve(import.meta.dirname, 'inspect-process.ts')],
-    {
-      env: {},
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      timeout: LOAD_TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-      signal,
-    },
-  )
-  const { promise, resolve: finish } = Promise.withResolvers<InspectionResult>()
+  const child = startInspection(entry, signal)
+  const { promise: answer, resolve: finish } = Promise.withResolvers<InspectionAnswer>()
+
   child.on('error', () => finish({ problem: 'the inspection process failed to start' }))
   child.once('exit', (code, killedBy) =>
     finish({
@@ -48,11 +38,29 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
         : `the process exited with code ${code} while loading`,
     }),
   )
-  child.once('message', reply =>
-    finish(inspectionResult.safeParse(reply).data ?? { problem: 'the plugin sent an unexpected message' }),
-  )
-  child.send({ entry, elements: elements.map(({ manifest }) => manifest.name) } satisfies InspectionRequest)
-  const { problem } = await promise
+  child.once('message', message => {
+    const parsed = inspectionAnswer.safeParse(message)
+    finish(parsed.success ? parsed.data : { problem: 'the plugin sent an unexpected message' })
+  })
+
+  const names = elements.map(({ manifest }) => manifest.name)
+  child.send({ entry, elements: names } satisfies InspectionRequest)
+  const { problem } = await answer
   child.kill('SIGKILL')
   if (problem !== undefined) throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
+}
+
+function startInspection(entry: string, signal: AbortSignal) {
+  const permissions = [...READABLE_PATHS, dirname(entry)].map(path => `--allow-fs-read=${path}`)
+  const node = [process.execPath, '--permission', ...permissions, `--max-old-space-size=${MAX_HEAP_MIB}`]
+  const module = resolve(import.meta.dirname, 'inspect-process.ts')
+  // The limit on CPU time ends the process even if the engine is killed before the timeout.
+  const script = `ulimit -t ${(2 * LOAD_TIMEOUT_MS) / 1000}; exec "$0" "$@"`
+  return spawn('/bin/sh', ['-c', script, ...node, module], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    timeout: LOAD_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    signal,
+  })
 }

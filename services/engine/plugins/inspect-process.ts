@@ -1,12 +1,17 @@
 import { loadElement, resolveSdk } from '../plugin-host/load-element.ts'
 
 /**
- * Entry point of the process in which `inspectElements` loads the elements of an uploaded plugin. It replies with
- * `{ problem? }` and exits. It opens no element.
+ * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process loads the elements (the
+ * steps of pipelines that the plugin provides) without opening them, answers with `{ problem? }` and exits.
  */
 
+const MAX_PROBLEM_LENGTH = 2000
+
+/** The first message to the process: what it loads. */
 export interface InspectionRequest {
+  /** Path of the module that exports the elements. */
   entry: string
+  /** Names of the elements. */
   elements: string[]
 }
 
@@ -21,6 +26,6 @@ process.once('message', async ({ entry, elements }: InspectionRequest) => {
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error)
   }
-  process.send!({ problem: problem?.slice(0, 2000) }, () => process.exit())
+  process.send!({ problem: problem?.slice(0, MAX_PROBLEM_LENGTH) }, () => process.exit())
 })
 process.once('disconnect', () => process.exit())

@@ -1,51 +1,68 @@
 import type { Plugin } from '@eyrie/contract'
-import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
 import { compareVersions } from './plugin-version.ts'
 
-/** All installed plugin versions and the selected ones. Immutable: changes create a new object. */
+/**
+ * The installed plugins, which provide the elements (steps) of pipelines. Several versions of a plugin can be installed,
+ * but only one version is active, and only its elements are available to pipelines. The object is immutable.
+ */
 export interface InstalledPlugins {
   readonly plugins: readonly KnownPlugin[]
-  /** The selected version by plugin name. */
+  /** The version that the user has selected, by plugin name. */
   readonly selected: Readonly<Record<string, string>>
 }
 
-/** The versions of a plugin in order of precedence: from the user's folders, built-in, then uploaded, newest first. */
+/** The origins of plugins by precedence. A `folder` is one of the user's own plugin folders. */
+const ORIGINS: readonly Origin[] = ['folder', 'built-in', 'uploaded']
+
+/** Lists the versions of a plugin by precedence: first by origin, then by version, newest first. */
 export function listVersions({ plugins }: InstalledPlugins, name: string): KnownPlugin[] {
-  const rank = ({ origin }: KnownPlugin) => ['folder', 'built-in', 'uploaded'].indexOf(origin)
+  const getRank = ({ origin }: KnownPlugin) => ORIGINS.indexOf(origin)
   return plugins
     .filter(plugin => plugin.name === name)
-    .sort((a, b) => rank(a) - rank(b) || compareVersions(b.version, a.version))
+    .sort((a, b) => getRank(a) - getRank(b) || compareVersions(b.version, a.version))
 }
 
-/** The selected version if it is installed, otherwise the one with the highest precedence. */
+/** Returns the selected version if it is installed, otherwise the version with the highest precedence. */
 export function findActiveVersion(installed: InstalledPlugins, name: string): KnownPlugin | undefined {
   const versions = listVersions(installed, name)
   const selected = Object.hasOwn(installed.selected, name) ? installed.selected[name] : undefined
   return versions.find(({ version }) => version === selected) ?? versions[0]
 }
 
-/** The elements of all active versions by name. If two plugins have an element of the same name, the first wins. */
+/**
+ * Returns the elements of all active versions by name. If two plugins have an element of the same name, the first plugin
+ * wins.
+ */
 export function collectElements(installed: InstalledPlugins): Map<string, KnownElement> {
   const elements = new Map<string, KnownElement>()
-  for (const name of listNames(installed))
-    for (const element of findActiveVersion(installed, name)!.elements)
-      if (!elements.has(element.manifest.name)) elements.set(element.manifest.name, element)
+  for (const pluginName of listNames(installed)) {
+    for (const element of findActiveVersion(installed, pluginName)!.elements) {
+      const { name } = element.manifest
+      if (!elements.has(name)) elements.set(name, element)
+    }
+  }
   return elements
 }
 
-/** An element of another plugin that has the name of one of this plugin's elements. */
+/** Finds an active element of another plugin with the same name as an element of this plugin. */
 export function findElementCollision(
   installed: InstalledPlugins,
   { name, elements }: KnownPlugin,
 ): KnownElement | undefined {
   const otherPlugins = installed.plugins.filter(plugin => plugin.name !== name)
   const otherElements = collectElements({ ...installed, plugins: otherPlugins })
-  return elements.flatMap(({ manifest }) => otherElements.get(manifest.name) ?? [])[0]
+  for (const { manifest } of elements) {
+    const collision = otherElements.get(manifest.name)
+    if (collision) return collision
+  }
+  return undefined
 }
 
 export function describePlugin(installed: InstalledPlugins, name: string): Plugin | undefined {
   const active = findActiveVersion(installed, name)
   if (!active) return undefined
+
   const versions = listVersions(installed, name).map(({ version, origin, license, elements }) => ({
     version,
     origin,

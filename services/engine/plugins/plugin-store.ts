@@ -11,13 +11,15 @@ import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { collectElements, findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 
+/** The version that the user has selected, by plugin name. */
 const selection = z.record(pluginName, pluginVersion)
 
-/** Prefix of temporary folders. No plugin name begins with a dot. */
+/** Prefix of temporary folders. A plugin name never begins with a dot. */
 const DRAFT_PREFIX = '.draft-'
 
-const builtInFolder = resolve(import.meta.dirname, '../../../plugins')
+const BUILT_IN_FOLDER = resolve(import.meta.dirname, '../../../plugins')
 
+/** Where plugins are stored. A plugin provides elements, which are the steps of pipelines. */
 export interface PluginStoreOptions {
   /** Folder of uploaded plugins (`<folder>/<name>/<version>/`) and of the selected versions (`active.json`). */
   folder: string
@@ -26,10 +28,13 @@ export interface PluginStoreOptions {
   log: Log
 }
 
-/** The plugins on disk. Callers serialize changes. */
+/**
+ * The installed plugins on disk, and which of their versions is active. Callers must not make two changes at the same
+ * time.
+ */
 export interface PluginStore {
   installed(): InstalledPlugins
-  /** The elements of all active versions by name; updated in place by every change. */
+  /** The elements of all active versions by name. Every change updates this map in place. */
   elements: ReadonlyMap<string, KnownElement>
   /** Calls `work` with an empty folder on the same file system as the plugins, and deletes the folder afterwards. */
   withDraftFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
@@ -39,7 +44,7 @@ export interface PluginStore {
   select(name: string, version: string): Promise<void>
 }
 
-/** Reads the installed plugins. Broken ones are logged and skipped. */
+/** Opens the store and reads the installed plugins. Logs and skips broken plugins. */
 export function createPluginStore({ folder, otherFolders, log }: PluginStoreOptions): PluginStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const selectionFile = join(folder, 'active.json')
@@ -63,7 +68,10 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
 
   const createDraftPath = () => join(folder, DRAFT_PREFIX + randomUUID())
 
-  /** Renames the folder of a plugin, so that it disappears atomically, and returns its temporary path. */
+  /**
+   * Removes the folder of a plugin atomically by renaming it. Returns the path of the draft folder, which can then be
+   * deleted.
+   */
   async function moveToDraft(pluginFolder: string): Promise<string> {
     const draft = createDraftPath()
     await rename(pluginFolder, draft)
@@ -86,10 +94,12 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       const { name, version } = plugin
       const target = join(folder, name, version)
       await mkdir(join(folder, name), { recursive: true })
-      // A folder that already exists is a broken plugin that was skipped at start.
+
+      // If the folder exists already, it contains a broken plugin that was skipped at the start.
       if (existsSync(target)) await deleteFolder(await moveToDraft(target))
       await rename(plugin.folder, target)
       await syncFolder(join(folder, name))
+
       const added = readPlugin(target, 'uploaded')
       const active = findActiveVersion(installed, name) ?? added
       const selected = { ...installed.selected, [name]: active.version }
@@ -112,16 +122,19 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
   }
 }
 
-/** The user's plugin folders, followed by Eyrie's own, which is listed once even if the user has configured it. */
+/**
+ * Returns the plugin folders of the user, then the folder of the built-in plugins, which the user may have configured,
+ * too.
+ */
 export function listPluginFolders(configured: readonly string[]): PluginFolder[] {
-  const userFolders = configured.filter(path => resolveLinks(path) !== resolveLinks(builtInFolder))
+  const userFolders = configured.filter(path => resolveLinks(path) !== resolveLinks(BUILT_IN_FOLDER))
   return [
     ...userFolders.map((path): PluginFolder => ({ path, origin: 'folder' })),
-    { path: builtInFolder, origin: 'built-in' },
+    { path: BUILT_IN_FOLDER, origin: 'built-in' },
   ]
 }
 
-/** Lists the folders of uploaded plugins and deletes drafts of interrupted changes. */
+/** Lists the folders of uploaded plugins and deletes the drafts of interrupted changes. */
 function readUploadFolders(folder: string): PluginFolder[] {
   const uploadFolders: PluginFolder[] = []
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -133,7 +146,7 @@ function readUploadFolders(folder: string): PluginFolder[] {
   return uploadFolders
 }
 
-/** A damaged file resets the selection but does not prevent the engine from starting. */
+/** If the file is damaged, the selection is reset, so that the engine can start. */
 function readSelection(file: string, log: Log): InstalledPlugins['selected'] {
   if (!existsSync(file)) return {}
   try {

@@ -1,23 +1,27 @@
 import { EyrieError, type Pipeline } from '@eyrie/contract'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ConfiguredPipelines } from '../configuration/configuration.ts'
-import { checkElements } from '../configuration/pipeline-definition.ts'
+import { checkElements, listSourceIds } from '../configuration/pipeline-definition.ts'
 import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 
-/** The ids of the pipelines that run elements of this version of a plugin. */
+/** Returns the ids of the pipelines that use elements (steps) of this version of a plugin. */
 export function findUsers(
-  { elements }: KnownPlugin,
+  plugin: KnownPlugin,
   pipelines: readonly Pipeline[],
   activeElements: ReadonlyMap<string, KnownElement>,
 ): number[] {
-  const isProvided = (name: string) => {
-    const active = activeElements.get(name)
-    return active !== undefined && elements.includes(active)
+  const isProvidedByPlugin = (elementName: string) => {
+    const active = activeElements.get(elementName)
+    return active !== undefined && plugin.elements.includes(active)
   }
-  return pipelines.filter(({ elements }) => elements.some(({ name }) => isProvided(name))).map(({ id }) => id)
+  const users = pipelines.filter(({ elements }) => elements.some(({ name }) => isProvidedByPlugin(name)))
+  return users.map(({ id }) => id)
 }
 
-/** The pipelines that would become invalid, or invalid for another reason, with the next catalog. */
+/**
+ * Returns the pipelines that would become invalid if the catalog `current` were replaced by `next`. A catalog lists the
+ * elements and models that pipelines can use. Pipelines that are already invalid for the same reason are omitted.
+ */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,
   current: Catalog,
@@ -26,16 +30,19 @@ export function findIncompatiblePipelines(
   const sourceIds = new Set(sources.map(({ id }) => id))
   const findProblem = ({ id, elements }: Pipeline, catalog: Catalog): string | undefined => {
     try {
-      checkElements(elements, catalog, `/pipelines/${id}/elements`, source => sourceIds.has(source))
+      checkElements(elements, catalog, `/pipelines/${id}/elements`, listSourceIds(sourceIds))
       return undefined
     } catch (error) {
       if (error instanceof EyrieError) return error.message
       throw error
     }
   }
-  return pipelines.flatMap(pipeline => {
+
+  const incompatible: { pipeline: number; reason: string }[] = []
+  for (const pipeline of pipelines) {
     const reason = findProblem(pipeline, next)
-    const isNew = reason !== undefined && reason !== findProblem(pipeline, current)
-    return isNew ? [{ pipeline: pipeline.id, reason }] : []
-  })
+    const isNewProblem = reason !== findProblem(pipeline, current)
+    if (reason !== undefined && isNewProblem) incompatible.push({ pipeline: pipeline.id, reason })
+  }
+  return incompatible
 }

@@ -1,4 +1,4 @@
-/** Compares two versions by the precedence of Semantic Versioning 2.0: negative if `a` is lower than `b`. */
+/** Compares two versions by precedence (semver.org, section 11). Returns a negative number if `a` is lower than `b`. */
 export function compareVersions(a: string, b: string): number {
   const versionA = parseVersion(a)
   const versionB = parseVersion(b)
@@ -20,7 +20,7 @@ function parseVersion(version: string): Version {
   return { release: version.slice(0, dash).split('.'), prerelease: version.slice(dash + 1).split('.') }
 }
 
-/** A release is higher than its prereleases. */
+/** A release has a higher precedence than its prereleases. */
 function comparePrereleases(a: string[], b: string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length
   return compareIdentifiers(a, b)
@@ -34,13 +34,17 @@ function compareIdentifiers(a: string[], b: string[]): number {
   return a.length - b.length
 }
 
-/** Numbers are compared numerically and are lower than words; words are compared by their characters. */
+/** Numbers are compared numerically, words by their characters. A number is lower than a word. */
 function compareIdentifier(a: string, b: string): number {
   const isNumberA = /^\d+$/.test(a)
   const isNumberB = /^\d+$/.test(b)
+  // Numbers have no leading zeros, so a longer number is greater.
   if (isNumberA && isNumberB) return a.length - b.length || compareText(a, b)
   if (isNumberA || isNumberB) return isNumberA ? -1 : 1
   return compareText(a, b)
 }
 
-const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

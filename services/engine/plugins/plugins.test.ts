@@ -80,7 +80,7 @@ describe('plugin upload', () => {
         name: 'crowd',
         setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
       },
-      pixels: false,
+      needsPixels: false,
       findRing: () => undefined,
       onCost: () => {},
       log,
@@ -88,7 +88,7 @@ describe('plugin upload', () => {
     element.close?.()
   })
 
-  it('ignores an identical version and rejects one with different content', async () => {
+  it('ignores an identical version and rejects a version with different content', async () => {
     const first = await upload({})
     const again = await upload({})
     expect([again.status, again.body]).toEqual([200, first.body])
@@ -97,7 +97,7 @@ describe('plugin upload', () => {
     expect(errorBody.safeParse(other.body).success).toBe(true)
   })
 
-  it('keeps the first version active until another one is selected', async () => {
+  it('keeps the first version active until another version is selected', async () => {
     await upload({})
     expect(await upload({ version: '2.0.0' })).toMatchObject({
       status: 201,
@@ -170,7 +170,7 @@ describe('plugin version switch', () => {
     expect(await findCatalogVersion('probe')).toBe(outcome === '200,400' ? '2.0.0' : '1.0.0')
   })
 
-  it('to an unknown version lists the available versions', async () => {
+  it('is rejected for an unknown version, with a list of the available versions', async () => {
     await upload({})
     expect((await use('probe', '2.0.0')).body).toEqual({
       code: 'id',

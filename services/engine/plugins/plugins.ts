@@ -5,8 +5,8 @@ import { EyrieError, type Plugin } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Configuration } from '../configuration/configuration.ts'
-import { assertIfMatch, computeEtag, type Tagged } from '../configuration/etag.ts'
+import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
+import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
@@ -22,66 +22,94 @@ import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
 
+/** The parts of the engine that the management of plugins depends on. */
 export interface PluginsDependencies {
   store: PluginStore
-  /** Creates the catalog for these elements. */
-  catalogOf(elements: ReadonlyMap<string, KnownElement>): Catalog
+  /** Creates the catalog of these elements and all models. */
+  createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
   configuration: Pick<Configuration, 'runExclusive'>
   limits: UnpackLimits
 }
 
-/** Manages the plugins. Changes are serialized and atomic, and do not affect channels that do not use the plugin. */
+/**
+ * Manages the installed plugins, which provide the elements (steps) of pipelines. Changes are atomic, and channels that
+ * do not use the plugin continue to run.
+ */
 export interface Plugins {
-  list(): Tagged<Plugin[]>
-  get(name: string): Tagged<Plugin>
-  /** Adds a version; the first version of a plugin becomes active. `unchanged` if it exists with the same content. */
-  upload(archive: Uint8Array, ifMatch?: string): Promise<Tagged<Plugin> & { unchanged: boolean }>
+  list(): WithEtag<Plugin[]>
+  get(name: string): WithEtag<Plugin>
+  /**
+   * Adds a version of a plugin. The first version becomes active. The result is `unchanged` if the version is already
+   * installed with the same content.
+   */
+  upload(archive: Uint8Array, ifMatch?: string): Promise<WithEtag<Plugin> & { unchanged: boolean }>
   /** Makes a version active. Throws `EyrieError` (`reference`) if it is incompatible with existing pipelines. */
-  use(name: string, version: string, ifMatch?: string): Promise<Tagged<Plugin>>
+  use(name: string, version: string, ifMatch?: string): Promise<WithEtag<Plugin>>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
-  /** Aborts running inspections. */
+  /** Aborts the inspection of uploaded plugins. */
   stop(): void
 }
 
-export function createPlugins({ store, catalogOf, configuration, limits }: PluginsDependencies): Plugins {
+export function createPlugins({
+  store,
+  createCatalogFor,
+  configuration,
+  limits,
+}: PluginsDependencies): Plugins {
   const mutex = new Mutex()
   const stopping = new AbortController()
 
   const list = () => toTagged(describePlugins(store.installed()))
 
-  function get(name: string): Tagged<Plugin> {
+  function get(name: string): WithEtag<Plugin> {
     const plugin = describePlugin(store.installed(), name)
     if (!plugin) throw new EyrieError('id', `plugin ${name} does not exist`)
     return toTagged(plugin)
   }
 
-  function findVersion(name: string, version: string): KnownPlugin {
-    const versions = listVersions(store.installed(), name)
-    const plugin = versions.find(candidate => candidate.version === version)
-    if (plugin) return plugin
-    const available = versions.map(candidate => candidate.version).join(', ')
-    throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
-  }
-
-  /** Returns false if the version is already installed with the same content. */
+  /** Adds a plugin to the store. Returns false if the version is already installed with the same content. */
   async function install(plugin: KnownPlugin): Promise<boolean> {
     const installed = store.installed()
     const { name, version } = plugin
     const existing = listVersions(installed, name).find(candidate => candidate.version === version)
     if (existing) {
-      if ((await computeDigest(existing.folder)) === (await computeDigest(plugin.folder))) return false
+      const isIdentical = (await computeDigest(existing.folder)) === (await computeDigest(plugin.folder))
+      if (isIdentical) return false
       throw new EyrieError(
         'conflict',
         `version ${version} of ${name} already exists with different content: upload it as another version`,
       )
     }
+
     const isFirst = !findActiveVersion(installed, name)
     if (isFirst) assertNoElementCollision(installed, plugin)
     await inspectElements(plugin, stopping.signal)
-    // Only the first version becomes active. Channels that wait for its elements are then started.
+
+    // The first version becomes active, which starts the channels that wait for its elements.
     if (isFirst) await configuration.runExclusive(() => store.add(plugin))
     else await store.add(plugin)
     return true
+  }
+
+  /** Throws `EyrieError` (`reference`) if `next`, in which `version` is selected, makes pipelines invalid. */
+  function assertPipelinesRemainValid(
+    configured: ConfiguredPipelines,
+    next: InstalledPlugins,
+    version: string,
+  ): void {
+    const incompatible = findIncompatiblePipelines(
+      configured,
+      createCatalogFor(store.elements),
+      createCatalogFor(collectElements(next)),
+    )
+    if (incompatible.length === 0) return
+
+    const reasons = incompatible.map(({ reason }) => reason).join('; ')
+    throw new EyrieError(
+      'reference',
+      `version ${version} is incompatible with the args or config of pipelines: ${reasons}`,
+      { value: { pipelines: incompatible.map(({ pipeline }) => pipeline) } },
+    )
   }
 
   const upload: Plugins['upload'] = (archive, ifMatch) =>
@@ -97,25 +125,14 @@ export function createPlugins({ store, catalogOf, configuration, limits }: Plugi
   const use: Plugins['use'] = (name, version, ifMatch) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get(name).etag)
-      const plugin = findVersion(name, version)
       const installed = store.installed()
+      const plugin = getVersion(installed, name, version)
       if (findActiveVersion(installed, name) === plugin) return get(name)
+
       assertNoElementCollision(installed, plugin)
       const next: InstalledPlugins = { ...installed, selected: { ...installed.selected, [name]: version } }
       await configuration.runExclusive(async configured => {
-        const incompatible = findIncompatiblePipelines(
-          configured,
-          catalogOf(store.elements),
-          catalogOf(collectElements(next)),
-        )
-        if (incompatible.length > 0) {
-          const reasons = incompatible.map(({ reason }) => reason).join('; ')
-          throw new EyrieError(
-            'reference',
-            `version ${version} is incompatible with the args or config of pipelines: ${reasons}`,
-            { value: { pipelines: incompatible.map(({ pipeline }) => pipeline) } },
-          )
-        }
+        assertPipelinesRemainValid(configured, next, version)
         await store.select(name, version)
       })
       return get(name)
@@ -124,16 +141,11 @@ export function createPlugins({ store, catalogOf, configuration, limits }: Plugi
   const remove: Plugins['remove'] = (name, version, ifMatch) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get(name).etag)
-      const plugin = findVersion(name, version)
+      const plugin = getVersion(store.installed(), name, version)
       assertUploaded(plugin)
+
       await configuration.runExclusive(async ({ pipelines }) => {
-        const users = findUsers(plugin, pipelines, store.elements)
-        if (users.length > 0)
-          throw new EyrieError(
-            'reference',
-            `pipelines ${users.join(', ')} use version ${version} of ${name}: change them or select another version first`,
-            { value: { pipelines: users } },
-          )
+        assertUnused(plugin, findUsers(plugin, pipelines, store.elements))
         await store.remove(plugin)
       })
     })
@@ -141,8 +153,31 @@ export function createPlugins({ store, catalogOf, configuration, limits }: Plugi
   return { list, get, upload, use, remove, stop: () => stopping.abort() }
 }
 
-/** Plugins contain no secrets, so a constant key is sufficient for their entity tags. */
-const toTagged = <T>(value: T): Tagged<T> => ({ value, etag: computeEtag('plugins', value) })
+/**
+ * Entity tags are keyed hashes, so that they do not reveal secrets. Plugins contain no secrets, so the key can be
+ * public.
+ */
+const toTagged = <T>(value: T): WithEtag<T> => ({ value, etag: computeEtag('plugins', value) })
+
+/** Throws `EyrieError` (`id`) if the version is not installed. */
+function getVersion(installed: InstalledPlugins, name: string, version: string): KnownPlugin {
+  const versions = listVersions(installed, name)
+  const plugin = versions.find(candidate => candidate.version === version)
+  if (plugin) return plugin
+
+  const available = versions.map(candidate => candidate.version).join(', ')
+  throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
+}
+
+/** `users` are the ids of the pipelines that use the plugin. */
+function assertUnused({ name, version }: KnownPlugin, users: readonly number[]): void {
+  if (users.length === 0) return
+  throw new EyrieError(
+    'reference',
+    `pipelines ${users.join(', ')} use version ${version} of ${name}: change them or select another version first`,
+    { value: { pipelines: users } },
+  )
+}
 
 function readUploadedPlugin(folder: string): KnownPlugin {
   try {
@@ -171,7 +206,7 @@ function assertUploaded({ name, version, origin, folder }: KnownPlugin): void {
   )
 }
 
-/** SHA-256 of the names and contents of all files in a folder. */
+/** Returns the SHA-256 of the names and contents of all files in a folder. */
 async function computeDigest(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries

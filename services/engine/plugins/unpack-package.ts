@@ -5,11 +5,13 @@ import { PassThrough, Readable, Transform, type TransformCallback } from 'node:s
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { EyrieError } from '@eyrie/contract'
+import { formatBytes } from '@eyrie/contract/format-bytes'
 import { syntaxError } from '@eyrie/contract/parse'
 import { extract } from 'tar-stream'
 
+/** The limits for the package of a plugin, which protect the disk from an archive that expands to an enormous size. */
 export interface UnpackLimits {
-  /** Maximum size of the uncompressed archive, including the headers. */
+  /** Maximum size of the uncompressed archive, including its headers. */
   bytes: number
   /** Maximum number of files and folders. */
   files: number
@@ -17,11 +19,13 @@ export interface UnpackLimits {
 
 const MAX_NAME_BYTES = 200
 const MAX_DEPTH = 16
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters would falsify listings of the folder
+const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f\\]/
 
 /**
- * Unpacks a gzipped tar archive into an empty folder. Creates only regular files and folders inside it. Returns the
- * folder that contains the plugin: `target` itself or the only folder in it (`package/` in archives of npm). Throws
- * `EyrieError` (`syntax` or `size`); the caller deletes files that were unpacked before the error.
+ * Unpacks a gzipped tar archive into the empty folder `target`. Creates only regular files and folders inside `target`.
+ * Returns the folder of the plugin: `target` itself, or its only sub-folder (`package/` in archives of npm). Throws
+ * `EyrieError` (`syntax` or `size`). The caller must delete the files that were unpacked before the error.
  */
 export async function unpackPackage(
   archive: Uint8Array,
@@ -30,22 +34,33 @@ export async function unpackPackage(
 ): Promise<string> {
   const entries = extract()
   const unpacked = new PassThrough()
-  pipeline(Readable.from([archive]), createGunzip(), createByteLimit(limits.bytes), unpacked).catch(error =>
-    entries.destroy(error),
-  )
+  const source = Readable.from([archive])
+  pipeline(source, createGunzip(), createByteLimit(limits.bytes), unpacked).catch(error => {
+    // Ends the loop over the entries with this error.
+    entries.destroy(error)
+  })
   unpacked.pipe(entries as unknown as NodeJS.WritableStream)
+
   try {
-    let files = 0
+    let entryCount = 0
     for await (const entry of entries) {
       const { name, type } = entry.header
       if (type !== 'file' && type !== 'directory')
         throw syntaxError('', `${quote(name)} is a ${type}: a package may contain only files and folders`)
-      if (++files > limits.files)
+
+      entryCount++
+      if (entryCount > limits.files)
         throw new EyrieError('size', `the package contains more than ${limits.files} files and folders`)
+
       const path = join(target, normalizeName(name))
-      await mkdir(type === 'file' ? dirname(path) : path, { recursive: true })
-      if (type === 'file') await writeFile(path, entry)
-      else entry.resume()
+      if (type === 'file') {
+        await mkdir(dirname(path), { recursive: true })
+        await writeFile(path, entry)
+      } else {
+        await mkdir(path, { recursive: true })
+        // An entry must be read before the next one arrives.
+        entry.resume()
+      }
     }
   } catch (error) {
     throw toUnpackError(error as NodeJS.ErrnoException)
@@ -55,37 +70,39 @@ export async function unpackPackage(
   return findPluginFolder(target)
 }
 
-/** Protects against archives that expand to a multiple of their size. */
-const createByteLimit = (maxBytes: number) => {
-  let bytes = 0
+/** Creates a stream that fails after `maxBytes`: a small archive may expand to an enormous size. */
+function createByteLimit(maxBytes: number): Transform {
+  let byteCount = 0
   return new Transform({
     transform(chunk: Buffer, _, done: TransformCallback) {
-      bytes += chunk.length
-      if (bytes > maxBytes)
-        done(new EyrieError('size', `the unpacked package is larger than ${maxBytes} bytes`))
+      byteCount += chunk.length
+      if (byteCount > maxBytes)
+        done(new EyrieError('size', `the unpacked package is larger than ${formatBytes(maxBytes)}`))
       else done(null, chunk)
     },
   })
 }
 
-/** The name as a relative path. Throws `EyrieError` (`syntax`) if it is absolute or leaves the package. */
+/**
+ * Converts the name of an entry to a relative path. Throws `EyrieError` (`syntax`) if the path is absolute or leaves the
+ * package.
+ */
 function normalizeName(name: string): string {
-  const parts = name
-    .split('/')
-    .filter((part, index, all) => part !== '.' && !(part === '' && index === all.length - 1))
-  const isValid = parts.every(part => part !== '' && part !== '..' && !forbiddenCharacters.test(part))
-  if (!isValid) throw syntaxError('', `${quote(name)} is not a valid path inside the package`)
-  if (Buffer.byteLength(name) > MAX_NAME_BYTES || parts.length > MAX_DEPTH)
-    throw syntaxError('', `the path ${quote(name)} is too long or too deep`)
-  return parts.join('/')
-}
+  const withoutTrailingSlash = name.replace(/\/$/, '')
+  const segments = withoutTrailingSlash.split('/').filter(segment => segment !== '.')
+  const isValidSegment = (segment: string) =>
+    segment !== '' && segment !== '..' && !FORBIDDEN_CHARACTERS.test(segment)
+  if (!segments.every(isValidSegment))
+    throw syntaxError('', `${quote(name)} is not a valid path inside the package`)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters would falsify listings of the folder
-const forbiddenCharacters = /[\u0000-\u001f\u007f\\]/
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES || segments.length > MAX_DEPTH)
+    throw syntaxError('', `the path ${quote(name)} is too long or too deep`)
+  return segments.join('/')
+}
 
 const quote = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_BYTES))
 
-/** Flushes the file to disk, because the folder is renamed to its final place afterwards. */
+/** Writes a file and flushes it to disk, so that it is complete when the folder is renamed to its final path. */
 async function writeFile(path: string, content: AsyncIterable<unknown>): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
@@ -108,8 +125,11 @@ function toUnpackError(error: NodeJS.ErrnoException): Error {
 
 async function findPluginFolder(folder: string): Promise<string> {
   if (existsSync(join(folder, 'plugin.json'))) return folder
-  const [only, ...others] = await readdir(folder)
-  if (only && others.length === 0 && existsSync(join(folder, only, 'plugin.json'))) return join(folder, only)
+
+  const [subFolder, ...otherNames] = await readdir(folder)
+  const isOnlyEntry = subFolder !== undefined && otherNames.length === 0
+  if (isOnlyEntry && existsSync(join(folder, subFolder, 'plugin.json'))) return join(folder, subFolder)
+
   throw syntaxError(
     '',
     'the package contains no plugin.json at the top level or in a single top-level folder',

@@ -28,7 +28,7 @@ describe('publish pipeline', () => {
       recordings: { annotate: step('recordings') },
       frameHistory: { add: step('history'), find: () => undefined },
       eventPictures: {
-        attach: (draft, output) => {
+        publish: (draft, output) => {
           step('pictures')(draft)
           output.publish(draft)
         },
@@ -45,7 +45,7 @@ describe('publish pipeline', () => {
     ])
   })
 
-  it('publishes a message whose recording tap fails', () => {
+  it('publishes a message that cannot be recorded', () => {
     const published: MessageDraft[] = []
     const pipeline = createPublishPipeline({
       recordings: createRecordingTap(
@@ -85,7 +85,7 @@ describe('recording tap', () => {
     ])
   })
 
-  it('sends events of recorded sources only, and no counts', () => {
+  it('records events of recorded sources only, and no counts', () => {
     const { sent, tap } = startTap([1])
     tap.annotate(event)
     tap.annotate({ ...event, source: 2 })

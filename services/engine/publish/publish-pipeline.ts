@@ -4,20 +4,22 @@ import type { EventPictures } from '../pictures/event-pictures.ts'
 import type { FrameHistory } from '../pictures/frame-history.ts'
 import type { RecordingTap } from './recording-tap.ts'
 
-/** The steps of publishing a message, in order. Only `recordings` and `output` are required. */
+/**
+ * The steps through which every message of a channel, such as the objects of a frame or an event, passes in this order.
+ */
 export interface PublishSteps {
-  /** Stores events and results with the recordings of their source. */
+  /** Adds events and detected objects to the recordings of their source. */
   recordings: RecordingTap
-  /** Keeps recent frames for snapshots of channels. */
+  /** Retains the objects of recent frames for snapshots. */
   frameHistory?: FrameHistory | undefined
-  /** Delays an event by up to 50 ms for the picture of its frame. No other message waits. */
+  /** Delays an event by up to 50 ms to add the picture of its frame. Other messages are not delayed. */
   eventPictures?: EventPictures | undefined
-  /** Numbers, stores and sends the message. */
+  /** Assigns a number to the message, stores it and sends it to clients. */
   output: Publisher
   log: Log
 }
 
-/** Passes every message of a channel through the steps. A failing recording tap does not keep a message from the output. */
+/** Creates a publisher that passes messages through the steps. Messages are published even if they cannot be recorded. */
 export function createPublishPipeline(steps: PublishSteps): Publisher {
   const { recordings, frameHistory, eventPictures, output, log } = steps
 
@@ -25,7 +27,7 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
     try {
       recordings.annotate(draft)
     } catch (error) {
-      // Plugins may attach data that cannot be serialised.
+      // Plugins may add data that cannot be serialised as JSON.
       const { channel, kind } = draft
       log.warn({ err: error, channel, kind }, 'failed to annotate recording')
     }
@@ -35,7 +37,7 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
     publish(draft: MessageDraft): void {
       annotateRecording(draft)
       if (draft.kind === 'frame') frameHistory?.add(draft)
-      if (draft.kind === 'event' && eventPictures) eventPictures.attach(draft, output)
+      if (draft.kind === 'event' && eventPictures) eventPictures.publish(draft, output)
       else output.publish(draft)
     },
   }

@@ -3,44 +3,56 @@ import type { MessageToMedia } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { MessageDraft } from '../output/message-draft.ts'
 
-/** The part of the media client that the tap uses. */
+/** The part of the media client that recording uses. The media service records sources; the engine adds its results. */
 export interface Recorder {
   isRecorded(source: number): boolean
   send(message: MessageToMedia): void
 }
 
-/** Annotates recordings with events and with the objects, counters and shapes of frames. */
+/** Adds events and the objects, counters and shapes of frames to the recordings of their source. */
 export interface RecordingTap {
-  /** Ignores messages without a `pts` and sources that are not recorded. Throws if the message cannot be serialised. */
+  /**
+   * Adds a message to the recording of its source, unless the message has no timestamp (`pts`) or the source is not
+   * recorded. Throws if the message cannot be serialised as JSON.
+   */
   annotate(draft: MessageDraft): void
 }
+
+type Annotation = Extract<MessageToMedia, { type: 'event' | 'result' }>
 
 export function createRecordingTap(
   media: Recorder,
   channelShapes: (channel: number) => Shape[],
 ): RecordingTap {
-  /** The second of stream time for which the shapes of a channel were last sent, by channel. */
-  const shapesSentFor = new Map<number, number>()
+  /** The second of stream time for which shapes were last sent, by channel. */
+  const lastShapesSecond = new Map<number, number>()
 
-  /** Shapes are repeated every second so that a player finds them near any position of a recording. */
-  function shapesToRepeat(channel: number, pts: number): Shape[] | undefined {
+  /** Returns the shapes of a channel once per second, so that a player finds shapes near any position of a recording. */
+  function selectShapes(channel: number, pts: number): Shape[] | undefined {
     const second = Math.floor(pts / TICKS_PER_SECOND)
-    if (shapesSentFor.get(channel) === second) return undefined
-    shapesSentFor.set(channel, second)
+    if (lastShapesSecond.get(channel) === second) return undefined
+    lastShapesSecond.set(channel, second)
     return channelShapes(channel)
   }
 
-  function toAnnotation(
-    draft: MessageDraft,
-  ): Extract<MessageToMedia, { type: 'event' | 'result' }> | undefined {
+  /** Returns the message that adds a draft to a recording; undefined for drafts that are not recorded. */
+  function toAnnotation(draft: MessageDraft): Annotation | undefined {
     const { source, channel, pts, time } = draft
     if (source === null || channel === null || pts === null) return undefined
     if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }
     if (draft.kind !== 'frame') return undefined
+
     const { objects, counters } = draft.data
-    const shapes = shapesToRepeat(channel, pts)
-    const result = { source, channel, pts, objects: objects.map(withoutEmbedding), counters }
-    return { type: 'result', ...result, ...(shapes && { shapes }) }
+    const shapes = selectShapes(channel, pts)
+    return {
+      type: 'result',
+      source,
+      channel,
+      pts,
+      objects: objects.map(withoutEmbedding),
+      counters,
+      ...(shapes && { shapes }),
+    }
   }
 
   return {
@@ -52,5 +64,5 @@ export function createRecordingTap(
   }
 }
 
-/** Embeddings are large and never drawn. */
+/** Embeddings are large, and a player does not use them. */
 const withoutEmbedding = ({ embedding: _, ...object }: DetectedObject): DetectedObject => object

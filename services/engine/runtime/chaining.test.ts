@@ -161,8 +161,8 @@ it('every frame of a file with pacing all is sent with its own picture', async (
   await test.runtime.apply(bound)
   await test.waitForState(1, 'stopped')
   await vi.waitUntil(() => received.at(-1)?.header.n === 200, PATIENCE)
-  // The first frames may be sent before the subscription is active; the rest fits into the subscriber's queue.
-  const numbers = received.map(({ header }) => header.n as number)
-  expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i))
+  // Sent messages are numbered. A subscriber may miss the first ones, and more on a busy machine.
+  const unnumbered = received.filter(({ header }) => header.n !== header.seq)
+  expect(unnumbered).toEqual([])
   expect(received.every(({ header, payload }) => header.format === 'JPEG' && payload.length > 500)).toBe(true)
 })

@@ -17,14 +17,19 @@ import type { Sink } from '../sinks/sink.ts'
 import { parseVideoAddress } from '../sinks/video/video-address.ts'
 import { VideoSink } from '../sinks/video/video-sink.ts'
 
+/**
+ * Sinks write the results of pipelines to files, tables, other programs or video streams. A filter limits a sink to
+ * certain sources.
+ */
+
 /** The parts of the engine that sinks use. */
 export interface SinkContext {
-  /** Serves the live streams that `video` sinks record. */
+  /** The media service, which serves the live streams that `video` sinks record. */
   media: MediaAccess
   streamHost: StreamHost
-  /** Lines and zones of a channel. */
+  /** Returns the lines and zones of a channel. */
   channelShapes(channel: number): Shape[]
-  /** Folder that engine and media share. */
+  /** Folder that the engine and the media service share. */
   ring: string
   log: Log
 }
@@ -34,10 +39,12 @@ interface OpenSink {
   sink: Sink
 }
 
-/** The sinks that are open, by id. */
+/** The sinks that are open, according to the configuration. */
 export class OpenSinks {
   readonly #context: SinkContext
+  /** By id of the sink. */
   #open = new Map<number, OpenSink>()
+  /** Resolves when all removed sinks are closed. */
   #closing = Promise.resolve()
 
   constructor(context: SinkContext) {
@@ -46,77 +53,96 @@ export class OpenSinks {
 
   /** Opens new sinks and closes removed ones. A sink whose type and address are unchanged remains open. */
   apply(plans: readonly SinkPlan[]): void {
-    const before = this.#open
-    this.#open = new Map(
-      plans.map(plan => {
-        const existing = before.get(plan.id)
-        if (existing && existing.plan.type === plan.type && existing.plan.address === plan.address)
-          return [plan.id, { ...existing, plan }]
-        return [plan.id, { plan, sink: openSink(plan, this.#context) }]
-      }),
-    )
-    const open = new Set([...this.#open.values()].map(({ sink }) => sink))
-    const removed = [...before.values()].filter(({ sink }) => !open.has(sink))
-    this.#closing = Promise.all([this.#closing, ...removed.map(each => this.#close(each))]).then(() => {})
+    const obsolete = this.#open
+    this.#open = new Map()
+    for (const plan of plans) {
+      const existing = obsolete.get(plan.id)
+      if (existing && isSameTarget(existing.plan, plan)) {
+        obsolete.delete(plan.id)
+        this.#open.set(plan.id, { plan, sink: existing.sink })
+      } else {
+        this.#open.set(plan.id, { plan, sink: openSink(plan, this.#context) })
+      }
+    }
+
+    const closing = [...obsolete.values()].map(openSink => this.#close(openSink))
+    this.#closing = Promise.all([this.#closing, ...closing]).then(() => {})
   }
 
-  /** Passes to each sink the channels that feed it. */
+  /** Passes to each sink the channels whose results it receives. */
   assignChannels({ channels, pipelines }: Pick<Plan, 'channels' | 'pipelines'>): void {
-    const sinksByPipeline = new Map(pipelines.map(({ id, sinks }) => [id, sinks]))
-    for (const [id, { sink }] of this.#open) {
-      const isConnected = (pipeline: number) => sinksByPipeline.get(pipeline)?.includes(id)
-      sink.setChannels?.(
-        channels.filter(
-          ({ pipeline, source }) => isConnected(pipeline) && this.findAccepting([id], source).length > 0,
-        ),
+    for (const [id, { plan, sink }] of this.#open) {
+      const writingPipelines = pipelines.filter(({ sinks }) => sinks.includes(id))
+      const pipelineIds = new Set(writingPipelines.map(pipeline => pipeline.id))
+      const writingChannels = channels.filter(
+        ({ pipeline, source }) => pipelineIds.has(pipeline) && acceptsSource(plan, source),
       )
+      sink.setChannels?.(writingChannels)
     }
   }
 
-  /** The open sinks among `ids` whose filter accepts frames of `source`. */
+  /** Returns the sinks among `ids` whose filter accepts `source`. */
   findAccepting(ids: readonly number[], source: number): Sink[] {
-    return ids.flatMap(id => {
+    const accepting: Sink[] = []
+    for (const id of ids) {
       const open = this.#open.get(id)
-      if (!open) return []
-      const { filter } = open.plan
-      return filter.length === 0 || filter.includes(source) ? open.sink : []
-    })
+      if (open && acceptsSource(open.plan, source)) accepting.push(open.sink)
+    }
+    return accepting
   }
 
-  /** Closes all sinks. Resolves when their records are written. */
+  /** Closes all sinks. Resolves when all results are written. */
   async close(): Promise<void> {
     this.apply([])
     await this.#closing
   }
 
-  async #close({ plan: { id, type }, sink }: OpenSink): Promise<void> {
+  async #close({ plan, sink }: OpenSink): Promise<void> {
+    const { id, type } = plan
     await sink.close().catch(error => {
       this.#context.log.error({ err: error, sink: id, type }, 'failed to close sink')
     })
   }
 }
 
-/** Opens a sink. Its address was validated when it was configured; errors of disk or network surface as its `failure`. */
-function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
-  if (type === 'file') return new FileSink(parseFileAddress(address))
-  if (type === 'video') return new VideoSink({ ...parseVideoAddress(address), media: context.media })
-  if (type === 'hosted_video') return new HostedVideoSink(parseHostedAddress(address), context)
-  if (type === 'zmq') {
-    const { endpoint, query } = parseSinkAddress(address)
-    return new MessageSink({ endpoint, bind: query.bind, query })
-  }
-  if (type === 'zmqinternal') {
-    const { endpoint: name, query } = parseInternalSinkAddress(address)
-    return new MessageSink({ endpoint: getInternalEndpoint(context.ring, name), bind: true, query })
-  }
-  if (type === 'embedding')
-    return isTableAddress(address)
-      ? new PostgresEmbeddingSink(parseTableAddress(address))
-      : new FileSink(parseFileAddress(address), toEmbeddingRecords)
-  return new DiscardSink()
+const isSameTarget = (a: SinkPlan, b: SinkPlan) => a.type === b.type && a.address === b.address
+
+/** An empty filter accepts all sources. */
+function acceptsSource({ filter }: SinkPlan, source: number): boolean {
+  return filter.length === 0 || filter.includes(source)
 }
 
-/** Counts records and discards them. */
+/** Opens a sink. The address is valid; errors of the disk or network are reported as `failure` of the sink. */
+function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context: SinkContext): Sink {
+  switch (type) {
+    case 'file':
+      return new FileSink(parseFileAddress(address))
+    case 'video':
+      return new VideoSink({ ...parseVideoAddress(address), media: context.media })
+    case 'hosted_video':
+      return new HostedVideoSink(parseHostedAddress(address), context)
+    case 'zmq': {
+      const { endpoint, query } = parseSinkAddress(address)
+      return new MessageSink({ endpoint, bind: query.bind, query })
+    }
+    case 'zmqinternal': {
+      const { endpoint: name, query } = parseInternalSinkAddress(address)
+      return new MessageSink({ endpoint: getInternalEndpoint(context.ring, name), bind: true, query })
+    }
+    case 'embedding':
+      return openEmbeddingSink(address)
+    default:
+      return new DiscardSink()
+  }
+}
+
+/** Embeddings are written to a database table or to a file, depending on the address. */
+function openEmbeddingSink(address: string): Sink {
+  if (isTableAddress(address)) return new PostgresEmbeddingSink(parseTableAddress(address))
+  return new FileSink(parseFileAddress(address), toEmbeddingRecords)
+}
+
+/** Counts the results and discards them. */
 export class DiscardSink implements Sink {
   readonly failure = undefined
   #written = 0

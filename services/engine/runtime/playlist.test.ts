@@ -32,7 +32,7 @@ it('holds files until their channels are ready, but not cameras', () => {
   expect(wantedIds(playlist)).toEqual([1, 2])
 })
 
-it('keeps unchanged entries', () => {
+it('retains the progress of unchanged sources', () => {
   const playlist = playing()
   playlist.apply([file(), file({ id: 2 })])
   expect(playlist.heldEntries.map(({ plan }) => plan.id)).toEqual([2])

@@ -2,31 +2,34 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { SourcePlan } from '../plan/plan.ts'
 
-/** A planned source. */
+/** A configured video source, such as a camera or a file, and its progress. */
 export interface PlaylistEntry {
   readonly plan: SourcePlan
-  /** A file is held until its channels are ready, so that they receive its first frame. */
+  /** Whether a file waits until its channels are ready to receive the first frame. */
   isHeld: boolean
-  /** The last status of a file that has been played to its end. It is not played again. */
+  /** The last status of a file that was played to its end; undefined before. The file is not played again. */
   endStatus: SourceStatus | undefined
 }
 
-/** Decides which of the planned sources media plays now. */
+/**
+ * Decides which of the configured sources the media service plays now. A file is played once: it starts when the
+ * channels that analyse it are ready. All other sources are always played.
+ */
 export class Playlist {
   #entries = new Map<number, PlaylistEntry>()
 
-  /** Replaces the plans. Unchanged sources keep their progress. */
+  /** Replaces the sources. The progress of unchanged sources is retained. */
   apply(plans: readonly SourcePlan[]): void {
     const previous = this.#entries
     this.#entries = new Map(plans.map(plan => [plan.id, updateEntry(previous.get(plan.id), plan)]))
   }
 
-  /** The entries that wait for their channels. */
+  /** The files that wait for their channels. */
   get heldEntries(): PlaylistEntry[] {
     return [...this.#entries.values()].filter(({ isHeld }) => isHeld)
   }
 
-  /** The sources for media to play now. */
+  /** The sources that the media service should play now. */
   get activeSources(): SourcePlan[] {
     const active = [...this.#entries.values()].filter(({ isHeld, endStatus }) => !isHeld && !endStatus)
     return active.map(({ plan }) => plan)
@@ -46,7 +49,9 @@ function updateEntry(existing: PlaylistEntry | undefined, plan: SourcePlan): Pla
   }
 }
 
-/** Reaching its end does not change a source. Resetting `ended` does: the file is to be played again. */
+/**
+ * When a file ends, its source does not count as changed. When `ended` is reset, it does, and the file is played again.
+ */
 function isUnchanged(before: SourcePlan, after: SourcePlan): boolean {
   if (before.ended && !after.ended) return false
   return isDeepStrictEqual({ ...before, ended: after.ended }, after)

@@ -3,7 +3,7 @@ import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Channel } from '../channels/channel.ts'
 import type { ChannelPlan, Plan, SourcePlan } from '../plan/plan.ts'
 
-/** Everything that a channel is created from. */
+/** The parts of a plan from which a channel (one pipeline on one source) is created. */
 export interface ChannelSpec {
   plan: ChannelPlan
   source: SourcePlan
@@ -11,23 +11,24 @@ export interface ChannelSpec {
 }
 
 export interface RunningChannelsOptions {
-  /** The part of an element's configuration that affects `source`: a change of the rest does not replace the channel. */
+  /** Returns the part of an element's configuration that affects `source`. Other changes do not replace the channel. */
   toComparableElement(element: PipelineElement, source: number): unknown
   create(spec: ChannelSpec): Channel
 }
 
 interface RunningChannel {
   channel: Channel
-  /** The channel is replaced exactly when this changes. */
-  comparable: unknown
+  /** The channel is replaced when this value changes. */
+  comparableSpec: unknown
 }
 
-/** The running channels, by id. */
+/** Starts and stops channels so that they match the plan. */
 export class RunningChannels {
   readonly #options: RunningChannelsOptions
+  /** By id of the channel. */
   #running = new Map<number, RunningChannel>()
-  /** Removed or replaced channels that stop when their successors are initialized. */
-  readonly #leaving = new Set<Channel>()
+  /** Removed or replaced channels that stop when the new channels are initialized. */
+  readonly #stopping = new Set<Channel>()
 
   constructor(options: RunningChannelsOptions) {
     this.#options = options
@@ -42,8 +43,8 @@ export class RunningChannels {
   }
 
   /**
-   * Creates, replaces and removes channels to match the plan. Removed channels, and what is left of replaced ones, stop when
-   * the new channels are initialized.
+   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately.
+   * Replaced and removed channels are stopped completely when the new channels are initialized.
    */
   apply(plan: Plan): void {
     const obsolete = this.#running
@@ -52,36 +53,38 @@ export class RunningChannels {
     for (const spec of toChannelSpecs(plan)) {
       const { id } = spec.plan
       const existing = obsolete.get(id)
-      const comparable = this.#toComparable(spec)
-      if (existing && isDeepStrictEqual(existing.comparable, comparable)) {
+      const comparableSpec = this.#toComparableSpec(spec)
+      if (existing && isDeepStrictEqual(existing.comparableSpec, comparableSpec)) {
         obsolete.delete(id)
         this.#running.set(id, existing)
         continue
       }
+
       existing?.channel.stopAnalysis()
       const channel = this.#options.create(spec)
       created.push(channel)
-      this.#running.set(id, { channel, comparable })
+      this.#running.set(id, { channel, comparableSpec })
     }
+
     const removed = [...obsolete.values()].map(({ channel }) => channel)
     void this.#stopAfter(created, removed)
   }
 
   stop(): void {
-    for (const channel of [...this.all(), ...this.#leaving]) channel.stop()
+    for (const channel of [...this.all(), ...this.#stopping]) channel.stop()
   }
 
   async #stopAfter(created: readonly Channel[], removed: readonly Channel[]): Promise<void> {
-    for (const channel of removed) this.#leaving.add(channel)
+    for (const channel of removed) this.#stopping.add(channel)
     await Promise.all(created.map(({ initialized }) => initialized))
     for (const channel of removed) {
       channel.stop()
-      this.#leaving.delete(channel)
+      this.#stopping.delete(channel)
     }
   }
 
-  /** Whether a source has ended or is recorded makes no difference to a channel. */
-  #toComparable({ plan, source, elements }: ChannelSpec): unknown {
+  /** Channels do not depend on whether their source has ended or is recorded. */
+  #toComparableSpec({ plan, source, elements }: ChannelSpec): unknown {
     return {
       plan,
       source: { ...source, ended: false, recording: undefined },
@@ -91,9 +94,11 @@ export class RunningChannels {
 }
 
 function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {
-  return channels.flatMap(plan => {
+  const specs: ChannelSpec[] = []
+  for (const plan of channels) {
     const source = sources.find(({ id }) => id === plan.source)
     const pipeline = pipelines.find(({ id }) => id === plan.pipeline)
-    return source && pipeline ? { plan, source, elements: pipeline.elements } : []
-  })
+    if (source && pipeline) specs.push({ plan, source, elements: pipeline.elements })
+  }
+  return specs
 }

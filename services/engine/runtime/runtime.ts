@@ -17,23 +17,23 @@ import { Playlist, type PlaylistEntry } from './playlist.ts'
 import { type ChannelSpec, RunningChannels } from './running-channels.ts'
 import { type ChannelStatistics, StatusReporter } from './status-reporter.ts'
 
-/** Receives measured costs, in ms of CPU time per frame. */
+/** Receives the measured costs of the running pipelines, in ms of CPU time per frame. */
 export interface CostListener extends InferenceCosts {
   recordElement(element: string, version: string, ms: number): void
   recordDecoding(source: SourcePlan, cost: SourceCost): void
 }
 
 export interface RuntimeOptions {
-  /** Where media listens, such as http://127.0.0.1:8200. */
+  /** Base URL of the media service, such as http://127.0.0.1:8200. */
   mediaUrl: string
   internalToken: string | undefined
-  /** Folder that engine and media share. */
+  /** Folder that the engine and the media service share. */
   ring: string
-  /** The elements available to pipelines, by name. Call `apply` again after changing the map. */
+  /** The elements that pipelines can use, by name. After a change of this map, `apply` must be called again. */
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
   costs?: CostListener
-  /** The steps that published messages pass after the recordings of media. */
+  /** The steps of publishing after a message was added to the recordings. */
   publishing: Omit<PublishSteps, 'recordings' | 'log'>
   tracer?: Tracer
   log: Log
@@ -42,9 +42,11 @@ export interface RuntimeOptions {
   random?: () => number
 }
 
-const TICK_MS = 1000
-/** Frames in flight in a channel without inference: one inside an element, one waiting for it. */
+const REPORT_INTERVAL_MS = 1000
+/** Frames in progress in a channel without inference: one frame in an element, and one frame that waits for it. */
 const WINDOW_WITHOUT_INFERENCE = 2
+/** Frames in progress per inference worker: one frame that the worker processes, and one frame that waits for it. */
+const WINDOW_PER_WORKER = 2
 
 const NO_STATISTICS: ChannelStatistics = {
   fps: 0,
@@ -54,7 +56,10 @@ const NO_STATISTICS: ChannelStatistics = {
   dropped: { overload: 0, failed: 0 },
 }
 
-/** Makes media, channels and sinks match a plan, leaving unchanged parts alone, and reports their states. */
+/**
+ * Runs a plan, which is derived from the configuration of the engine: starts and stops sources, channels and sinks to
+ * match the plan, and reports their states. Parts of the plan that have not changed continue to run.
+ */
 export class Runtime {
   readonly #options: RuntimeOptions & Required<Pick<RuntimeOptions, 'backoff' | 'random' | 'tracer'>>
   readonly #media: MediaClient
@@ -63,9 +68,10 @@ export class Runtime {
   readonly #sinks: OpenSinks
   readonly #channels: RunningChannels
   readonly #reporter: StatusReporter
-  readonly #endListeners: ((source: number) => void)[] = []
-  readonly #tick: NodeJS.Timeout
+  readonly #sourceEndedListeners: ((source: number) => void)[] = []
+  readonly #reportTimer: NodeJS.Timeout
   #plan: Plan = { sources: [], pipelines: [], sinks: [], channels: [] }
+  /** Priorities by pipeline. */
   #priorities = new Map<number, number>()
 
   constructor(options: RuntimeOptions) {
@@ -76,6 +82,7 @@ export class Runtime {
       ...options,
     }
     const { mediaUrl, internalToken, ring, publishing, log } = this.#options
+
     this.#media = new MediaClient({
       url: mediaUrl,
       token: internalToken,
@@ -86,12 +93,14 @@ export class Runtime {
         if (source.pacing === 'realtime') options.costs?.recordDecoding(source, cost)
       },
     })
+
     const channelShapes = (channel: number) => findShapes(this.channelMetadata(channel))
     this.#publisher = createPublishPipeline({
       recordings: createRecordingTap(this.#media, channelShapes),
       ...publishing,
       log,
     })
+
     this.#sinks = new OpenSinks({
       media: { url: mediaUrl, token: internalToken },
       ring,
@@ -103,22 +112,27 @@ export class Runtime {
       toComparableElement: (element, source) => this.#toComparableElement(element, source),
       create: spec => this.#createChannel(spec),
     })
+
     this.#reporter = new StatusReporter({
       channels: () => this.#channels.all(),
       publisher: this.#publisher,
       log,
     })
-    this.#tick = setInterval(() => this.#reportStatus(), TICK_MS)
+    this.#reportTimer = setInterval(() => this.#reportStatus(), REPORT_INTERVAL_MS)
   }
 
+  /** Replaces the plan. */
   async apply(plan: Plan): Promise<void> {
     this.#plan = plan
     this.#priorities = new Map(plan.pipelines.map(({ id, priority }) => [id, priority]))
+
     this.#sinks.apply(plan.sinks)
     this.#sinks.assignChannels(plan)
+
     this.#playlist.apply(plan.sources)
     this.#channels.apply(plan)
     for (const channel of this.#channels.all()) channel.updateSinkViews()
+
     this.#media.setSources(this.#playlist.activeSources)
     for (const entry of this.#playlist.heldEntries) void this.#playWhenReady(entry)
     this.#publishStates()
@@ -133,12 +147,12 @@ export class Runtime {
     return channel ? this.#reporter.channelStatistics(channel) : NO_STATISTICS
   }
 
-  /** Lines, zones and other static metadata of a channel's open elements, by element name. */
+  /** Returns the static metadata of a channel's elements, such as lines and zones, by element name. */
   channelMetadata(id: number): Record<string, unknown> {
     return this.#channels.get(id)?.metadata ?? {}
   }
 
-  /** Resolves when all elements of the channel are open, or after the first one has failed to open. */
+  /** Resolves when all elements of the channel are open or the first element has failed to open. */
   async waitForChannel(id: number): Promise<void> {
     await this.#channels.get(id)?.initialized
   }
@@ -147,18 +161,18 @@ export class Runtime {
     return this.#playlist.findEntry(id)?.endStatus ?? this.#media.status(id)
   }
 
-  /** The address at which media serves streams; undefined while media is disconnected. */
+  /** Returns the address at which the media service serves streams; undefined while it is disconnected. */
   streamServer() {
     return this.#media.server
   }
 
-  /** Calls `listener` when a source of type `file` has been played to its end. */
+  /** Calls `listener` when a file was played to its end. */
   onSourceEnded(listener: (source: number) => void): void {
-    this.#endListeners.push(listener)
+    this.#sourceEndedListeners.push(listener)
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#tick)
+    clearInterval(this.#reportTimer)
     this.#channels.stop()
     this.#media.stop()
     await this.#sinks.close()
@@ -167,27 +181,30 @@ export class Runtime {
   #createChannel({ plan, source, elements }: ChannelSpec): Channel {
     const { elements: known, inference, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
+
     const stages = planStages(elements, {
       source: source.id,
       elements: known,
-      createInference: ringOf =>
+      createInference: findRing =>
         inference.forChannel({
           channel: plan.id,
           pacing: source.pacing,
-          // Read for every frame: a channel is not replaced when its priority changes.
+          // The priority may change while the channel runs.
           priority: () => this.#priorities.get(plan.pipeline) ?? 0,
           onYield: () => channel.statistics.recordYield(),
-          findRing: ringOf,
+          findRing,
         }),
       onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
       log,
     })
-    const infers = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
+
+    const usesInference = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
+    const window = usesInference ? WINDOW_PER_WORKER * inference.workers : WINDOW_WITHOUT_INFERENCE
     const channel = new Channel({
       plan,
       pacing: source.pacing,
       stages,
-      window: infers ? 2 * inference.workers : WINDOW_WITHOUT_INFERENCE,
+      window,
       media: this.#media,
       sourceStatus: () => this.sourceStatus(source.id),
       sinks: () => this.#findSinks(plan.pipeline, source.id),
@@ -205,12 +222,15 @@ export class Runtime {
     return channel
   }
 
+  /** Returns the part of an element's configuration that affects `source`. A channel is replaced when it changes. */
   #toComparableElement({ name, args, config }: PipelineElement, source: number): unknown {
     const known = this.#options.elements.get(name)
-    // Values without their keys: the other sources in a key such as `1,2` do not affect this one.
-    const effectiveConfig =
-      config && known?.isKeyedBySource ? Object.values(selectSourceConfig(config, source)) : config
-    return { name, args, config: effectiveConfig, entry: known?.entry }
+    const entry = known?.entry
+    if (!config || !known?.isKeyedBySource) return { name, args, config, entry }
+
+    // The keys are omitted, because the other sources in a key such as `1,2` do not affect this source.
+    const sourceConfig = Object.values(selectSourceConfig(config, source))
+    return { name, args, config: sourceConfig, entry }
   }
 
   #findSinks(pipeline: number, source: number) {
@@ -218,7 +238,7 @@ export class Runtime {
     return this.#sinks.findAccepting(ids, source)
   }
 
-  /** Plays a held file when it has channels and they are initialized. */
+  /** Starts a file when all of its channels are initialized. A file without channels is not played. */
   async #playWhenReady(entry: PlaylistEntry): Promise<void> {
     const channels = this.#channels.all().filter(({ plan }) => plan.source === entry.plan.id)
     if (channels.length === 0) return
@@ -227,16 +247,19 @@ export class Runtime {
     this.#media.setSources(this.#playlist.activeSources)
   }
 
-  /** A file has ended when media has reached its end and its channels have processed the last frame. */
+  /** A file has ended when the media service has reached the end and all channels have processed the last frame. */
   #checkEndOfFile(source: number): void {
     const entry = this.#playlist.findEntry(source)
     const status = this.#media.status(source)
     if (entry?.plan.type !== 'file' || entry.endStatus || status?.state !== 'ended') return
-    if (this.#channels.all().some(({ plan, isBusy }) => plan.source === source && isBusy)) return
+
+    const isAnalysing = this.#channels.all().some(({ plan, isBusy }) => plan.source === source && isBusy)
+    if (isAnalysing) return
+
     entry.endStatus = status
     this.#media.setSources(this.#playlist.activeSources)
     this.#publishStates()
-    for (const listener of this.#endListeners) listener(source)
+    for (const listener of this.#sourceEndedListeners) listener(source)
   }
 
   #reportStatus(): void {

@@ -129,7 +129,7 @@ describe('change of one channel', () => {
     expect(seen.filter(frames => frames === 1).length).toBeGreaterThan(1)
   })
 
-  it('does not replace a channel whose source the changed config does not name', async () => {
+  it('does not replace a channel if the changed config does not affect its source', async () => {
     const line = (name: string) => ({
       lines: [
         {
@@ -185,14 +185,14 @@ describe('plugin element', () => {
     },
   )
 
-  it('that returns data that cannot be serialised loses that frame', async () => {
+  it('loses a frame for which it returns data that cannot be serialised', async () => {
     await test.runtime.apply(createPlan({ url: video }, [{ name: 'unserialisable' }]))
     await test.waitForState(1, 'stopped')
     expect(test.getAnalysedFrames(1)).toEqual(every.filter(n => n !== 50))
   })
 
   it.each([
-    [{ name: 'nothing' }, 'nothing: no plugin has this element: install one that does'],
+    [{ name: 'nothing' }, 'nothing: no installed plugin contains this element: install the plugin'],
     [{ name: 'image-resize', args: { scale: -1 } }, 'image-resize: /args/scale must be > 0'],
     [{ name: 'infer', args: { model: 'cat' } }, 'infer: there is no model cat'],
   ])('that cannot be opened is reported as failed: %j', async (element, reason) => {

@@ -6,14 +6,15 @@ import { createInference } from '../inference/inference.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
 
+/** What the engine needs to run pipelines: the settings of the runtime and the folders of its models. */
 export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference'> {
-  /** Folders of models; new models are added to the first. */
+  /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
-  /** Number of frames that are inferred in parallel; one per core by default. */
+  /** Number of inference workers; one per core by default. */
   inferenceWorkers?: number
 }
 
-/** A running runtime and the catalog of its elements and models. */
+/** The runtime and the catalog of the elements and models that pipelines can use. */
 export interface StartedRuntime {
   runtime: Runtime
   catalog: Catalog
@@ -22,19 +23,21 @@ export interface StartedRuntime {
   stop(): Promise<void>
 }
 
-/** Opens the model folders, starts the inference workers and starts to connect to media. */
+/** Opens the model folders, starts the inference workers and begins to connect to the media service. */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
   const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
   const models = await openModelStore({ roots: modelFolders, log })
   const quarantine = openQuarantine(modelFolders[0])
   const inference = await createInference({ models, quarantine, workers, costs, log })
   const runtime = new Runtime({ ...options, inference })
-  const catalogOf: StartedRuntime['createCatalogFor'] = elements =>
+
+  const createCatalogFor = (elements: ReadonlyMap<string, KnownElement>) =>
     createCatalog({ elements, models, inference })
+
   return {
     runtime,
-    catalog: catalogOf(elements),
-    createCatalogFor: catalogOf,
+    catalog: createCatalogFor(elements),
+    createCatalogFor,
     stop: async () => {
       await runtime.stop()
       await inference.stop()

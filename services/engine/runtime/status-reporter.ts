@@ -5,21 +5,17 @@ import { derivePipelineState, type StateReport } from '../channels/channel-state
 import { type DropCause, median, quantile } from '../channels/frame-statistics.ts'
 import type { Publisher } from '../output/message-draft.ts'
 
-/** What a state message is about: a channel, or a whole pipeline, which has neither channel nor source. */
-interface Subject {
-  channel: number | null
-  source: number | null
-  pipeline: number
-}
-
-/** `fps` and latencies over the last 10 s. `latency`, `latencyP95`: ms from decoded frame to output. */
+/** The performance of a channel, which is one pipeline on one source. */
 export interface ChannelStatistics {
+  /** Analysed frames per second over the last 10 s. */
   fps: number
+  /** Median time from the decoded frame to the output over the last 10 s, in ms. */
   latency: number
+  /** 95th percentile of the latency. */
   latencyP95: number
   /** Frames analysed since the channel started. */
   analysed: number
-  /** Frames not analysed since the channel started, by cause. */
+  /** Frames dropped since the channel started, by cause. */
   dropped: Record<DropCause, number>
 }
 
@@ -32,7 +28,16 @@ export interface StatusReporterOptions {
   log: Log
 }
 
-/** Publishes and logs state changes of channels and pipelines, and provides their statistics. */
+/** The subject of a state message: a channel, or a pipeline, for which `channel` and `source` are null. */
+interface Subject {
+  channel: number | null
+  source: number | null
+  pipeline: number
+}
+
+/**
+ * Publishes the states and statistics of channels and pipelines. A state is published and logged only when it changes.
+ */
 export class StatusReporter {
   readonly #options: StatusReporterOptions
   /** The last published state as JSON, by subject. */
@@ -43,12 +48,11 @@ export class StatusReporter {
   }
 
   pipelineStatistics(id: number): PipelineStatistics {
-    const channels = this.#channelsOf(id)
+    const channels = this.#findChannels(id)
     const fps = channels.reduce((sum, { statistics }) => sum + statistics.fps, 0)
     const latency = median(channels.flatMap(({ statistics }) => statistics.latencies))
-    const { state, reason } = derivePipelineState(
-      channels.map(({ plan, state }) => ({ ...state, source: plan.source })),
-    )
+    const channelStates = channels.map(({ plan, state }) => ({ ...state, source: plan.source }))
+    const { state, reason } = derivePipelineState(channelStates)
     return {
       status: state,
       fps: roundToTenths(fps),
@@ -62,13 +66,13 @@ export class StatusReporter {
     return {
       fps: roundToTenths(fps),
       latency: roundToTenths(median(latencies)),
-      latencyP95: roundToTenths(quantile(latencies, 0.95)),
+      latencyP95: roundToTenths(quantile(latencies, P95)),
       analysed: totalAnalysed,
       dropped: totalDropped,
     }
   }
 
-  /** Publishes changed states of `pipelines` and their channels. All other pipelines are forgotten. */
+  /** Publishes changed states of `pipelines` and their channels. The states of all other pipelines are deleted. */
   publishStates(pipelines: readonly number[]): void {
     const previous = this.#published
     this.#published = new Map()
@@ -76,9 +80,9 @@ export class StatusReporter {
     for (const id of pipelines) this.#publishChanges(id, channels.get(id) ?? [], previous)
   }
 
-  /** Publishes changed states of one pipeline and its channels, without evaluating the others. */
+  /** Publishes changed states of one pipeline and its channels. */
   publishPipelineState(pipeline: number): void {
-    this.#publishChanges(pipeline, this.#channelsOf(pipeline), this.#published)
+    this.#publishChanges(pipeline, this.#findChannels(pipeline), this.#published)
   }
 
   publishStatistics(): void {
@@ -105,7 +109,7 @@ export class StatusReporter {
     }
   }
 
-  #channelsOf(pipeline: number): ReportedChannel[] {
+  #findChannels(pipeline: number): ReportedChannel[] {
     return this.#options.channels().filter(({ plan }) => plan.pipeline === pipeline)
   }
 
@@ -114,17 +118,21 @@ export class StatusReporter {
     channels: readonly ReportedChannel[],
     previous: ReadonlyMap<string, string>,
   ): void {
-    const publishIfChanged = (subject: Subject, report: StateReport) => {
-      const key = JSON.stringify(subject)
-      const text = JSON.stringify(report)
-      const isChanged = previous.get(key) !== text
-      this.#published.set(key, text)
-      if (isChanged) this.#publishState(subject, report)
-    }
     const reports = channels.map(({ plan, state }) => ({ id: plan.id, source: plan.source, state }))
-    for (const { id, source, state } of reports) publishIfChanged({ channel: id, source, pipeline }, state)
+    for (const { id, source, state } of reports) {
+      this.#publishIfChanged({ channel: id, source, pipeline }, state, previous)
+    }
     const pipelineState = derivePipelineState(reports.map(({ source, state }) => ({ ...state, source })))
-    publishIfChanged({ channel: null, source: null, pipeline }, pipelineState)
+    this.#publishIfChanged({ channel: null, source: null, pipeline }, pipelineState, previous)
+  }
+
+  #publishIfChanged(subject: Subject, report: StateReport, previous: ReadonlyMap<string, string>): void {
+    const key = JSON.stringify(subject)
+    const reportText = JSON.stringify(report)
+    // Compared before the update, because `previous` may be the map that is updated.
+    const isChanged = previous.get(key) !== reportText
+    this.#published.set(key, reportText)
+    if (isChanged) this.#publishState(subject, report)
   }
 
   #publishState(subject: Subject, report: StateReport): void {
@@ -139,7 +147,7 @@ export class StatusReporter {
     })
   }
 
-  /** Operators follow pipelines; the states of single channels are logged at debug level. */
+  /** Operators monitor pipelines, so the states of single channels are logged only at debug level. */
   #logState({ channel, source, pipeline }: Subject, { state, reason }: StateReport): void {
     const { log } = this.#options
     if (channel !== null) {
@@ -150,5 +158,7 @@ export class StatusReporter {
     log[level]({ pipeline, state, reason }, 'pipeline state changed')
   }
 }
+
+const P95 = 0.95
 
 const roundToTenths = (value: number) => Math.round(value * 10) / 10

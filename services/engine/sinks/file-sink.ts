@@ -3,18 +3,19 @@ import { fileURLToPath } from 'node:url'
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts'
 import type { Sink, SinkRecord } from './sink.ts'
 
-/** Maximum number of bytes that wait for the disk. */
+/** Maximum size of the lines that wait for the disk. Beyond it, lines are lost and reported. */
 const MAX_QUEUED_BYTES = 8 << 20
-const CHUNK_BYTES = 1 << 20
+/** Maximum number of bytes in one write. */
+const MAX_CHUNK_BYTES = 1 << 20
 const RETRY_MS = 1000
 
 type ToLines = (record: SinkRecord) => readonly object[]
 
-/** Writes JSON lines, by default one per record. Lines that the disk does not accept in time are lost and reported. */
+/** Writes the results of each frame to a file as lines of JSON, by default as one line. The file is rotated when it is full. */
 export class FileSink implements Sink {
   readonly #path: string
   readonly #file: RotatingFile
-  readonly #chunkBytes: number
+  readonly #maxChunkBytes: number
   readonly #toLines: ToLines
   readonly #closing = new AbortController()
   #queue: Buffer[] = []
@@ -27,7 +28,7 @@ export class FileSink implements Sink {
     this.#path = options.path
     this.#toLines = toLines
     this.#file = new RotatingFile(options)
-    this.#chunkBytes = Math.min(CHUNK_BYTES, options.maxBytes)
+    this.#maxChunkBytes = Math.min(MAX_CHUNK_BYTES, options.maxBytes)
   }
 
   get failure(): string | undefined {
@@ -39,7 +40,7 @@ export class FileSink implements Sink {
     for (const line of this.#toLines(record)) this.#enqueue(Buffer.from(`${JSON.stringify(line)}\n`))
   }
 
-  /** Writes queued lines, unless the disk fails. */
+  /** Resolves when all queued lines have been written or the disk has failed. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#writing
@@ -64,35 +65,47 @@ export class FileSink implements Sink {
       } catch (error) {
         this.#error = (error as Error).message
         if (this.#closing.signal.aborted) break
+        // The wait ends early when the sink is closed.
         await sleep(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
         continue
       }
+
       this.#error = undefined
-      for (const { length } of this.#queue.splice(0, lines.length)) this.#queuedBytes -= length
+      const written = this.#queue.splice(0, lines.length)
+      for (const line of written) this.#queuedBytes -= line.length
     }
     this.#hasLostLines = false
     this.#writing = undefined
   }
 
-  /** The first lines that fit into a chunk, at least one. */
+  /** Returns as many lines as fit into one write, but at least one. */
   #nextChunk(): Buffer[] {
-    let bytes = 0
-    const end = this.#queue.findIndex(({ length }) => {
-      bytes += length
-      return bytes > this.#chunkBytes
-    })
-    return this.#queue.slice(0, end === -1 ? undefined : Math.max(1, end))
+    let chunkBytes = 0
+    let lineCount = 0
+    for (const line of this.#queue) {
+      chunkBytes += line.length
+      if (lineCount > 0 && chunkBytes > this.#maxChunkBytes) break
+      lineCount++
+    }
+    return this.#queue.slice(0, lineCount)
   }
 }
 
-/** Parses `file:///folder/name.jsonl?max_bytes=67108864&keep=5` or a bare path. Invalid parameters get their default. */
+const DEFAULT_MAX_BYTES = 64 << 20
+const DEFAULT_KEEP = 5
+
+/** Parses `file:///folder/name.jsonl?max_bytes=67108864&keep=5` or a bare path. Invalid parameters are ignored. */
 export function parseFileAddress(address: string): RotatingFileOptions {
   const url = new URL(address, 'file://')
   const { searchParams } = url
-  const maxBytes = parseWholeNumber(searchParams.get('max_bytes')) ?? 64 << 20
-  const keep = parseWholeNumber(searchParams.get('keep')) ?? 5
+  const maxBytes = parseWholeNumber(searchParams.get('max_bytes')) ?? DEFAULT_MAX_BYTES
+  const keep = parseWholeNumber(searchParams.get('keep')) ?? DEFAULT_KEEP
   url.search = ''
   return { path: fileURLToPath(url), maxBytes, keep }
 }
 
-const parseWholeNumber = (text: string | null) => (text && /^\d{1,15}$/.test(text) ? Number(text) : undefined)
+/** At most 15 digits, so that every number is exact. */
+function parseWholeNumber(text: string | null): number | undefined {
+  if (!text || !/^\d{1,15}$/.test(text)) return undefined
+  return Number(text)
+}

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+/** Where a file is, and when it is rotated: renamed to `path.1`, so that a new file is started. */
 export interface RotatingFileOptions {
   path: string
-  /** Maximum size of the file, in bytes, before it is rotated. */
+  /** The file is rotated before it exceeds this size. */
   maxBytes: number
-  /** Number of rotated files to keep; `path.1` is the newest. */
+  /** Number of rotated files to keep, named `path.1` (the newest), `path.2`, … */
   keep: number
 }
 
@@ -20,11 +21,12 @@ export class RotatingFile {
     this.#options = options
   }
 
-  /** Appends all of `bytes`, or nothing if it throws. */
+  /** Appends all bytes. If it throws, it has appended nothing. */
   async append(bytes: Uint8Array): Promise<void> {
     this.#file ??= await this.#open()
-    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes)
-      this.#file = await this.#rotate(this.#file)
+    const isFull = this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes
+    if (isFull) this.#file = await this.#rotate(this.#file)
+
     try {
       await this.#file.appendFile(bytes)
       this.#size += bytes.length
@@ -53,7 +55,8 @@ export class RotatingFile {
       this.#size = 0
       return full
     }
-    // The file may be missing: moved by an administrator, or rotated by an attempt that failed later.
+
+    // The file does not exist if an administrator has moved it, or after a rotation that failed halfway.
     if (existsSync(path)) await this.#shiftRotatedFiles()
     const file = await this.#open()
     await full.close()
@@ -62,8 +65,9 @@ export class RotatingFile {
 
   async #shiftRotatedFiles(): Promise<void> {
     const { path, keep } = this.#options
-    for (let age = keep - 1; age > 0; age--)
+    for (let age = keep - 1; age > 0; age--) {
       await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ignoreMissing)
+    }
     await rename(path, `${path}.1`)
   }
 }

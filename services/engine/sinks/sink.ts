@@ -3,41 +3,46 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 
-/** The results of an analysed frame: `pts` in 90 kHz ticks, `time` in RFC 3339. */
+/** The results of an analysed frame, which a channel writes to its sinks. */
 export interface SinkRecord {
   channel: number
   source: number
   pipeline: number
+  /** Number of the frame. */
   n: number
+  /** Presentation time in 90 kHz ticks. */
   pts: number
+  /** Time of the frame in RFC 3339. */
   time: string
   objects: readonly DetectedObject[]
   counters: Readonly<Counters>
   events: readonly EventData[]
 }
 
-/** Metadata of a record's frame. */
+/** The frame that a record describes. */
 export interface SinkFrame {
-  /** The stream was interrupted before this frame. */
+  /** Whether the stream was interrupted before this frame. */
   discontinuity: boolean
-  /** Epoch of the record's `pts`; null while media is disconnected. */
+  /** Identifies the time base of `pts`, which changes when the media service restarts; null while it is disconnected. */
   epoch: number | null
-  /** Size of the source's picture in pixels. */
+  /** Size of the picture of the source, in pixels. */
   width: number
   height: number
   /**
-   * Ring with frame `n` in the sink's view; undefined while media has not made it. With pacing `all` the frame is valid until
-   * `write` returns; otherwise it may be overwritten at any time.
+   * The ring buffer in shared memory with the picture of the frame in the view of the sink; undefined until the media
+   * service has created the buffer. With pacing `all` the picture is valid until `write` returns, otherwise it may be
+   * overwritten at any time.
    */
   ring: RingLocation | undefined
 }
 
-/** Writes results to an external system. Writing never blocks: records that cannot be written are lost, see `failure`. */
+/** Writes the results of channels to an external system, such as a file, a database or a video stream. */
 export interface Sink {
-  /** The view in which the sink needs pictures. Constant while the sink is open. */
+  /** Size and format of the pictures that the sink needs, if any. Constant while the sink is open. */
   readonly view?: ViewSpec
-  /** Called with the channels that feed the sink whenever they may have changed. */
+  /** Called whenever the channels that write to the sink may have changed. */
   setChannels?(channels: readonly ChannelPlan[]): void
+  /** Never blocks. Records that cannot be written are lost, and `failure` reports the loss. */
   write(record: SinkRecord, frame: SinkFrame): void
   /** Why records are being lost; undefined if none are. */
   readonly failure: string | undefined

@@ -1,6 +1,6 @@
 import { systemStatistics } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
-import { busyPercent, createSystemMeter, memoryInUse } from './system-meter.ts'
+import { computeBusyPercent, createSystemMeter, parseMemoryInUse } from './system-meter.ts'
 
 describe('system statistics', () => {
   test('describe this machine in the format of the contract', async () => {
@@ -12,8 +12,8 @@ describe('system statistics', () => {
   })
 
   test('report the busy share of all cores', () => {
-    expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(25)
-    expect(busyPercent({ busy: 1000, total: 10_000 }, { busy: 1000, total: 10_000 })).toBe(0)
+    expect(computeBusyPercent({ busy: 1000, total: 10_000 }, { busy: 1500, total: 12_000 })).toBe(25)
+    expect(computeBusyPercent({ busy: 1000, total: 10_000 }, { busy: 1000, total: 10_000 })).toBe(0)
   })
 
   test('do not count reclaimable memory as used', () => {
@@ -23,6 +23,6 @@ MemAvailable:    600 kB
 SwapTotal:       500 kB
 SwapFree:        300 kB
 `
-    expect(memoryInUse(meminfo)).toEqual({ mem_physical: 400 * 1024, mem_virtual: 600 * 1024 })
+    expect(parseMemoryInUse(meminfo)).toEqual({ mem_physical: 400 * 1024, mem_virtual: 600 * 1024 })
   })
 })

@@ -4,7 +4,7 @@ import type { SystemStatistics } from '@eyrie/contract'
 
 const INTERVAL_MS = 1000
 
-/** CPU and memory load of the machine that the engine runs on. */
+/** Measures the CPU and memory load of the machine. CPU load is averaged over the last second. */
 export interface SystemMeter {
   read(): Promise<SystemStatistics>
   stop(): void
@@ -15,14 +15,14 @@ export function createSystemMeter(): SystemMeter {
   let cpu = 0
   const timer = setInterval(() => {
     const current = readCpuTimes()
-    cpu = busyPercent(previous, current)
+    cpu = computeBusyPercent(previous, current)
     previous = current
   }, INTERVAL_MS)
   timer.unref()
   return {
     read: async () => ({
       cpu,
-      ...memoryInUse(await readFile('/proc/meminfo', 'utf8')),
+      ...parseMemoryInUse(await readFile('/proc/meminfo', 'utf8')),
       uptime: Math.round(process.uptime()),
       time: new Date().toISOString(),
     }),
@@ -30,32 +30,42 @@ export function createSystemMeter(): SystemMeter {
   }
 }
 
+/** CPU time since the start of the machine, in kernel ticks. */
 interface CpuTimes {
   busy: number
   total: number
 }
 
-/** CPU times of all cores, in kernel ticks. Faster than `os.cpus`, which also reads the frequency of every core. */
+/** Reads the sum over all cores from the first line of /proc/stat (proc_stat(5)), because `os.cpus` is slower. */
 function readCpuTimes(): CpuTimes {
   const [allCores = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softIrq = 0, steal = 0] = allCores
     .split(/ +/)
     .slice(1)
     .map(Number)
+
   const busy = user + nice + system + irq + softIrq + steal
   return { busy, total: busy + idle + iowait }
 }
 
-/** Percentage of all cores that was busy between two readings. */
-export function busyPercent(before: CpuTimes, now: CpuTimes): number {
+/** Returns the share of CPU time that was busy between two readings, in percent with one decimal. */
+export function computeBusyPercent(before: CpuTimes, now: CpuTimes): number {
   const total = now.total - before.total
-  return total > 0 ? Math.round((1000 * (now.busy - before.busy)) / total) / 10 : 0
+  if (total <= 0) return 0
+  const permille = Math.round((1000 * (now.busy - before.busy)) / total)
+  return permille / 10
 }
 
-/** Bytes in use of RAM, and of RAM and swap together. Reclaimable caches do not count as used. */
-export function memoryInUse(meminfo: string): Pick<SystemStatistics, 'mem_physical' | 'mem_virtual'> {
-  const bytes = (name: string) =>
-    1024 * Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0)
-  const physical = bytes('MemTotal') - bytes('MemAvailable')
-  return { mem_physical: physical, mem_virtual: physical + bytes('SwapTotal') - bytes('SwapFree') }
+/**
+ * Returns the bytes in use of RAM (physical), and of RAM and swap together (virtual), from the content of /proc/meminfo.
+ * Reclaimable caches do not count as used.
+ */
+export function parseMemoryInUse(meminfo: string): Pick<SystemStatistics, 'mem_physical' | 'mem_virtual'> {
+  const readBytes = (field: string) => {
+    const kibibytes = new RegExp(`^${field}: +(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0
+    return 1024 * Number(kibibytes)
+  }
+  const physical = readBytes('MemTotal') - readBytes('MemAvailable')
+  const swap = readBytes('SwapTotal') - readBytes('SwapFree')
+  return { mem_physical: physical, mem_virtual: physical + swap }
 }

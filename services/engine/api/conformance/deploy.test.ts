@@ -96,10 +96,38 @@ const deployment: Statement[] = [
     'a key that is not a position is rejected',
     allRevisions,
     async api => {
-      const crossing = { name: 'line-crossing', config: { '1': door } }
-      const { status, body } = await deploy(api, { sources: [cameraSource], elements: [crossing] })
-      expect([status, body.code]).toEqual([400, 'syntax'])
-      expect(body.reason.startsWith(`/0/${api.key}/0/config/1`), body.reason).toBe(true)
+      for (const key of ['1', '', ' ', 'door', '0,', '-1']) {
+        const crossing = { name: 'line-crossing', config: { [key]: door } }
+        const { status, body } = await deploy(api, { sources: [cameraSource], elements: [crossing] })
+        expect([status, body.code]).toEqual([400, 'syntax'])
+        const place = `/0/${api.key}/0/config/${key}: `
+        const problem = key === '1' ? 'source 1 does not exist: ' : `"${key}" does not name a source: `
+        expect(body.reason.startsWith(place + problem), body.reason).toBe(true)
+      }
+    },
+  ],
+  [
+    'a key that is not the id of a source is rejected when a pipeline is created or changed',
+    allRevisions,
+    async api => {
+      const { body: source } = await api.call('POST', '/sources', cameraSource)
+      const elementsOf = (key: string) => [{ name: 'line-crossing', config: { [key]: door } }]
+      const created = await api.call('POST', '/pipelines', { elements: elementsOf(String(source.id)) })
+      expect(created.status).toBe(201)
+      for (const key of ['', 'door', `${source.id},`, '99999']) {
+        const body = { elements: elementsOf(key) }
+        for (const answer of [
+          await api.call('POST', '/pipelines', body),
+          await api.call('PUT', `/pipelines/${created.body.id}`, body),
+          await api.call('PATCH', `/pipelines/${created.body.id}`, body),
+        ]) {
+          expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
+          const problem =
+            key === '99999' ? 'source 99999 does not exist: ' : `"${key}" does not name a source: `
+          const place = `/elements/0/config/${key}: `
+          expect(answer.body.reason.startsWith(place + problem), answer.body.reason).toBe(true)
+        }
+      }
     },
   ],
   [

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { generateIssuerKeys, signPool } from '@eyrie/license'
 import { expect, onTestFinished, test } from 'vitest'
 import { v2AndV3 } from '../../../../test/fixtures/engine/conformance.ts'
@@ -11,7 +11,7 @@ const gold = { version: 1, customer: 'acme', subscription: 'gold', pool: 'box-1'
 const { version: _, ...entry } = gold
 
 test.each(v2AndV3)(
-  'in %s another license is 409 without force and replaces the first one with force',
+  'in %s another license is rejected with 409 without force, and replaces the first license with force',
   async revision => {
     const folder = createTemporaryFolder()
     const issuer = generateIssuerKeys()
@@ -23,12 +23,12 @@ test.each(v2AndV3)(
     onTestFinished(() => engine.stop())
     const call = getRevision(revision)
 
-    expect((await call('POST', '/activation', communityLicense)).status).toBe(200)
+    expect((await call('POST', '/activation', COMMUNITY_LICENSE)).status).toBe(200)
     expect(await call('POST', '/activation', gold)).toMatchObject({
       status: 409,
       body: { code: 'activation', reason: expect.any(String) },
     })
-    expect((await call('GET', '/activation')).body.license).toEqual(communityLicense)
+    expect((await call('GET', '/activation')).body.license).toEqual(COMMUNITY_LICENSE)
     expect(await call('POST', '/activation?force=true', gold)).toMatchObject({
       status: 200,
       body: { activated: true, license: gold },

@@ -145,7 +145,7 @@ describe.each(all)('%s', revision => {
 })
 
 describe('one configuration', () => {
-  test('is the same in all revisions; a revision does not change fields that it lacks', async () => {
+  test('is the same in all revisions, and an edit retains the fields that the revision lacks', async () => {
     const [v1, v2, v3] = all.map(revision => callOf(revision)) as [Call, Call, Call]
     const source = (await v3('POST', '/sources', { ...cameraSource, decoder: 'ffmpeg' })).body.id
     const pipeline = (await v3('POST', '/pipelines', { elements: countingElements, priority: 9 })).body.id

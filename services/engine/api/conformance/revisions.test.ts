@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import type { Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ApiRevision, startEngine } from '../../../../test/fixtures/engine/engine.ts'
@@ -122,8 +122,8 @@ describe('engine without activation', () => {
       status: 403,
       body: { code: 'activation' },
     })
-    expect((await call('POST', '/activation', communityLicense)).body.activated).toBe(true)
-    expect((await call('POST', '/activation?force=true', communityLicense)).status).toBe(200)
+    expect((await call('POST', '/activation', COMMUNITY_LICENSE)).body.activated).toBe(true)
+    expect((await call('POST', '/activation?force=true', COMMUNITY_LICENSE)).status).toBe(200)
     expect((await call('POST', '/configuration', deployment)).status).toBe(200)
   })
 

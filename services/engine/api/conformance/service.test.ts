@@ -1,4 +1,4 @@
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { describe, expect } from 'vitest'
 import {
   allRevisions,
@@ -135,7 +135,7 @@ const service: Statement[] = [
 const refusedLicense =
   (change: object): Statement[2] =>
   async ({ call }) => {
-    const answer = await call('POST', '/activation', { ...communityLicense, ...change })
+    const answer = await call('POST', '/activation', { ...COMMUNITY_LICENSE, ...change })
     expect([answer.status, answer.body.code]).toEqual([400, 'syntax'])
     expect(answer.body.reason.startsWith(`/${Object.keys(change)[0]}: `), answer.body.reason).toBe(true)
   }
@@ -155,7 +155,7 @@ const license: Statement[] = [
     'a license that is not in the pool is invalid',
     v2AndV3,
     async ({ call }) => {
-      const answer = await call('POST', '/activation?force=true', { ...communityLicense, customer: 'acme' })
+      const answer = await call('POST', '/activation?force=true', { ...COMMUNITY_LICENSE, customer: 'acme' })
       expect([answer.status, answer.body.code]).toEqual([400, 'license'])
     },
   ],
@@ -163,10 +163,10 @@ const license: Statement[] = [
     'activate and get activation return activated, activated_at and the license',
     v2AndV3,
     async ({ call }) => {
-      const answer = await call('POST', '/activation', communityLicense)
+      const answer = await call('POST', '/activation', COMMUNITY_LICENSE)
       const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
-      expect(answer).toMatchObject({ status: 200, body: { activated: true, license: communityLicense } })
-      expect(answer.body).toEqual({ activated: true, activated_at: at, license: communityLicense })
+      expect(answer).toMatchObject({ status: 200, body: { activated: true, license: COMMUNITY_LICENSE } })
+      expect(answer.body).toEqual({ activated: true, activated_at: at, license: COMMUNITY_LICENSE })
       expect((await call('GET', '/activation')).body).toEqual(answer.body)
     },
   ],
@@ -175,7 +175,7 @@ const license: Statement[] = [
     v2AndV3,
     async ({ call }) => {
       const before = (await call('GET', '/activation')).body
-      expect((await call('POST', '/activation', communityLicense)).body).toEqual(before)
+      expect((await call('POST', '/activation', COMMUNITY_LICENSE)).body).toEqual(before)
     },
   ],
   [
@@ -183,7 +183,7 @@ const license: Statement[] = [
     v2AndV3,
     async ({ call }) => {
       const before = (await call('GET', '/activation')).body
-      const { body, status } = await call('POST', '/activation?force=true', communityLicense)
+      const { body, status } = await call('POST', '/activation?force=true', COMMUNITY_LICENSE)
       expect(status).toBe(200)
       expect(Date.parse(body.activated_at)).toBeGreaterThan(Date.parse(before.activated_at))
     },
@@ -192,7 +192,7 @@ const license: Statement[] = [
     'force is a boolean',
     v2AndV3,
     async ({ call }) =>
-      expect(await call('POST', '/activation?force=perhaps', communityLicense)).toMatchObject({
+      expect(await call('POST', '/activation?force=perhaps', COMMUNITY_LICENSE)).toMatchObject({
         status: 400,
         body: { code: 'syntax' },
       }),

@@ -1,3 +1,4 @@
+import type { DiskMonitor } from '@eyrie/kit'
 import type { Tracer } from '@eyrie/kit/tracer'
 import type { Activation } from '../../activation/activation.ts'
 import type { Admission } from '../../admission/admission.ts'
@@ -14,13 +15,14 @@ import type { SystemMeter } from '../../statistics/system-meter.ts'
 /** The components of the engine that the API serves. */
 export interface ApiContext {
   version: string
-  /** Authenticates requests between the services; media verifies stream tickets with it. */
+  /** Authenticates requests between the services. Stream tickets are signed with it. */
   internalToken: string | undefined
   activation: Activation
   admission: Admission
   cameras: Cameras
   catalog: Catalog
   configuration: Configuration
+  disk: DiskMonitor
   runtime: Runtime
   meter: SystemMeter
   output: Output

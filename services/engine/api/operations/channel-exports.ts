@@ -13,12 +13,17 @@ import { findShapes } from '../../pictures/drawing.ts'
 import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
+/**
+ * The operations on exports, which are what other systems read from the engine: the live streams of sources, and the channels
+ * with their properties. A channel is a pipeline that analyses one source.
+ */
+
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
-/** How long static metadata is awaited; opening a model takes longest. */
+/** Elements open within this time, even if they load a large model. */
 const MAX_OPENING_MS = 5000
 
-/** One stream for each source, with the same id. Empty while media is disconnected. */
+/** Lists one stream for each source, with the same id. Empty while the media service is disconnected. */
 export function listStreams({ configuration, runtime }: ExportContext): Stream[] {
   if (!runtime.streamServer()) return []
   return configuration.sources.list().value.map(({ id }) => ({ id, sources: [id] }))
@@ -30,14 +35,17 @@ export function listChannels(context: ExportContext): Channel[] {
     .map(channel => ({ ...channel, stream: findStream(context, channel) }))
 }
 
-/** Throws `EyrieError`: `id` for an unknown source, `unavailable` while media is disconnected. */
+/**
+ * Issues a ticket with which a browser can read the stream of a source from the media service. Throws `EyrieError`: `id`
+ * if the source is unknown, `unavailable` while the media service is disconnected.
+ */
 export function issueTicket(
   { configuration, runtime, internalToken = '' }: ExportContext & Pick<ApiContext, 'internalToken'>,
   id: number,
 ): StreamTicket {
   configuration.sources.get(id)
   const server = runtime.streamServer()
-  if (!server) throw new EyrieError('unavailable', 'media is not connected')
+  if (!server) throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   const expires = Date.now() + TICKET_LIFETIME_S * 1000
   return {
     ticket: signTicket(internalToken, { stream: String(id), expires }),
@@ -46,7 +54,9 @@ export function issueTicket(
   }
 }
 
-/** The static metadata of a channel, such as its lines and zones. Throws `EyrieError` (`id`). */
+/**
+ * Reads the static metadata of a channel, such as its lines and zones. Throws `EyrieError` (`id`) if the channel is unknown.
+ */
 export async function readStaticMetadata(
   context: ExportContext,
   id: number,
@@ -57,8 +67,8 @@ export async function readStaticMetadata(
 }
 
 /**
- * The requested properties of the requested channels by channel id. Without `ids`, all channels; without `props`, all
- * properties. Throws `EyrieError` (`id`).
+ * Reads properties of channels, by channel id. Without `ids`, all channels are read; without `props`, all properties. Throws
+ * `EyrieError` (`id`) if a channel is unknown.
  */
 export async function readChannelProperties(
   context: ExportContext,
@@ -66,13 +76,15 @@ export async function readChannelProperties(
   props: ChannelProperty[] | undefined,
   format: StaticFormat,
 ): Promise<Record<string, ChannelProperties>> {
-  const entries = findChannels(context, ids).map(async channel => {
+  const channels = findChannels(context, ids)
+  const entries = channels.map(async channel => {
     const readers = createPropertyReaders(context, channel, format)
     return [channel.id, await readProperties(readers, props)] as const
   })
   return Object.fromEntries(await Promise.all(entries))
 }
 
+/** A function for each property, because some properties are expensive to read. */
 type PropertyReaders = {
   [Property in ChannelProperty]: () => ChannelProperties[Property] | Promise<ChannelProperties[Property]>
 }
@@ -102,7 +114,7 @@ async function readProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Elements publish their metadata when they have opened, which is some time after the channel was created. */
+/** Waits until the elements of the channel are open, because only open elements have metadata. */
 async function awaitMetadata(
   { runtime }: ExportContext,
   channel: number,
@@ -117,22 +129,30 @@ function findStream({ runtime }: ExportContext, { source }: ChannelPlan): Channe
   return server ? { id: source, hostname: server.hostname, port: server.port } : null
 }
 
+/** Throws `EyrieError` (`id`) if a channel is unknown. */
 function findChannels({ configuration }: ExportContext, ids: number[] | undefined): ChannelPlan[] {
   const channels = configuration.channels()
-  const missing = ids?.filter(id => !channels.some(channel => channel.id === id)) ?? []
+  if (!ids) return channels
+  const missing = ids.filter(id => !channels.some(channel => channel.id === id))
   if (missing.length > 0)
     throw new EyrieError('id', `unknown channels: ${missing.join(', ')}`, { value: { channels: missing } })
-  return channels.filter(({ id }) => !ids || ids.includes(id))
+  return channels.filter(({ id }) => ids.includes(id))
 }
 
-/** Static metadata unchanged (`pass`), flattened (`formatter_a`) or as a list of shapes to draw (`formatter_b`). */
+/** Returns static metadata unchanged (`pass`), flattened (`formatter_a`) or as a list of shapes to draw (`formatter_b`). */
 export function formatMetadata(metadata: Record<string, unknown>, format: StaticFormat): unknown {
-  if (format === 'formatter_a') return Object.fromEntries(flatten(metadata, ''))
-  return format === 'formatter_b' ? findShapes(metadata) : metadata
+  switch (format) {
+    case 'pass':
+      return metadata
+    case 'formatter_a':
+      return Object.fromEntries(flatten(metadata, ''))
+    case 'formatter_b':
+      return findShapes(metadata)
+  }
 }
 
-/** All scalar values with their dotted paths, such as `line-crossing.lines.0.name`. */
-function flatten(value: unknown, path: string): [string, unknown][] {
+/** Lists all scalar values with their dotted paths, such as `line-crossing.lines.0.name`. */
+function flatten(value: unknown, path: string): [path: string, value: unknown][] {
   if (value === null || typeof value !== 'object') return [[path, value]]
-  return Object.entries(value).flatMap(([key, part]) => flatten(part, path ? `${path}.${key}` : key))
+  return Object.entries(value).flatMap(([key, nested]) => flatten(nested, path ? `${path}.${key}` : key))
 }

@@ -2,18 +2,22 @@ import type { Pipeline } from '@eyrie/contract'
 import type { connectionRoutes } from '@eyrie/contract/engine-route'
 import type { z } from 'zod'
 import type { Configuration } from '../../configuration/configuration.ts'
-import type { Tagged } from '../../configuration/etag.ts'
+import type { WithEtag } from '../../configuration/etag.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
+/** The routes that connect and disconnect, in the API revision whose pipelines have the form `Representation`. */
 type ConnectionRoutes<Representation> = ReturnType<typeof connectionRoutes<z.ZodType<Representation>>>
 
-/** Connects and disconnects sources and sinks. Replies with the pipeline in the representation of the API revision. */
+/**
+ * Binds the routes that connect sources and sinks to pipelines, or disconnect them. They reply with the pipeline in the
+ * representation of an API revision.
+ */
 export function createConnectionOperations<Representation>(
   routes: ConnectionRoutes<Representation>,
   { connect, disconnect }: Pick<Configuration, 'connect' | 'disconnect'>,
   toRepresentation: (pipeline: Pipeline) => Representation,
 ): Operation[] {
-  const toReply = ({ value, etag }: Tagged<Pipeline>) => ({ value: toRepresentation(value), etag })
+  const toReply = ({ value, etag }: WithEtag<Pipeline>) => ({ value: toRepresentation(value), etag })
   return [
     operation(routes.connectSources, async ({ params, query, body, ifMatch }) =>
       toReply(await connect(params.id, 'sources', body, ifMatch, query.override)),

@@ -2,10 +2,11 @@ import { hostname } from 'node:os'
 import type { About, EngineHealth } from '@eyrie/contract'
 import type { ApiContext } from './api-context.ts'
 
-/** The engine is healthy (`ok`) while its API answers; the other fields help an operator to find a fault. */
+/** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
 export function readHealth({
   activation,
   configuration,
+  disk,
   runtime,
   output,
   pictures,
@@ -18,7 +19,7 @@ export function readHealth({
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
-    alarms: listAlarms({ output, pictures }),
+    alarms: listAlarms({ disk, output, pictures }),
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
     channels,
@@ -26,19 +27,25 @@ export function readHealth({
   }
 }
 
-/** Conditions under which messages or pictures are lost until an operator acts. */
-export function listAlarms({ output, pictures }: Pick<ApiContext, 'output' | 'pictures'>): string[] {
+/** Lists the conditions that require action by an operator, because something is or will be lost. */
+export function listAlarms({
+  disk,
+  output,
+  pictures,
+}: Pick<ApiContext, 'disk' | 'output' | 'pictures'>): string[] {
   const pictureFailure = pictures.failure()
-  return [...output.status().alarms, ...(pictureFailure ? [pictureFailure] : [])]
+  const pictureAlarms = pictureFailure ? [pictureFailure] : []
+  return [...disk.alarms(), ...output.status().alarms, ...pictureAlarms]
 }
 
+/** Returns the versions of the engine, its API and its runtime. */
 export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' | 'runtime'>): About {
   return {
     name: 'Eyrie',
     version,
     api_versions: ['v1', 'v2', 'v3'],
     node: process.version,
-    gstreamer: runtime.streamServer()?.gstreamer ?? 'unknown: media is not connected',
+    gstreamer: runtime.streamServer()?.gstreamer ?? 'unknown: the media service is not connected',
     hostname: hostname(),
   }
 }

@@ -5,10 +5,12 @@ import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
+// The parts of the routes that the operations below depend on.
+
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
 type OptionalId = { id?: number | undefined }
-/** Sinks do not accept an override, because they need no capacity. */
+/** The routes of sinks have no override, because sinks need no capacity. */
 type OptionalOverride = { query?: z.ZodType<{ override?: Override | undefined }> }
 
 /** The six routes of sources, sinks and pipelines. */
@@ -21,12 +23,13 @@ interface ResourceRoutes<Stored, Input> {
   remove: RouteWithId & { query: z.ZodType<{ force: boolean }>; response: null }
 }
 
-/** Resources as the API serves them. */
+/** The operations on resources that the API offers. */
 export type ServedResources<Stored extends { id: number }, Input> = Omit<
   Resources<Stored, Input>,
   'change' | 'updateFrom'
 >
 
+/** Binds the routes of sources, sinks or pipelines. */
 export function createResourceOperations<Stored extends { id: number }, Input>(
   routes: ResourceRoutes<Stored, Input>,
   resources: ServedResources<Stored, Input>,

@@ -3,66 +3,76 @@ import { syntaxError } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 
-const property = z.looseObject({ type: z.string().optional() })
-const parameters = z.looseObject({
-  properties: z.record(z.string(), property).default({}),
-  required: z.array(z.string()).default([]),
-})
-const paramsSchema = z.union([z.looseObject({ oneOf: z.array(parameters) }), parameters])
-
-type Parameters = z.infer<typeof parameters>
-
-/** Expands elements from the short to the long form. `path` is the JSON pointer to the list. */
+/**
+ * v1 and v2 of the API accept an element of a pipeline in short form: the name and the arguments, separated by colons, such as
+ * `image-resize:640:360`. The long form is `{ name: 'image-resize', args: { width: 640, height: 360 } }`.
+ */
 export type ExpandElements = (elements: PipelineElementV2[], path: string) => PipelineElement[]
 
-/** Reads the catalog at each call, because plugins can change at any time. */
+/**
+ * Creates a function that expands elements to the long form. `path` is the JSON pointer to the elements. The catalog is read
+ * at each call, because plugins may be added or removed at any time.
+ */
 export function createElementExpander(catalog: Pick<Catalog, 'elements'>): ExpandElements {
   return (elements, path) => {
-    const known = catalog.elements()
-    return elements.map((element, index) => expandElement(element, known, `${path}/${index}`))
+    const catalogElements = catalog.elements()
+    return elements.map((element, index) => expandElement(element, catalogElements, `${path}/${index}`))
   }
 }
 
 /**
- * Expands an element from the short form `name:arg:arg`. Arguments are positional, in the order of the properties of the
- * element's schema; an empty argument is omitted. If the schema has variants, the first one that accepts this number of
- * arguments is used. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments.
+ * Expands an element from the short form. Arguments have the order of the properties in the schema of the element; an empty
+ * argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments.
  */
 export function expandElement(
   element: PipelineElementV2,
-  catalog: CatalogElement[],
+  catalogElements: CatalogElement[],
   path: string,
 ): PipelineElement {
   if (typeof element !== 'string') return element
-  const [name = '', ...values] = element.split(':')
-  const catalogElement = catalog.find(candidate => candidate.name === name)
-  if (!catalogElement || values.length === 0) return { name }
-  const { properties } = selectVariant(catalogElement, values.length)
-  const names = Object.keys(properties)
-  if (values.length > names.length)
-    throw syntaxError(
-      path,
-      `${name} accepts at most ${names.length} arguments: ${[name, ...names].join(':')}`,
-    )
-  const args = new Map<string, unknown>()
-  for (const [index, text] of values.entries()) {
-    const key = names[index]!
-    if (text !== '') args.set(key, parseArgument(text, properties[key]!))
+  const [name = '', ...texts] = element.split(':')
+  const catalogElement = catalogElements.find(candidate => candidate.name === name)
+  // The validation of the pipeline reports unknown elements later.
+  if (!catalogElement || texts.length === 0) return { name }
+
+  const parameters = Object.entries(findVariant(catalogElement, texts.length).properties)
+  if (texts.length > parameters.length) {
+    const usage = [name, ...parameters.map(([parameter]) => parameter)].join(':')
+    throw syntaxError(path, `${name} accepts at most ${parameters.length} arguments: ${usage}`)
+  }
+
+  const args: [name: string, value: unknown][] = []
+  for (const [index, text] of texts.entries()) {
+    const [parameter, schema] = parameters[index]!
+    if (text !== '') args.push([parameter, parseArgument(text, schema)])
   }
   return { name, args: Object.fromEntries(args) }
 }
 
-function selectVariant({ params_schema }: CatalogElement, count: number): Parameters {
-  const schema = paramsSchema.parse(params_schema ?? {})
-  if (!('oneOf' in schema)) return schema as Parameters
-  const variants = schema.oneOf as Parameters[]
-  const accepts = ({ properties, required }: Parameters) =>
-    count >= required.length && count <= Object.keys(properties).length
+/** The keywords of an element's JSON Schema that the short form depends on. */
+const parameterSchema = z.looseObject({ type: z.string().optional() })
+const variantSchema = z.looseObject({
+  properties: z.record(z.string(), parameterSchema).default({}),
+  required: z.array(z.string()).default([]),
+})
+type Variant = z.infer<typeof variantSchema>
+
+/** The variants of the parameters: the alternatives in `oneOf`, or the schema itself. */
+const variantsSchema = z.union([
+  z.looseObject({ oneOf: z.array(variantSchema) }).transform(({ oneOf }) => oneOf),
+  variantSchema.transform(variant => [variant]),
+])
+
+/** Returns the first variant that accepts this number of arguments, or else the first one. */
+function findVariant({ params_schema }: CatalogElement, argumentCount: number): Variant {
+  const variants = variantsSchema.parse(params_schema ?? {})
+  const accepts = ({ properties, required }: Variant) =>
+    argumentCount >= required.length && argumentCount <= Object.keys(properties).length
   return variants.find(accepts) ?? variants[0]!
 }
 
-/** Invalid values remain text; the schema of the element rejects them later. */
-function parseArgument(text: string, { type }: z.infer<typeof property>): unknown {
+/** Text that is not valid JSON is returned unchanged: the schema of the element rejects it later if necessary. */
+function parseArgument(text: string, { type }: z.infer<typeof parameterSchema>): unknown {
   if (type === 'string') return text
   try {
     return JSON.parse(text)

@@ -4,12 +4,14 @@ import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { authenticate } from './authentication.ts'
 
-const ask = async (tokens: string[], url: string, headers: Record<string, string> = {}) => {
+const request = (tokens: string[], url: string, headers: Record<string, string> = {}) => {
   const app = new Hono()
   app.onError(createErrorHandler(createLog('test', 'silent')))
   app.get('*', authenticate(tokens), c => c.text('inside'))
-  return (await app.request(url, { headers })).status
+  return app.request(url, { headers })
 }
+
+const ask = async (...args: Parameters<typeof request>) => (await request(...args)).status
 
 describe('authentication with tokens', () => {
   test.each([
@@ -21,6 +23,16 @@ describe('authentication with tokens', () => {
     ['', 401],
   ])('answers the header %j with %i', async (Authorization, status) => {
     expect(await ask(['first', 'second'], 'http://box/api/v3/about', { Authorization })).toBe(status)
+  })
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['is missing', {}, /^the request contains no token: send Authorization: Bearer <token>; /],
+    ['is wrong', { Authorization: 'Bearer third' }, /^the engine does not accept this token; /],
+  ])('tells a client whose token %s, and where to find one', async (_, headers, problem) => {
+    const response = await request(['first'], 'http://box/api/v3/about', headers)
+    const { reason } = (await response.json()) as { reason: string }
+    expect(reason).toMatch(problem)
+    expect(reason).toMatch(/EYRIE_ENGINE_TOKENS.* secrets\/engine-token/)
   })
 
   test('accepts a token in the query only for WebSockets, because queries appear in logs', async () => {

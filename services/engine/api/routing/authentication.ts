@@ -1,30 +1,51 @@
 import { EyrieError } from '@eyrie/contract'
 import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-control'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 
 /**
- * Requires one of the tokens as a bearer token, or as `?access_token=` on a WebSocket, because browsers cannot set
- * headers there. Without any tokens the engine listens on the loopback interface only. Requests must then come from a
- * loopback origin, so that no other web page can reach the engine through the browser of a visitor.
+ * Creates the middleware that rejects requests without one of these tokens. If there are no tokens, the engine listens on
+ * the loopback interface only, and the middleware rejects requests from elsewhere.
  */
 export function authenticate(tokens: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
-    const isSocket = c.req.header('Upgrade')?.toLowerCase() === 'websocket'
-    const token =
-      parseBearerToken(c.req.header('Authorization')) ?? (isSocket ? c.req.query('access_token') : undefined)
-    if (tokens.length > 0 && !isKnownToken(token, tokens)) {
-      c.header('WWW-Authenticate', 'Bearer')
-      throw new EyrieError('auth', 'the token is missing or invalid: send Authorization: Bearer <token>')
-    }
-    if (tokens.length === 0 && ![c.req.url, c.req.header('Origin')].every(isLoopbackUrl))
-      throw new EyrieError(
-        'auth',
-        'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',
-      )
+    if (tokens.length > 0) assertKnownToken(c, tokens)
+    else assertFromLoopback(c)
     await next()
   }
 }
 
-function isLoopbackUrl(url: string | undefined): boolean {
-  return url === undefined || (URL.canParse(url) && isLoopback(new URL(url).hostname))
+const VALID_TOKENS =
+  'valid ones are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
+
+function assertKnownToken(c: Context, tokens: readonly string[]): void {
+  const token = readToken(c)
+  if (isKnownToken(token, tokens)) return
+  c.header('WWW-Authenticate', 'Bearer')
+  const problem =
+    token === undefined
+      ? 'the request contains no token: send Authorization: Bearer <token>'
+      : 'the engine does not accept this token'
+  throw new EyrieError('auth', `${problem}; ${VALID_TOKENS}`)
+}
+
+/** Reads the bearer token, or `?access_token=` on a WebSocket, because browsers cannot set headers there. */
+function readToken(c: Context): string | undefined {
+  const bearerToken = parseBearerToken(c.req.header('Authorization'))
+  if (bearerToken !== undefined) return bearerToken
+  const isWebSocket = c.req.header('Upgrade')?.toLowerCase() === 'websocket'
+  return isWebSocket ? c.req.query('access_token') : undefined
+}
+
+/** Also checks the origin, so that no web page from elsewhere can reach the engine through the browser of a visitor. */
+function assertFromLoopback(c: Context): void {
+  const origin = c.req.header('Origin')
+  if (isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin))) return
+  throw new EyrieError(
+    'auth',
+    'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',
+  )
+}
+
+function isLoopbackUrl(url: string): boolean {
+  return URL.canParse(url) && isLoopback(new URL(url).hostname)
 }

@@ -1,61 +1,81 @@
-import { type ErrorCode, errorBody, errorTable } from '@eyrie/contract/errors'
+import { ERROR_TABLE, type ErrorCode, errorBody } from '@eyrie/contract/errors'
 import type { Route } from '@eyrie/contract/routes-v3'
+import { jsonContent } from '@eyrie/kit/api-docs'
 import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { acceptsPreference } from './send-reply.ts'
 
 /** Errors that every operation can return, in addition to the errors of its route. */
-export const commonErrors: readonly ErrorCode[] = ['auth', 'internal']
-const bodyErrors: readonly ErrorCode[] = ['size', 'type']
+export const COMMON_ERRORS: readonly ErrorCode[] = ['auth', 'internal']
+const BODY_ERRORS: readonly ErrorCode[] = ['size', 'type']
 
-/** The OpenAPI description of a route. */
+/** A successful response with a picture. */
+export const JPEG_RESPONSE = {
+  description: 'Success',
+  content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
+} as const
+
+/** Returns the OpenAPI description of a route. */
 export function describeRoute(route: Route): RouteConfig {
-  const { method, path, summary, params, query, body, status, unchangedStatus, response, errors } = route
-  const { conflictBody = errorBody } = route
-  const codes = [...errors, ...(body ? bodyErrors : []), ...commonErrors]
+  const { method, path, summary } = route
   return {
     method,
     path,
     summary,
     security: [{ bearer: [] }],
-    request: {
-      ...(params && { params }),
-      ...(query && { query }),
-      ...(body && { body: { required: true, content: describeBody(body, route) } }),
-      ...(method !== 'get' && { headers: describeHeaders(route) }),
-    },
-    responses: {
-      [status]: {
-        description: 'Success',
-        ...(response && { content: json(withMinimalForm(response, route)) }),
-      },
-      ...(acceptsPreference(route) &&
-        status !== 201 && { 204: { description: 'Success, if requested with `Prefer: return=minimal`' } }),
-      ...(unchangedStatus &&
-        response && { [unchangedStatus]: { description: 'Already exists', content: json(response) } }),
-      ...errorResponses(codes, conflictBody),
-    },
+    request: describeRequest(route),
+    responses: { ...describeSuccess(route), ...describeErrors(route) },
   }
 }
 
-/** The responses for these errors by status. `conflict` is the body of 409. */
-export function errorResponses(codes: readonly ErrorCode[], conflict: z.ZodType = errorBody) {
-  const codesByStatus = Map.groupBy(codes, code => errorTable[code].status)
-  return Object.fromEntries(
-    [...codesByStatus].map(([status, codes]) => [
-      status,
-      {
-        description: codes.map(code => `\`${code}\`: ${errorTable[code].meaning}`).join('; '),
-        content: json(status === errorTable.reference.status ? conflict : errorBody),
-      },
-    ]),
-  )
+function describeRequest(route: Route): RouteConfig['request'] {
+  const { method, params, query, body } = route
+  return {
+    ...(params && { params }),
+    ...(query && { query }),
+    ...(body && { body: { required: true, content: describeBody(body, route) } }),
+    ...(method !== 'get' && { headers: describeHeaders(route) }),
+  }
 }
 
-const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
+/** Returns the successful responses by status. */
+function describeSuccess(route: Route): RouteConfig['responses'] {
+  const { status, unchangedStatus, response } = route
+  const responses: RouteConfig['responses'] = {
+    [status]: {
+      description: 'Success',
+      ...(response && { content: jsonContent(withMinimalForm(response, route)) }),
+    },
+  }
+  // The minimal response to a creation is not empty: see `withMinimalForm`.
+  const hasEmptyMinimalForm = acceptsPreference(route) && status !== 201
+  if (hasEmptyMinimalForm)
+    responses[204] = { description: 'Success, if requested with `Prefer: return=minimal`' }
+  if (unchangedStatus && response)
+    responses[unchangedStatus] = { description: 'Already exists', content: jsonContent(response) }
+  return responses
+}
+
+function describeErrors({ errors, body, conflictBody }: Route): RouteConfig['responses'] {
+  return errorResponses([...errors, ...(body ? BODY_ERRORS : []), ...COMMON_ERRORS], conflictBody)
+}
+
+/** Returns the responses for these errors by status. `conflictBody` is the body of status 409. */
+export function errorResponses(codes: readonly ErrorCode[], conflictBody: z.ZodType = errorBody) {
+  const codesByStatus = Map.groupBy(codes, code => ERROR_TABLE[code].status)
+  const responses: Record<number, { description: string; content: ReturnType<typeof jsonContent> }> = {}
+  for (const [status, codesOfStatus] of codesByStatus) {
+    const meanings = codesOfStatus.map(code => `\`${code}\`: ${ERROR_TABLE[code].meaning}`)
+    responses[status] = {
+      description: meanings.join('; '),
+      content: jsonContent(status === 409 ? conflictBody : errorBody),
+    }
+  }
+  return responses
+}
 
 const describeBody = (body: z.ZodType, { contentType, method }: Route) => ({
-  ...(contentType ? { [contentType]: { schema: body } } : json(body)),
+  ...(contentType ? { [contentType]: { schema: body } } : jsonContent(body)),
   ...(method === 'patch' && { 'application/merge-patch+json': { schema: body } }),
 })
 

@@ -1,6 +1,8 @@
 import type { Route } from '@eyrie/contract/routes-v3'
 import type { z } from 'zod'
 
+// The schemas of a route define the types of its requests and responses. These types are derived from them.
+
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 type Part<R, Name extends string> = Name extends keyof R ? Parsed<R[Name]> : undefined
 
@@ -20,7 +22,7 @@ export interface Reply<Value = unknown> {
   unchanged?: boolean
 }
 
-/** A route of the contract with its handler. */
+/** An operation of the API: a route, and the handler that runs when a client requests the route. */
 export interface Operation {
   route: Route
   handle(input: Input<Route>): Reply | Promise<Reply>
@@ -31,5 +33,6 @@ export function operation<const R extends Route>(
   route: R,
   handle: (input: Input<R>) => Reply<Parsed<R['response']>> | Promise<Reply<Parsed<R['response']>>>,
 ): Operation {
+  // `Operation` does not know the types of this route, so the input, which `readInput` has validated, needs a cast.
   return { route, handle: input => handle(input as never) }
 }

@@ -1,4 +1,3 @@
-import { EyrieError } from '@eyrie/contract'
 import { listRoutes, type Route } from '@eyrie/contract/engine-route'
 import { routesV1 } from '@eyrie/contract/routes-v2'
 import { createErrorHandler } from '@eyrie/kit/http-errors'
@@ -10,7 +9,10 @@ import { type Operation, operation } from '../routing/operation.ts'
 import { deployV2 } from '../v2/v2-deployment.ts'
 import { createSharedOperations } from '../v2/v2-operations.ts'
 
-/** The operations of v1. It shares most of them with v2, but has no activation and omits ids from single resources. */
+/**
+ * Creates the operations of v1, the oldest revision of the API. Most of them are those of v2. In v1, a single resource is
+ * returned without its id, and a deployment requires no activation.
+ */
 export function createV1Operations(context: ApiContext): Operation[] {
   return [
     ...createSharedOperations(context).map(toV1),
@@ -21,30 +23,36 @@ export function createV1Operations(context: ApiContext): Operation[] {
 }
 
 const { source, sink, pipeline } = routesV1
-const routesWithoutId: ReadonlySet<Route> = new Set<Route>(
-  [source, sink, pipeline].flatMap(({ get, update }) => [get, update]),
-)
 
+/** The routes that return a single resource. */
+const ROUTES_WITHOUT_ID: ReadonlySet<Route> = new Set<Route>([
+  source.get,
+  source.update,
+  sink.get,
+  sink.update,
+  pipeline.get,
+  pipeline.update,
+])
+
+/** Returns the operation of v1 with the same method and path as an operation of v2. */
 function toV1({ route: v2Route, handle }: Operation): Operation {
   const route = listRoutes(routesV1).find(
     ({ method, path }) => method === v2Route.method && path === v2Route.path,
   )!
-  if (!routesWithoutId.has(route)) return { route, handle }
+
+  if (!ROUTES_WITHOUT_ID.has(route)) return { route, handle }
   return {
     route,
     handle: async input => {
       const { value, ...reply } = await handle(input)
-      const { id: _, ...rest } = value as { id: number }
-      return { ...reply, value: rest }
+      const { id: _, ...withoutId } = value as { id: number }
+      return { ...reply, value: withoutId }
     },
   }
 }
 
-/** In v1 the body of a reference conflict is the list of references, without `code` and `reason`. */
-export function answerV1Errors(log: Log): ErrorHandler {
-  const answerError = createErrorHandler(log)
-  return (error, c) =>
-    error instanceof EyrieError && error.code === 'reference'
-      ? c.json(error.value, 409)
-      : answerError(error, c)
-}
+/** Creates the error handler of v1. In v1, the body of a `reference` error is the list of references alone. */
+export const createV1ErrorHandler = (log: Log): ErrorHandler =>
+  createErrorHandler(log, {
+    toBody: error => (error.code === 'reference' && error.value ? error.value : error.toBody()),
+  })

@@ -1,4 +1,4 @@
-import type { CatalogEntryV2 } from '@eyrie/contract'
+import type { CatalogElement, CatalogEntryV2 } from '@eyrie/contract'
 import { routesV1AndV2 as routes, routesV2 } from '@eyrie/contract/routes-v2'
 import type { ApiContext } from '../operations/api-context.ts'
 import {
@@ -10,13 +10,20 @@ import {
 import { createConnectionOperations } from '../operations/connection-operations.ts'
 import { describeEngine } from '../operations/engine-status.ts'
 import { createResourceOperations } from '../operations/resource-operations.ts'
+import { selectParts } from '../operations/select-parts.ts'
 import { createElementExpander } from '../operations/short-form.ts'
 import { type Operation, operation } from '../routing/operation.ts'
-import { includesPart } from '../routing/read-request.ts'
 import { deployV2, toV2Configuration } from './v2-deployment.ts'
-import { createV2Pipelines, createV2Sources, toStreamId, toV2Models, toV2Pipeline } from './v2-resources.ts'
+import {
+  createV2Pipelines,
+  createV2Sources,
+  toV2Channel,
+  toV2Models,
+  toV2Pipeline,
+  toV2Properties,
+} from './v2-resources.ts'
 
-/** The operations of v2. */
+/** Creates the operations of v2, an older revision of the API: binds its routes to the components of the engine. */
 export function createV2Operations(context: ApiContext): Operation[] {
   const { activation, configuration, runtime } = context
   return [
@@ -36,58 +43,68 @@ export function createV2Operations(context: ApiContext): Operation[] {
   ]
 }
 
-/** The operations that v1 and v2 share. */
+/** Binds the routes that v1 and v2 share. */
 export function createSharedOperations(context: ApiContext): Operation[] {
-  const { catalog, configuration, meter } = context
+  return [
+    ...createConfigurationOperations(context),
+    ...createCatalogOperations(context),
+    ...createExportOperations(context),
+    operation(routes.systemStatistics, async () => ({ value: await context.meter.read() })),
+    operation(routes.about, () => ({ value: describeEngine(context) })),
+  ]
+}
+
+function createConfigurationOperations({ catalog, configuration }: ApiContext): Operation[] {
+  const { sources, sinks, pipelines } = configuration
+  const expandElements = createElementExpander(catalog)
   return [
     operation(routes.getConfiguration, () => toV2Configuration(configuration.get())),
-    ...createResourceOperations(routes.source, createV2Sources(configuration.sources)),
-    ...createResourceOperations(routes.sink, configuration.sinks),
-    ...createResourceOperations(
-      routes.pipeline,
-      createV2Pipelines(configuration.pipelines, createElementExpander(catalog)),
-    ),
+    ...createResourceOperations(routes.source, createV2Sources(sources)),
+    ...createResourceOperations(routes.sink, sinks),
+    ...createResourceOperations(routes.pipeline, createV2Pipelines(pipelines, expandElements)),
+    ...createConnectionOperations(routes, configuration, toV2Pipeline),
+  ]
+}
+
+function createCatalogOperations({ catalog }: ApiContext): Operation[] {
+  return [
     operation(routes.pipelineElements, () => ({
       value: {
-        elements: catalog.elements().map(({ name, params_schema, passthrough }) => ({
-          name,
-          paramsSchema: params_schema,
-          passthrough,
-        })),
+        elements: catalog.elements().map(toV2Element),
         models: toV2Models(catalog.models('devices')),
       },
     })),
     operation(routes.listElements, ({ query: { type } }) => {
       const elements = catalog.elements().map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
-      const models = toV2Models(catalog.models('devices')).map(
-        (model): CatalogEntryV2 => ({ type: 'model', ...model }),
-      )
-      return { value: [...elements, ...models].filter(part => includesPart(type, part.type)) }
+      const models = toV2Models(catalog.models('devices'))
+      const modelEntries = models.map((model): CatalogEntryV2 => ({ type: 'model', ...model }))
+      const entries = [...elements, ...modelEntries]
+      return { value: type ? entries.filter(entry => type.includes(entry.type)) : entries }
     }),
-    ...createConnectionOperations(routes, configuration, toV2Pipeline),
+  ]
+}
+
+const toV2Element = ({ name, params_schema, passthrough }: CatalogElement) => ({
+  name,
+  paramsSchema: params_schema,
+  passthrough,
+})
+
+function createExportOperations(context: ApiContext): Operation[] {
+  return [
     operation(routes.getExports, ({ query: { filter } }) => ({
-      value: {
-        ...(includesPart(filter, 'streams') && { streams: listStreams(context) }),
-        ...(includesPart(filter, 'channels') && {
-          channels: listChannels(context).map(({ stream, ...channel }) => ({
-            ...channel,
-            stream: toStreamId(stream),
-          })),
-        }),
-      },
+      value: selectParts(filter, {
+        streams: () => listStreams(context),
+        channels: () => listChannels(context).map(toV2Channel),
+      }),
     })),
-    operation(routes.channelStatic, async ({ params, query }) => ({
-      value: await readStaticMetadata(context, params.id, query.format),
+    operation(routes.channelStatic, async ({ params: { id }, query: { format } }) => ({
+      value: await readStaticMetadata(context, id, format),
     })),
     operation(routes.channelProperties, async ({ query: { ids, props, format } }) => {
-      const properties = await readChannelProperties(context, ids, props, format)
-      const entries = Object.entries(properties).map(([id, { stream, ...rest }]) => [
-        id,
-        stream === undefined ? rest : { ...rest, stream: toStreamId(stream) },
-      ])
+      const channels = await readChannelProperties(context, ids, props, format)
+      const entries = Object.entries(channels).map(([id, properties]) => [id, toV2Properties(properties)])
       return { value: Object.fromEntries(entries) }
     }),
-    operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
-    operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }

@@ -2,6 +2,7 @@ import type {
   CatalogModel,
   CatalogModelV2,
   Channel,
+  ChannelProperties,
   Pipeline,
   PipelineInput,
   PipelineInputV2,
@@ -17,13 +18,28 @@ import type { Resources } from '../../configuration/resources.ts'
 import type { ServedResources } from '../operations/resource-operations.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
 
-export const toV2Source = ({ decoder: _, recording: __, ...source }: Source): SourceV2 => source
+/** Sources of v1 and v2 have no `decoder` and no `recording`. */
+export function toV2Source({ decoder: _decoder, recording: _recording, ...source }: Source): SourceV2 {
+  return source
+}
 
-export const toV2Pipeline = ({ priority: _, ...pipeline }: Pipeline): PipelineV2 => pipeline
+/** Pipelines of v1 and v2 have no `priority`. */
+export function toV2Pipeline({ priority: _priority, ...pipeline }: Pipeline): PipelineV2 {
+  return pipeline
+}
 
+/** Channels of v1 and v2 refer to their stream by its id alone; null if the channel has no stream. */
 export const toStreamId = (stream: Channel['stream']) => stream?.id ?? null
 
-/** Lists a model once for each platform (`CPU`, `GPU`) that can run it. */
+export function toV2Channel({ stream, ...channel }: Channel) {
+  return { ...channel, stream: toStreamId(stream) }
+}
+
+export function toV2Properties({ stream, ...properties }: ChannelProperties) {
+  return stream === undefined ? properties : { ...properties, stream: toStreamId(stream) }
+}
+
+/** Returns each model once for each platform (`CPU`, `GPU`) that can run it. v3 lists it once for each type of device. */
 export function toV2Models(models: CatalogModel[]): CatalogModelV2[] {
   const modelsByName = Map.groupBy(models, ({ name }) => name)
   return [...modelsByName].flatMap(([name, variants]) => {
@@ -32,62 +48,70 @@ export function toV2Models(models: CatalogModel[]): CatalogModelV2[] {
   })
 }
 
+/** Converts a resource between v2 and v3. Resources are stored as v3. */
 interface Translation<Stored, Input, V2, V2Input> {
   toV2(stored: Stored): V2
-  /** The v3 input for a v2 body. Fields that v2 lacks keep their stored values. */
-  fromV2(input: V2Input, stored: Stored | undefined): Input
-  fromV2Patch(patch: object): object
+  /** Returns the v3 input for a v2 body. Fields that v2 lacks keep their stored values. */
+  toInput(body: V2Input, stored?: Stored): Input
+  /** Returns the JSON merge patch for v3. Fields are validated after the patch has been applied. */
+  toPatch(patch: V2Patch): object
 }
 
-/** Sources as v1 and v2 represent them: without `decoder` and `recording`. */
-export function createV2Sources(sources: Resources<Source, SourceInput>) {
-  return translateResources<Source, SourceInput, SourceV2, SourceInputV2>(sources, {
+/** A JSON merge patch of a v2 resource. Only the elements of a pipeline differ from v3. */
+type V2Patch = Partial<Pick<PipelineInputV2, 'elements'>>
+
+/** Sources in the representation of v1 and v2, which have no `decoder` and no `recording`. */
+export function createV2Sources(
+  sources: Resources<Source, SourceInput>,
+): ServedResources<SourceV2, SourceInputV2> {
+  return translateResources(sources, {
     toV2: toV2Source,
-    fromV2: (input, stored) => ({
-      ...input,
+    toInput: (body: SourceInputV2, stored) => ({
+      ...body,
+      // `parse` returns the default for a new source.
       decoder: sourceInput.shape.decoder.parse(stored?.decoder),
       ...(stored?.recording && { recording: stored.recording }),
     }),
-    fromV2Patch: patch => patch,
+    toPatch: patch => patch,
   })
 }
 
-/** Pipelines as v1 and v2 represent them: without `priority`; elements may be in short form. */
+/** Pipelines in the representation of v1 and v2, which have no `priority` and accept elements in short form. */
 export function createV2Pipelines(
   pipelines: Resources<Pipeline, PipelineInput>,
   expandElements: ExpandElements,
-) {
-  return translateResources<Pipeline, PipelineInput, PipelineV2, PipelineInputV2>(pipelines, {
+): ServedResources<PipelineV2, PipelineInputV2> {
+  return translateResources(pipelines, {
     toV2: toV2Pipeline,
-    fromV2: (input, stored) => ({
-      ...input,
-      elements: expandElements(input.elements, '/elements'),
+    toInput: (body: PipelineInputV2, stored) => ({
+      ...body,
+      elements: expandElements(body.elements, '/elements'),
       priority: pipelineInput.shape.priority.parse(stored?.priority),
     }),
-    fromV2Patch: patch => {
-      const { elements, ...rest } = patch as Partial<PipelineInputV2>
-      return elements ? { ...rest, elements: expandElements(elements, '/elements') } : rest
-    },
+    toPatch: ({ elements, ...otherFields }) =>
+      elements ? { ...otherFields, elements: expandElements(elements, '/elements') } : otherFields,
   })
 }
 
+/** Wraps the v3 operations on a kind of resource, so that they accept and return v2. */
 function translateResources<Stored extends { id: number }, Input, V2 extends { id: number }, V2Input>(
   resources: Resources<Stored, Input>,
-  { toV2, fromV2, fromV2Patch }: Translation<Stored, Input, V2, V2Input>,
+  { toV2, toInput, toPatch }: Translation<Stored, Input, V2, V2Input>,
 ): ServedResources<V2, V2Input> {
   const toTaggedV2 = ({ value, etag }: { value: Stored; etag: string }) => ({ value: toV2(value), etag })
+
   return {
     list: () => {
       const { value, etag } = resources.list()
       return { value: value.map(toV2), etag }
     },
     get: id => toTaggedV2(resources.get(id)),
-    create: async (input, ifMatch, override) =>
-      toTaggedV2(await resources.create(fromV2(input, undefined), ifMatch, override)),
-    update: async (id, input, ifMatch, override) =>
-      toTaggedV2(await resources.updateFrom(id, stored => fromV2(input, stored), ifMatch, override)),
+    create: async (body, ifMatch, override) =>
+      toTaggedV2(await resources.create(toInput(body), ifMatch, override)),
+    update: async (id, body, ifMatch, override) =>
+      toTaggedV2(await resources.updateFrom(id, stored => toInput(body, stored), ifMatch, override)),
     modify: async (id, patch, ifMatch, override) =>
-      toTaggedV2(await resources.modify(id, fromV2Patch(patch), ifMatch, override)),
+      toTaggedV2(await resources.modify(id, toPatch(patch), ifMatch, override)),
     remove: resources.remove,
   }
 }

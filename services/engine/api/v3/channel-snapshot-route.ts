@@ -1,13 +1,12 @@
 import { EyrieError, flagParameter, idParameter, integerParameter, listParameter } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
-import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import { jsonContent } from '@eyrie/kit/api-docs'
 import { z } from 'zod'
 import type { ApiContext } from '../operations/api-context.ts'
-import { commonErrors, errorResponses } from '../routing/describe-route.ts'
+import type { DescribedEndpoint } from '../routing/api-revision.ts'
+import { COMMON_ERRORS, errorResponses, JPEG_RESPONSE } from '../routing/describe-route.ts'
 import { readParams, readQuery } from '../routing/read-request.ts'
 
-const path = '/exports/channels/{id}/snapshot.jpg'
 const params = z.object({ id: idParameter })
 const query = z.strictObject({
   pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -16,42 +15,45 @@ const query = z.strictObject({
   blur: listParameter(z.enum(['faces', 'persons'])).default([]),
 })
 
-/** `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame, optionally with boxes or blurred faces or persons. */
-export function serveSnapshots(
-  app: OpenAPIHono,
-  context: Pick<ApiContext, 'configuration' | 'snapshots'>,
-): void {
-  const errorResponse = (description: string) => ({
-    description,
-    content: { 'application/json': { schema: errorBody } },
-  })
-  app.openAPIRegistry.registerPath({
-    method: 'get',
-    path,
-    summary: 'Get a snapshot of an analysed frame',
-    security: [{ bearer: [] }],
-    request: { params, query },
-    responses: {
-      200: {
-        description: 'Success',
-        content: { 'image/jpeg': { schema: { type: 'string', format: 'binary' } } },
+/**
+ * Creates `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame as a JPEG, optionally with the boxes of its objects
+ * or with blurred faces or persons.
+ */
+export function createSnapshotEndpoint({
+  configuration,
+  snapshots,
+}: Pick<ApiContext, 'configuration' | 'snapshots'>): DescribedEndpoint {
+  return {
+    description: {
+      method: 'get',
+      path: '/exports/channels/{id}/snapshot.jpg',
+      summary: 'Get a snapshot of an analysed frame',
+      security: [{ bearer: [] }],
+      request: { params, query },
+      responses: {
+        200: JPEG_RESPONSE,
+        ...errorResponses(['syntax', ...COMMON_ERRORS]),
+        404: {
+          description: '`id`: The channel does not exist, or the frame is no longer stored',
+          content: jsonContent(errorBody),
+        },
+        503: {
+          description: '`unavailable`: No frame has been analysed yet, or the media service is disconnected',
+          content: jsonContent(errorBody),
+        },
       },
-      ...errorResponses(['syntax', ...commonErrors]),
-      404: errorResponse('`id`: The channel does not exist, or the frame is no longer stored'),
-      503: errorResponse('`unavailable`: No frame has been analysed yet, or media is disconnected'),
     },
-  })
-  app.get(path.replace('{id}', ':id'), async c => {
-    const { id } = readParams(c, params)
-    const options = readQuery(c, query)
-    const channel = context.configuration.channels().find(candidate => candidate.id === id)
-    if (!channel) throw new EyrieError('id', `channel ${id} does not exist`)
-    const { jpeg, pts } = await context.snapshots.capture(channel, options)
-    return c.body(jpeg, 200, {
-      'Content-Type': 'image/jpeg',
-      'Cache-Control': 'no-store',
-      'X-Pts': String(pts),
-    })
-  })
-  handleMethodNotAllowed(app, path, ['get'])
+    async handle(c) {
+      const { id } = readParams(c, params)
+      const options = readQuery(c, query)
+      const channel = configuration.channels().find(candidate => candidate.id === id)
+      if (!channel) throw new EyrieError('id', `channel ${id} does not exist`)
+      const { jpeg, pts } = await snapshots.capture(channel, options)
+      return c.body(jpeg, 200, {
+        'Content-Type': 'image/jpeg',
+        'Cache-Control': 'no-store',
+        'X-Pts': String(pts),
+      })
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { describe, expect, test } from 'vitest'
 import {
   cameraSource,
@@ -13,16 +13,16 @@ describe('activation and deployment', () => {
   test('are accepted only in this order', async () => {
     const early = await call('POST', '/configuration', [])
     expect([early.status, early.body.code]).toEqual([403, 'activation'])
-    const invalid = await call('POST', '/activation', { ...communityLicense, pool: 'gold' })
+    const invalid = await call('POST', '/activation', { ...COMMUNITY_LICENSE, pool: 'gold' })
     expect([invalid.status, invalid.body.code]).toEqual([400, 'license'])
     expect((await call('GET', '/activation')).body).toEqual({ activated: false })
 
-    const activated = await call('POST', '/activation', communityLicense)
+    const activated = await call('POST', '/activation', COMMUNITY_LICENSE)
     expect([activated.status, activated.body]).toEqual([
       200,
-      { activated: true, activated_at: expect.any(String), license: communityLicense },
+      { activated: true, activated_at: expect.any(String), license: COMMUNITY_LICENSE },
     ])
-    expect((await call('POST', '/activation', communityLicense)).body).toEqual(activated.body)
+    expect((await call('POST', '/activation', COMMUNITY_LICENSE)).body).toEqual(activated.body)
 
     const deployed = await call('POST', '/configuration', [
       { sources: [cameraSource], sinks: [discardSink], elements: countingElements, usecase: null },
@@ -70,24 +70,27 @@ describe('references', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'id', value: { sources: [4711] } } })
   })
 
-  test.each(['sources', 'sinks'])('to %s are connected and disconnected either all or none', async kind => {
-    const id = (await call('POST', `/${kind}`, kind === 'sources' ? cameraSource : discardSink)).body.id
-    const pipeline = (await call('POST', '/pipelines', { elements: countingElements })).body.id
-    const one = `/pipelines/${pipeline}`
-    const refusal = (ids: number[]) => ({
-      status: 400,
-      body: { code: 'id', value: { id: String(pipeline), [kind]: ids } },
-    })
+  test.each(['sources', 'sinks'])(
+    'to several %s are connected and disconnected either completely or not at all',
+    async kind => {
+      const id = (await call('POST', `/${kind}`, kind === 'sources' ? cameraSource : discardSink)).body.id
+      const pipeline = (await call('POST', '/pipelines', { elements: countingElements })).body.id
+      const one = `/pipelines/${pipeline}`
+      const refusal = (ids: number[]) => ({
+        status: 400,
+        body: { code: 'id', value: { id: String(pipeline), [kind]: ids } },
+      })
 
-    expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
-    expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
-    expect((await call('GET', one)).body[kind]).toEqual([])
-    const connected = await call('POST', `${one}/connect-${kind}`, [id])
-    expect([connected.status, connected.body[kind]]).toEqual([200, [id]])
-    expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))
-    expect((await call('POST', `${one}/disconnect-${kind}`, [id])).body[kind]).toEqual([])
-    expect(await call('POST', `/pipelines/4711/connect-${kind}`, [id])).toMatchObject({ status: 404 })
-  })
+      expect(await call('POST', `${one}/connect-${kind}`, [id, 4711])).toMatchObject(refusal([4711]))
+      expect(await call('POST', `${one}/disconnect-${kind}`, [id])).toMatchObject(refusal([id]))
+      expect((await call('GET', one)).body[kind]).toEqual([])
+      const connected = await call('POST', `${one}/connect-${kind}`, [id])
+      expect([connected.status, connected.body[kind]]).toEqual([200, [id]])
+      expect(await call('POST', `${one}/connect-${kind}`, [id])).toMatchObject(refusal([id]))
+      expect((await call('POST', `${one}/disconnect-${kind}`, [id])).body[kind]).toEqual([])
+      expect(await call('POST', `/pipelines/4711/connect-${kind}`, [id])).toMatchObject({ status: 404 })
+    },
+  )
 })
 
 describe('read operations', () => {

@@ -10,87 +10,135 @@ import {
 import { createConnectionOperations } from '../operations/connection-operations.ts'
 import { describeEngine } from '../operations/engine-status.ts'
 import { createResourceOperations } from '../operations/resource-operations.ts'
+import { selectParts } from '../operations/select-parts.ts'
 import { type Operation, operation } from '../routing/operation.ts'
-import { includesPart } from '../routing/read-request.ts'
 
-/** The operations of v3. */
+/** Creates the operations of v3, the current revision of the API: binds its routes to the components of the engine. */
 export function createV3Operations(context: ApiContext): Operation[] {
-  const { activation, catalog, configuration, runtime, meter, output } = context
-  const { sources, sinks, pipelines } = configuration
-  const listModels = (filter: ('devices' | 'none')[]) =>
-    catalog.models(filter.includes('none') ? 'none' : 'devices')
+  return [
+    ...createActivationOperations(context),
+    ...createCatalogOperations(context),
+    ...createConfigurationOperations(context),
+    ...createPipelineOperations(context),
+    ...createExportOperations(context),
+    ...createPluginOperations(context),
+    ...createCameraOperations(context),
+    ...createConsumerOperations(context),
+    ...createSystemOperations(context),
+  ]
+}
 
+function createActivationOperations({ activation }: ApiContext): Operation[] {
   return [
     operation(routes.activate, async ({ body, query }) => ({
       value: await activation.activate(body, query.force),
     })),
     operation(routes.getActivation, () => ({ value: activation.get() })),
-    operation(routes.getCatalog, ({ query: { filter, 'filter-models': filterModels } }) => ({
-      value: {
-        ...(includesPart(filter, 'elements') && { elements: catalog.elements() }),
-        ...(includesPart(filter, 'models') && { models: listModels(filterModels) }),
-        ...(includesPart(filter, 'devices') && { devices: catalog.devices() }),
-      },
+  ]
+}
+
+function createCatalogOperations({ catalog }: ApiContext): Operation[] {
+  const listModels = (filter: ('devices' | 'none')[]) =>
+    catalog.models(filter.includes('none') ? 'none' : 'devices')
+
+  return [
+    operation(routes.getCatalog, ({ query: { filter, 'filter-models': modelFilter } }) => ({
+      value: selectParts(filter, {
+        elements: () => catalog.elements(),
+        models: () => listModels(modelFilter),
+        devices: () => catalog.devices(),
+      }),
     })),
-    operation(routes.getModels, ({ query }) => ({ value: { models: listModels(query.filter) } })),
+    operation(routes.getModels, ({ query: { filter } }) => ({ value: { models: listModels(filter) } })),
+  ]
+}
+
+function createConfigurationOperations({ activation, configuration }: ApiContext): Operation[] {
+  return [
     operation(routes.getConfiguration, () => configuration.get()),
     operation(routes.deploy, ({ body, query, ifMatch }) => {
       activation.assertActivated()
-      return configuration.deploy(body, ifMatch, query.override)
+      return configuration.deploy(body, { ifMatch, override: query.override })
     }),
-    ...createResourceOperations(routes.source, sources),
-    ...createResourceOperations(routes.sink, sinks),
+    ...createResourceOperations(routes.source, configuration.sources),
+    ...createResourceOperations(routes.sink, configuration.sinks),
+  ]
+}
+
+function createPipelineOperations({ catalog, configuration, runtime }: ApiContext): Operation[] {
+  const { pipelines } = configuration
+  return [
     ...createResourceOperations(routes.pipeline, pipelines),
     operation(routes.pipelineElements, ({ query: { filter } }) => ({
-      value: {
-        ...(includesPart(filter, 'elements') && { elements: catalog.elements() }),
-        ...(includesPart(filter, 'models') && { models: catalog.models('devices') }),
-      },
+      value: selectParts(filter, {
+        elements: () => catalog.elements(),
+        models: () => catalog.models('devices'),
+      }),
     })),
     operation(routes.pipelineStatistics, ({ params: { id } }) => {
       pipelines.get(id)
       return { value: runtime.pipelineStatistics(id) }
     }),
     ...createConnectionOperations(routes, configuration, pipeline => pipeline),
+  ]
+}
+
+/** Exports are the results that other systems read: streams, and channels with their properties. */
+function createExportOperations(context: ApiContext): Operation[] {
+  return [
     operation(routes.getExports, ({ query: { filter } }) => ({
-      value: {
-        ...(includesPart(filter, 'streams') && { streams: listStreams(context) }),
-        ...(includesPart(filter, 'channels') && { channels: listChannels(context) }),
-      },
+      value: selectParts(filter, {
+        streams: () => listStreams(context),
+        channels: () => listChannels(context),
+      }),
     })),
     operation(routes.streamTicket, ({ params: { id } }) => ({ value: issueTicket(context, id) })),
-    operation(routes.channelStatic, async ({ params, query }) => ({
-      value: await readStaticMetadata(context, params.id, query.format),
+    operation(routes.channelStatic, async ({ params: { id }, query: { format } }) => ({
+      value: await readStaticMetadata(context, id, format),
     })),
     operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
       value: await readChannelProperties(context, ids, props, format),
     })),
-    ...pluginOperations(context),
-    operation(routes.camera.test, async ({ body }) => ({ value: await context.cameras.test(body) })),
-    operation(routes.camera.discover, async ({ query }) => ({
-      value: await context.cameras.discover(query.host),
+  ]
+}
+
+function createPluginOperations({ plugins }: ApiContext): Operation[] {
+  return [
+    operation(routes.plugin.list, plugins.list),
+    operation(routes.plugin.get, ({ params: { name } }) => plugins.get(name)),
+    operation(routes.plugin.upload, ({ body, ifMatch }) => plugins.upload(body, ifMatch)),
+    operation(routes.plugin.use, ({ params: { name }, body: { version }, ifMatch }) =>
+      plugins.use(name, version, ifMatch),
+    ),
+    operation(routes.plugin.remove, async ({ params: { name, version }, ifMatch }) => {
+      await plugins.remove(name, version, ifMatch)
+      return {}
+    }),
+  ]
+}
+
+function createCameraOperations({ cameras }: ApiContext): Operation[] {
+  return [
+    operation(routes.camera.test, async ({ body }) => ({ value: await cameras.test(body) })),
+    operation(routes.camera.discover, async ({ query: { host } }) => ({
+      value: await cameras.discover(host),
     })),
+  ]
+}
+
+function createConsumerOperations({ output }: ApiContext): Operation[] {
+  return [
     operation(routes.consumer.list, () => ({ value: output.listConsumers() })),
     operation(routes.consumer.remove, async ({ params: { name } }) => {
       await output.removeConsumer(name)
       return {}
     }),
-    operation(routes.systemStatistics, async () => ({ value: await meter.read() })),
-    operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }
 
-function pluginOperations({ plugins }: Pick<ApiContext, 'plugins'>): Operation[] {
+function createSystemOperations(context: ApiContext): Operation[] {
   return [
-    operation(routes.plugin.list, plugins.list),
-    operation(routes.plugin.get, ({ params }) => plugins.get(params.name)),
-    operation(routes.plugin.upload, ({ body, ifMatch }) => plugins.upload(body, ifMatch)),
-    operation(routes.plugin.use, ({ params, body, ifMatch }) =>
-      plugins.use(params.name, body.version, ifMatch),
-    ),
-    operation(routes.plugin.remove, async ({ params, ifMatch }) => {
-      await plugins.remove(params.name, params.version, ifMatch)
-      return {}
-    }),
+    operation(routes.systemStatistics, async () => ({ value: await context.meter.read() })),
+    operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }

@@ -43,7 +43,7 @@ test(`${writers} concurrent writers to different resources lose no update`, asyn
 }, 60_000)
 
 describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
-  test('keeps the decoder and the recording that v3 sets at the same time', async () => {
+  test('retains the decoder and the recording that v3 sets at the same time', async () => {
     const path = `/sources/${(await call('POST', '/sources', cameraSource)).body.id}`
     for (let rate = 1; rate <= writers; rate += 1) {
       const own = { decoder: rate % 2 ? 'ffmpeg' : 'gst', recording: { mode: 'event', keep_s: 60 * rate } }
@@ -54,7 +54,7 @@ describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
     }
   }, 60_000)
 
-  test('keeps the priority that v3 sets at the same time', async () => {
+  test('retains the priority that v3 sets at the same time', async () => {
     const path = `/pipelines/${(await call('POST', '/pipelines', { elements: countingElements })).body.id}`
     for (let round = 1; round <= writers; round += 1) {
       const [priority, usecase] = [round % 10, `usecase ${round}`]

@@ -1,21 +1,28 @@
 import { type Address, findSecret, mapSecrets, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
-/** A copy of the source or sink in which `***` replaces passwords and tokens. */
+/**
+ * Passwords and tokens in addresses. The API returns them as `***`, so a client that edits a source or sink sends the `***`
+ * back. It then stands for the stored secret.
+ */
+
+/** Returns a copy of the source or sink in which passwords and tokens in the address are replaced by `***`. */
 export function hideSecrets<Resource extends { address: Address }>(resource: Resource): Resource {
   return { ...resource, address: redactAddress(resource.address) }
 }
 
 /**
- * A copy of the address in which the stored secrets replace every `***`.
- * Throws `EyrieError` (`syntax`) at `path` if there is no stored secret.
+ * Returns a copy of the address in which every `***` is replaced by the secret at the same place of the stored address.
+ * Throws `EyrieError` (`syntax`) at `path` if no secret is stored there.
  */
 export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
   return mapSecrets(address, (secret, place) => {
     if (secret !== REDACTED) return secret
     const storedSecret = stored && findSecret(stored, place)
     if (storedSecret !== undefined) return storedSecret
-    const field = place.in === 'userinfo' || place.in === 'query' ? 'url' : place.in
+
+    const isInUrl = place.in === 'userinfo' || place.in === 'query'
+    const field = isInUrl ? 'url' : place.in
     throw syntaxError(
       typeof address === 'string' ? path : `${path}/${field}`,
       `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,

@@ -22,7 +22,7 @@ describe('configuration', () => {
       ])
     })
 
-    test('are kept when *** is sent back', async () => {
+    test('are retained if *** is sent back', async () => {
       const { value } = await fresh.configuration.sources.create({ ...createCameraSource(), address: secret })
       await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
       await fresh.configuration.sources.modify(value.id, { address: { username: 'you' } })
@@ -32,7 +32,7 @@ describe('configuration', () => {
       })
     })
 
-    test('are hidden and kept in query parameters', async () => {
+    test('are hidden and retained in query parameters', async () => {
       const url = 'http://camera/video.cgi?user=me&loginpwd=xyzzy&access_token=plugh&fps=5'
       const { value } = await fresh.configuration.sources.create(createCameraSource(url))
       expect(value.address).toBe('http://camera/video.cgi?user=me&loginpwd=***&access_token=***&fps=5')
@@ -56,7 +56,7 @@ describe('configuration', () => {
       expect(changed.etag).not.toBe(etag)
     })
 
-    test('are required where *** refers to no stored secret', async () => {
+    test('are required if no secret is stored for ***', async () => {
       await expect(
         fresh.configuration.sources.create(createCameraSource('rtsp://me:***@camera/1')),
       ).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('configuration', () => {
   })
 
   describe('addresses', () => {
-    test('of missing files are accepted under the media roots', async () => {
+    test('of files that do not exist are accepted under the media roots', async () => {
       const { value } = await fresh.configuration.sources.create(createFileSource(fresh.folder, 'later.mp4'))
       expect(value.address).toBe(join(fresh.folder, 'media', 'later.mp4'))
     })
@@ -157,9 +157,17 @@ describe('configuration', () => {
       ['video', 'file:///etc/door.mp4', 'lies outside'],
       ['video', 'file://FOLDER/output/door.mkv', 'such as file:///folder/name.mp4'],
       ['video', 'stream://door.mp4', 'such as file:///folder/name.mp4'],
-      ['video', 'file://FOLDER/output/door.mp4?keep=some', 'keep is a whole number from 0 on'],
-      ['video', 'file://FOLDER/output/door.mp4?max_bytes=1', 'max_bytes is a whole number from 1048576 on'],
-      ['video', 'file://FOLDER/output/door.mp4?size=1', 'no bound size: use max_bytes, max_seconds, keep'],
+      ['video', 'file://FOLDER/output/door.mp4?keep=some', 'keep must be a whole number of at least 0'],
+      [
+        'video',
+        'file://FOLDER/output/door.mp4?max_bytes=1',
+        'max_bytes must be a whole number of at least 1048576',
+      ],
+      [
+        'video',
+        'file://FOLDER/output/door.mp4?size=1',
+        'unknown parameter size: use max_bytes, max_seconds, keep',
+      ],
       ['hosted_video', 'stream://door--3', 'such as stream://entrance'],
       ['hosted_video', `stream://${'d'.repeat(65)}`, 'such as stream://entrance'],
       ['hosted_video', 'stream://7', 'such as stream://entrance'],

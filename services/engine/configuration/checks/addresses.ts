@@ -7,100 +7,127 @@ import {
   parseSinkAddress,
   parseSourceAddress,
 } from '@eyrie/contract/zmq-messages'
-import { allowedPath } from '@eyrie/kit/paths'
+import { resolveAllowedPath } from '@eyrie/kit/paths'
 import { isTableAddress, parseTableAddress } from '../../sinks/embeddings/table-address.ts'
 import { checkHostedAddress } from '../../sinks/hosted-video/hosted-video-address.ts'
 import { checkVideoAddress } from '../../sinks/video/video-address.ts'
 
-/** Folders from which files may be read (`media`) and to which they may be written (`output`). */
+/**
+ * Checks the addresses of sources, sinks and cameras before they are stored. Each type of source and sink has its own form of
+ * address. `pointer` is the JSON pointer of the address in the request; it is part of the error message.
+ */
+
+/** The folders that addresses may refer to: sources read files in `media`, sinks write files in `output`. */
 export interface Roots {
   media: readonly string[]
   output: readonly string[]
 }
 
+const CAMERA_EXAMPLES = 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
+
 /**
- * Throws `EyrieError` (`syntax`) at `path` if the address is invalid for this type of source. Error messages contain no
+ * Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of source. Error messages never contain
  * passwords.
  */
 export async function checkSourceAddress(
   type: SourceType,
   address: Address,
-  path: string,
+  pointer: string,
   roots: Roots,
 ): Promise<void> {
-  const { url, urlPath } = splitAddress(address, path)
-  if (type === 'video' || type === 'hosted_video') {
-    const example = findNetworkAddressExample(type, url)
-    if (example) throw syntaxError(urlPath, `a source of type ${type} has an address such as ${example}`)
-    return
+  const { url, urlPointer } = splitAddress(address, pointer)
+  switch (type) {
+    case 'video':
+      if (isCameraUrl(url)) return
+      throw syntaxError(urlPointer, `a source of type video has an address such as ${CAMERA_EXAMPLES}`)
+    case 'hosted_video':
+      if (isHostedStreamUrl(url)) return
+      throw syntaxError(
+        urlPointer,
+        'a source of type hosted_video has an address such as http://host:8200/streams/1',
+      )
+    case 'zmq':
+      return checkParsedAddress(url, parseSourceAddress, urlPointer, [...roots.media, ...roots.output])
+    case 'zmqinternal':
+      return checkParsedAddress(url, parseInternalSourceAddress, urlPointer, [])
+    case 'inf':
+      if (url.startsWith('test:')) return checkTestPicture(url, urlPointer)
+      return checkFilePath(url, urlPointer, roots.media)
+    case 'file':
+      return checkFilePath(url, urlPointer, roots.media)
   }
-  if (type === 'zmq')
-    return checkParsedAddress(url, parseSourceAddress, urlPath, [...roots.media, ...roots.output])
-  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSourceAddress, urlPath, [])
-  if (type === 'inf' && url.startsWith('test:')) {
-    if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
-    throw syntaxError(
-      urlPath,
-      'a test picture has an address such as test://smpte, test://ball or test://snow',
-    )
-  }
-  await checkFilePath(url, urlPath, roots.media)
 }
 
-/** Throws `EyrieError` (`syntax`) if the address is not that of a camera. */
+/** Throws `EyrieError` (`syntax`) if this cannot be the address of a camera. */
 export function checkCameraAddress(address: Address): void {
-  const { url, urlPath } = splitAddress(address, '')
-  if (/^onvif:/i.test(url)) return
-  const example = findNetworkAddressExample('video', url)
-  if (example)
-    throw syntaxError(urlPath, `a camera has an address such as ${example}, or onvif://host for ONVIF`)
+  const { url, urlPointer } = splitAddress(address, '')
+  if (isCameraUrl(url) || /^onvif:/i.test(url)) return
+  throw syntaxError(
+    urlPointer,
+    `a camera has an address such as ${CAMERA_EXAMPLES}, or onvif://host for ONVIF`,
+  )
 }
 
-/** Throws `EyrieError` (`syntax`) at `path` if the address is invalid for this type of sink. */
+/** Throws `EyrieError` (`syntax`) at `pointer` if the address is invalid for this type of sink. */
 export async function checkSinkAddress(
   type: SinkType,
   url: string,
-  path: string,
+  pointer: string,
   roots: Roots,
 ): Promise<void> {
-  if (type === 'file') return checkFilePath(url, path, roots.output)
-  if (type === 'video') {
-    checkVideoAddress(url, path)
-    return checkFilePath(url, path, roots.output)
+  switch (type) {
+    case 'file':
+      return checkFilePath(url, pointer, roots.output)
+    case 'video':
+      checkVideoAddress(url, pointer)
+      return checkFilePath(url, pointer, roots.output)
+    case 'hosted_video':
+      return checkHostedAddress(url, pointer)
+    case 'zmq':
+      return checkParsedAddress(url, parseSinkAddress, pointer, roots.output)
+    case 'zmqinternal':
+      return checkParsedAddress(url, parseInternalSinkAddress, pointer, [])
+    case 'embedding':
+      if (!isTableAddress(url)) return checkFilePath(url, pointer, roots.output)
+      return checkParsedAddress(url, parseTableSinkAddress, pointer, [])
+    case 'inf':
+      if (URL.parse(url)?.protocol === 'inf:') return
+      throw syntaxError(pointer, 'a sink of type inf has an address such as inf://name')
   }
-  if (type === 'hosted_video') return checkHostedAddress(url, path)
-  if (type === 'zmq') return checkParsedAddress(url, parseSinkAddress, path, roots.output)
-  if (type === 'zmqinternal') return checkParsedAddress(url, parseInternalSinkAddress, path, [])
-  if (type === 'embedding') {
-    if (!isTableAddress(url)) return checkFilePath(url, path, roots.output)
-    return checkParsedAddress(url, table => ({ ...parseTableAddress(table), path: undefined }), path, [])
-  }
-  if (!URL.canParse(url) || new URL(url).protocol !== 'inf:')
-    throw syntaxError(path, 'a sink of type inf has an address such as inf://name')
 }
 
-/** The URL of an address and the JSON pointer to it. */
-function splitAddress(address: Address, path: string): { url: string; urlPath: string } {
+function checkTestPicture(url: string, pointer: string): void {
+  if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
+  throw syntaxError(pointer, 'a test picture has an address such as test://smpte, test://ball or test://snow')
+}
+
+/** Returns the URL of an address and the JSON pointer to the URL. */
+function splitAddress(address: Address, pointer: string): { url: string; urlPointer: string } {
   return typeof address === 'string'
-    ? { url: address, urlPath: path }
-    : { url: address.url, urlPath: `${path}/url` }
+    ? { url: address, urlPointer: pointer }
+    : { url: address.url, urlPointer: `${pointer}/url` }
 }
 
-/** Examples of valid addresses if this one is not the address of a camera or of another instance's stream. */
-function findNetworkAddressExample(type: 'video' | 'hosted_video', url: string): string | undefined {
+/** Unlike sockets, tables have no path in the file system. */
+const parseTableSinkAddress = (url: string) => ({ ...parseTableAddress(url), path: undefined })
+
+function isCameraUrl(url: string): boolean {
+  const { protocol = '', host = '' } = URL.parse(url) ?? {}
+  const isNetworkCamera = /^(https?|rtsps?):$/.test(protocol) && host !== ''
+  return isNetworkCamera || parseVideoDevice(url) !== undefined
+}
+
+/** Whether the URL is that of a stream which another instance serves. */
+function isHostedStreamUrl(url: string): boolean {
   const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {}
-  const isHttp = /^https?:$/.test(protocol) && host !== ''
-  if (type === 'hosted_video')
-    return isHttp && /^\/streams\/[\w-]+$/.test(pathname) ? undefined : 'http://host:8200/streams/1'
-  if (isHttp || (/^rtsps?:$/.test(protocol) && host !== '') || parseVideoDevice(url)) return undefined
-  return 'rtsp://host:554/stream, https://host/video.mjpg or /dev/video0'
+  return /^https?:$/.test(protocol) && host !== '' && /^\/streams\/[\w-]+$/.test(pathname)
 }
 
-/** Sockets in the file system are subject to the same rules as files. */
+/** Checks an address by parsing it. If it refers to a socket in the file system, the rules for files apply to the socket. */
 async function checkParsedAddress(
   url: string,
   parse: (url: string) => { path: string | undefined },
-  path: string,
+  pointer: string,
   roots: readonly string[],
 ): Promise<void> {
   let filePath: string | undefined
@@ -108,17 +135,17 @@ async function checkParsedAddress(
     assertPercentEncoding(url)
     filePath = parse(url).path
   } catch (cause) {
-    throw syntaxError(path, (cause as Error).message, { cause })
+    throw syntaxError(pointer, (cause as Error).message, { cause })
   }
-  if (filePath !== undefined) await checkFilePath(filePath, path, roots)
+  if (filePath !== undefined) await checkFilePath(filePath, pointer, roots)
 }
 
-async function checkFilePath(filePath: string, path: string, roots: readonly string[]): Promise<void> {
+async function checkFilePath(filePath: string, pointer: string, roots: readonly string[]): Promise<void> {
   try {
-    await allowedPath(filePath, roots)
+    await resolveAllowedPath(filePath, roots)
   } catch (cause) {
-    if (cause instanceof EyrieError) throw syntaxError(path, cause.message, { cause })
+    if (cause instanceof EyrieError) throw syntaxError(pointer, cause.message, { cause })
     const { code } = cause as NodeJS.ErrnoException
-    throw syntaxError(path, `failed to access this path (${code}): use another one`, { cause })
+    throw syntaxError(pointer, `failed to access this path (${code}): use another one`, { cause })
   }
 }

@@ -3,9 +3,14 @@ import { syntaxError } from '@eyrie/contract/parse'
 import { parseInternalSinkAddress, parseInternalSourceAddress } from '@eyrie/contract/zmq-messages'
 import { parseVideoAddress } from '../../sinks/video/video-address.ts'
 
+/**
+ * Checks of the configuration as a whole: a pipeline must not read its own results, and two sinks must not write to the same
+ * target. Pipelines of one engine pass results to each other through internal endpoints, such as `inproc://name`.
+ */
+
 type ConnectedResources = Pick<Configuration, 'sources' | 'sinks' | 'pipelines'>
 
-/** Names of internal (`inproc://`) endpoints that a pipeline reads from and writes to. */
+/** The names of the internal endpoints that a pipeline reads from and writes to. */
 interface PipelineEndpoints {
   inputs: Set<string>
   outputs: Set<string>
@@ -13,7 +18,7 @@ interface PipelineEndpoints {
 
 /**
  * Throws `EyrieError` (`syntax`) if a pipeline would read its own results, directly or through other pipelines.
- * `locateSinks` returns the JSON pointer to a pipeline's sinks in the body.
+ * `locateSinks` returns the JSON pointer to the sinks of a pipeline in the request body.
  */
 export function assertNoFeedbackLoop(
   resources: ConnectedResources,
@@ -31,33 +36,38 @@ export function assertNoFeedbackLoop(
 }
 
 function listEndpoints({ sources, sinks, pipelines }: ConnectedResources): Map<number, PipelineEndpoints> {
-  const inputs = new Map<number, string>()
+  const endpointBySource = new Map<number, string>()
   for (const { id, type, address } of sources) {
     if (type !== 'zmqinternal') continue
-    inputs.set(id, parseInternalSourceAddress(typeof address === 'string' ? address : address.url).endpoint)
+    const url = typeof address === 'string' ? address : address.url
+    endpointBySource.set(id, parseInternalSourceAddress(url).endpoint)
   }
-  const outputs = new Map<number, string>()
-  for (const { id, type, address } of sinks)
-    if (type === 'zmqinternal') outputs.set(id, parseInternalSinkAddress(address).endpoint)
-  return new Map(
-    pipelines.map(pipeline => [
-      pipeline.id,
-      {
-        inputs: new Set(pipeline.sources.flatMap(id => inputs.get(id) ?? [])),
-        outputs: new Set(pipeline.sinks.flatMap(id => outputs.get(id) ?? [])),
-      },
-    ]),
-  )
+
+  const endpointBySink = new Map<number, string>()
+  for (const { id, type, address } of sinks) {
+    if (type === 'zmqinternal') endpointBySink.set(id, parseInternalSinkAddress(address).endpoint)
+  }
+
+  const endpoints = new Map<number, PipelineEndpoints>()
+  for (const pipeline of pipelines) {
+    endpoints.set(pipeline.id, {
+      inputs: new Set(pipeline.sources.flatMap(id => endpointBySource.get(id) ?? [])),
+      outputs: new Set(pipeline.sinks.flatMap(id => endpointBySink.get(id) ?? [])),
+    })
+  }
+  return endpoints
 }
 
-/** The ids of all pipelines that receive results of this one. */
+/** Returns the ids of all pipelines that receive results of this pipeline, directly or through other pipelines. */
 function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoints>): Set<number> {
   const downstream = new Set<number>()
+  // The loop also visits the pipelines that it appends.
   const pending = [pipeline]
   for (const id of pending) {
     const { outputs } = endpoints.get(id)!
     for (const [reader, { inputs }] of endpoints) {
-      if (downstream.has(reader) || ![...inputs].some(name => outputs.has(name))) continue
+      const readsResults = [...inputs].some(name => outputs.has(name))
+      if (!readsResults || downstream.has(reader)) continue
       downstream.add(reader)
       pending.push(reader)
     }
@@ -66,8 +76,8 @@ function findDownstream(pipeline: number, endpoints: Map<number, PipelineEndpoin
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if two sinks would record to one file or host one stream.
- * `locateSink` returns the JSON pointer to a sink in the body.
+ * Throws `EyrieError` (`syntax`) if two sinks would record to the same file or host the same stream.
+ * `locateSink` returns the JSON pointer to a sink in the request body.
  */
 export function assertDistinctSinkTargets(
   sinks: readonly Sink[],
@@ -87,7 +97,7 @@ export function assertDistinctSinkTargets(
   }
 }
 
-/** The file or stream that only one sink can write to. */
+/** Returns the file or stream that this sink writes to, if no other sink can share it. */
 function findExclusiveTarget({ type, address }: Sink): string | undefined {
   if (type === 'video') return parseVideoAddress(address).path
   return type === 'hosted_video' ? address : undefined

@@ -2,14 +2,18 @@ import postgres, { type Sql } from 'postgres'
 import type { EmbeddingRecord } from './embedding-record.ts'
 import type { TableAddress } from './table-address.ts'
 
-const CONNECT_S = 5
-const STATEMENT_MS = 10_000
+const CONNECT_TIMEOUT_S = 5
+const STATEMENT_TIMEOUT_MS = 10_000
 
-/** A table of embeddings in a Postgres database. It is created if it does not exist. */
+/**
+ * A table of embeddings (vectors that describe the appearance of objects) in a Postgres database. It is created if it does
+ * not exist, with vectors of the type `vector` if the extension pgvector is available, or else as arrays.
+ */
 export class EmbeddingTable {
   readonly #sql: Sql
   readonly #table: string
   #created: Promise<void> | undefined
+  /** Whether the vectors have the type of pgvector, which depends on how the table was created. */
   #isPgvector = false
 
   constructor({ table, ssl, ...address }: TableAddress) {
@@ -18,24 +22,25 @@ export class EmbeddingTable {
       ...address,
       ssl: ssl === 'disable' ? false : ssl,
       max: 1,
-      connect_timeout: CONNECT_S,
-      // Values are sent as text regardless of the column type.
+      connect_timeout: CONNECT_TIMEOUT_S,
+      // Types are not needed, because all values are sent as text.
       fetch_types: false,
       onnotice: () => {},
-      connection: { application_name: 'eyrie', statement_timeout: STATEMENT_MS },
+      connection: { application_name: 'eyrie', statement_timeout: STATEMENT_TIMEOUT_MS },
     })
   }
 
-  /** Inserts all records, or none if it throws. */
+  /** Inserts all records. If it throws, it has inserted none. */
   async insert(records: readonly EmbeddingRecord[]): Promise<void> {
     this.#created ??= this.#create()
     await this.#created.catch(error => {
       this.#created = undefined
       throw error
     })
+
     const rows = records.map(record => this.#toRow(record))
     await this.#sql`insert into ${this.#sql(this.#table)} ${this.#sql(rows)}`.catch(error => {
-      // The table may have been dropped.
+      // The table may have been dropped: the next insert creates it again.
       this.#created = undefined
       throw error
     })
@@ -47,7 +52,7 @@ export class EmbeddingTable {
 
   async #create(): Promise<void> {
     const sql = this.#sql
-    const embedding = (await this.#enablePgvector()) ? sql`vector` : sql`real[]`
+    const embeddingType = (await this.#enablePgvector()) ? sql`vector` : sql`real[]`
     await sql`
       create table if not exists ${sql(this.#table)} (
         id bigint generated always as identity primary key,
@@ -58,32 +63,37 @@ export class EmbeddingTable {
         track bigint,
         class text not null,
         bbox real[] not null,
-        embedding ${embedding} not null
+        embedding ${embeddingType} not null
       )`
+
+    // An existing table may have another type than a new one.
     const [column] = await sql`
       select udt_name as type from information_schema.columns
       where table_schema = current_schema() and table_name = ${this.#table} and column_name = 'embedding'`
     this.#isPgvector = column?.type === 'vector'
   }
 
-  /** Returns whether pgvector is available. Creates the extension if this user has the privilege. */
+  /** Creates the extension pgvector if necessary. Returns false if it is unavailable, or if the user lacks the privilege. */
   async #enablePgvector(): Promise<boolean> {
     const sql = this.#sql
     const [extension] = await sql`select installed_version from pg_available_extensions where name = 'vector'`
     if (!extension) return false
     if (extension.installed_version) return true
-    return sql`create extension if not exists vector`.then(
-      () => true,
-      () => false,
-    )
+    try {
+      await sql`create extension if not exists vector`
+      return true
+    } catch {
+      return false
+    }
   }
 
-  /** pgvector's syntax is `[1,2]`, that of Postgres arrays is `{1,2}`. */
-  #toRow({ bbox: { x, y, w, h }, embedding, ...rest }: EmbeddingRecord) {
-    const numbers = embedding.join()
+  /** A vector has the syntax `[1,2]` in pgvector and `{1,2}` in Postgres arrays. */
+  #toRow({ bbox, embedding, ...otherColumns }: EmbeddingRecord) {
+    const { x, y, w, h } = bbox
+    const numbers = embedding.join(',')
     return {
-      ...rest,
-      bbox: `{${[x, y, w, h].join()}}`,
+      ...otherColumns,
+      bbox: `{${x},${y},${w},${h}}`,
       embedding: this.#isPgvector ? `[${numbers}]` : `{${numbers}}`,
     }
   }

@@ -67,7 +67,7 @@ describe('embedding table', () => {
   const tracks = () =>
     server.sql`select embedding[1]::int as n from embeddings order by id`.then(rows => rows.map(({ n }) => n))
 
-  it('is created if missing and holds the same records as a file', async () => {
+  it('is created if missing and contains the same records as a file', async () => {
     const sink = openSink()
     for (let n = 1; n <= 500; n++) sink.write(record(n))
     await sink.close()
@@ -88,14 +88,14 @@ describe('embedding table', () => {
     })
   })
 
-  it('receives queued vectors after the server was unreachable', async () => {
+  it('receives queued embeddings after the server was unreachable', async () => {
     const sink = openSink()
     sink.write(record(1))
     await vi.waitUntil(async () => (await tracks().catch(() => [])).length === 1, PATIENCE)
     await server.kill()
     sink.write(record(2))
     await vi.waitUntil(() => sink.failure, PATIENCE)
-    expect(sink.failure).toMatch(/^vectors cannot be written to 127\.0\.0\.1:\d+\/eyrie: /)
+    expect(sink.failure).toMatch(/^failed to write embeddings to 127\.0\.0\.1:\d+\/eyrie: /)
     sink.write(record(3))
     await server.start()
     await vi.waitUntil(() => !sink.failure, PATIENCE)
@@ -103,7 +103,7 @@ describe('embedding table', () => {
     expect(await tracks()).toEqual([1, 2, 3])
   })
 
-  it('without write privilege is reported without revealing the password', async () => {
+  it('reports a rejected login without revealing the password', async () => {
     const sink = openSink('wrong-password')
     sink.write(record(1))
     await vi.waitUntil(() => sink.failure, PATIENCE)
@@ -111,7 +111,7 @@ describe('embedding table', () => {
     expect(sink.failure).not.toContain('wrong-password')
   })
 
-  it('that rejects values loses only these, and reports that', async () => {
+  it('loses and reports only the embeddings that the database rejects', async () => {
     await server.sql`
       create table embeddings (id bigint generated always as identity, channel int, source int, pts bigint,
         time timestamptz, track bigint, class text, bbox real[], embedding real[] check (embedding[2] > 0))`
@@ -119,13 +119,13 @@ describe('embedding table', () => {
     const sink = openSink()
     sink.write(record(1, [1, -1]))
     await vi.waitUntil(() => sink.failure, PATIENCE)
-    expect(sink.failure).toContain('took 1 vectors too late or not at all: they are lost')
+    expect(sink.failure).toContain('1 embeddings were lost')
     sink.write(record(2))
     await vi.waitUntil(async () => (await tracks()).length === 1, PATIENCE)
     expect(await tracks()).toEqual([2])
   })
 
-  it('receives vectors in the syntax of pgvector if its column has that type', async () => {
+  it('receives embeddings in the syntax of pgvector if its column has that type', async () => {
     await server.sql`create type vector`
     await server.sql`create function vector_in(cstring) returns vector language internal immutable strict as 'textin'`
     await server.sql`create function vector_out(vector) returns cstring language internal immutable strict as 'textout'`
@@ -140,14 +140,14 @@ describe('embedding table', () => {
     expect(await server.sql`select embedding::text from embeddings`).toEqual([{ embedding: '[1,0.5,-1]' }])
   })
 
-  it('loses vectors beyond the maximum queue length', async () => {
+  it('loses embeddings beyond the maximum queue length', async () => {
     await server.kill()
     const sink = openSink()
     const long = Array.from({ length: 2048 }, () => 0.5)
     for (let n = 1; n <= 3000; n++) sink.write(record(n, long))
     await vi.waitUntil(() => sink.failure, PATIENCE)
     await server.start()
-    await vi.waitUntil(() => sink.failure?.includes('they are lost'), PATIENCE)
+    await vi.waitUntil(() => sink.failure?.includes('embeddings were lost'), PATIENCE)
     await sink.close()
     const [{ count }] = (await server.sql`select count(*)::int from embeddings`) as unknown as [
       { count: number },
@@ -176,7 +176,7 @@ it.each([
   'postgres://me:xyzzy@host/vectors?table=a;drop',
   'postgres://me:xyzzy@host/vectors?speed=1',
   'mysql://me:xyzzy@host/vectors',
-])('the address %s is refused without its password', address => {
-  expect(() => parseTableAddress(address)).toThrow(/must be such as|query is wrong/)
+])('rejects the address %s without revealing its password', address => {
+  expect(() => parseTableAddress(address)).toThrow(/must have the form|query of the address is invalid/)
   expect(() => parseTableAddress(address)).not.toThrow(/xyzzy/)
 })

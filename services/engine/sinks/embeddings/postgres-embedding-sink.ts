@@ -6,14 +6,17 @@ import { type EmbeddingRecord, toEmbeddingRecords } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
 import type { TableAddress } from './table-address.ts'
 
-/** Maximum total length of the vectors that wait for the database. */
+/** Maximum total length of the queued vectors. Beyond it, embeddings are lost and reported. */
 const MAX_QUEUED_NUMBERS = 4 << 20
 const BATCH_SIZE = 200
 const RETRY_MS = 1000
 const INSERT_TIMEOUT_MS = 15_000
 const CLOSE_TIMEOUT_S = 5
 
-/** Writes the vectors of objects to a Postgres table, buffering them while the database is slow or unreachable. */
+/**
+ * Writes the embeddings of detected objects, which are vectors that describe their appearance, to a Postgres table.
+ * Embeddings are queued while the database is slow or unreachable.
+ */
 export class PostgresEmbeddingSink implements Sink {
   readonly #name: string
   readonly #table: EmbeddingTable
@@ -30,24 +33,25 @@ export class PostgresEmbeddingSink implements Sink {
   }
 
   get failure(): string | undefined {
-    if (this.#error) return `vectors cannot be written to ${this.#name}: ${this.#error}`
+    if (this.#error) return `failed to write embeddings to ${this.#name}: ${this.#error}`
     const lost = this.#lost.recent
-    return lost > 0 ? `${this.#name} took ${lost} vectors too late or not at all: they are lost` : undefined
+    return lost > 0 ? `${lost} embeddings were lost: ${this.#name} is too slow or rejected them` : undefined
   }
 
   write(record: SinkRecord): void {
-    for (const vector of toEmbeddingRecords(record)) {
-      if (this.#queuedNumbers + vector.embedding.length > MAX_QUEUED_NUMBERS) {
+    for (const embeddingRecord of toEmbeddingRecords(record)) {
+      const { length } = embeddingRecord.embedding
+      if (this.#queuedNumbers + length > MAX_QUEUED_NUMBERS) {
         this.#lost.add()
         continue
       }
-      this.#queue.push(vector)
-      this.#queuedNumbers += vector.embedding.length
+      this.#queue.push(embeddingRecord)
+      this.#queuedNumbers += length
     }
     if (this.#queue.length > 0) this.#writing ??= this.#drain()
   }
 
-  /** Writes queued vectors, unless the database fails. */
+  /** Resolves when all queued embeddings have been written or the database has failed. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#writing
@@ -56,32 +60,42 @@ export class PostgresEmbeddingSink implements Sink {
 
   async #drain(): Promise<void> {
     const { signal } = this.#closing
-    // Collects the vectors of a frame, and of frames that arrive together, into one insert.
+    // Waits for the other embeddings of the frame, so that one insert writes all of them.
     await sleep(0)
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, BATCH_SIZE)
-      try {
-        const timeoutMs = signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
-        await withTimeout(timeoutMs, this.#table.insert(batch))
-        this.#error = undefined
-      } catch (error) {
-        if (!isInvalidData(error)) {
-          this.#error = describeError(error as Error)
-          if (signal.aborted) break
-          await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
-          continue
-        }
-        for (const _ of batch) this.#lost.add()
+      if (await this.#insert(batch)) {
+        this.#queue.splice(0, batch.length)
+        for (const { embedding } of batch) this.#queuedNumbers -= embedding.length
+      } else {
+        if (signal.aborted) break
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
       }
-      for (const { embedding } of this.#queue.splice(0, batch.length)) this.#queuedNumbers -= embedding.length
     }
     this.#writing = undefined
   }
+
+  /** Returns false if the insert should be retried. Data that the database rejects is lost. */
+  async #insert(batch: EmbeddingRecord[]): Promise<boolean> {
+    const timeoutMs = this.#closing.signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
+    try {
+      await withTimeout(timeoutMs, this.#table.insert(batch))
+      this.#error = undefined
+      return true
+    } catch (error) {
+      if (isInvalidData(error)) {
+        for (const _ of batch) this.#lost.add()
+        return true
+      }
+      this.#error = describeError(error as Error)
+      return false
+    }
+  }
 }
 
-/** Whether the database rejects this data permanently (SQLSTATE classes 22 and 23). */
+/** Whether the database would reject the data again: SQLSTATE class 22 (data exception) or 23 (constraint violation). */
 const isInvalidData = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
 
 /** Some network errors have a code but no message. */
 const describeError = (error: Error & { code?: string }) =>
-  error.message || error.code || 'it does not answer'
+  error.message || error.code || 'the database does not answer'

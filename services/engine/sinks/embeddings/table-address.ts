@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A table in a Postgres database. */
+/** The table in a Postgres database to which a sink writes embeddings, parsed from the address of the sink. */
 export interface TableAddress {
   host: string
   port: number
@@ -11,11 +11,16 @@ export interface TableAddress {
   ssl: 'disable' | 'prefer' | 'require' | 'verify-full'
 }
 
+const DEFAULT_PORT = 5432
+
 const query = z.strictObject({
-  /** Restricted to characters that need no quoting in SQL. */
+  /** Only names that need no quoting in SQL. */
   table: z
     .string()
-    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'a table is named by small letters, digits and underscores')
+    .regex(
+      /^[a-z_][a-z0-9_]{0,62}$/,
+      'use lowercase letters, digits and underscores, and no digit at the start',
+    )
     .default('embeddings'),
   sslmode: z.enum(['disable', 'prefer', 'require', 'verify-full']).default('prefer'),
 })
@@ -28,27 +33,38 @@ export const isTableAddress = (address: string) => /^postgres(ql)?:/.test(addres
  */
 export function parseTableAddress(address: string): TableAddress {
   const url = URL.parse(address)
-  const database = decodePart(url?.pathname.slice(1))
-  const username = decodePart(url?.username)
-  if (!url || !isTableAddress(address) || !url.hostname || !database || database.includes('/') || !username)
-    throw new Error('it must be such as postgres://user:password@host:5432/database')
-  const parsed = query.safeParse(Object.fromEntries(url.searchParams))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new Error(
-      `its query is wrong${issue?.path.map(key => ` at ${String(key)}`).join('')}: ${issue?.message}`,
-    )
+  const database = url && tryDecode(url.pathname.slice(1))
+  const username = url && tryDecode(url.username)
+  const hasValidDatabase = database && !database.includes('/')
+  if (!isTableAddress(address) || !url?.hostname || !hasValidDatabase || !username)
+    throw new Error('the address must have the form postgres://user:password@host:5432/database')
+
+  return {
+    // IPv6 addresses have brackets only in URLs.
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || DEFAULT_PORT),
+    database,
+    username,
+    password: tryDecode(url.password) || undefined,
+    ...parseQuery(url.searchParams),
   }
-  const { table, sslmode: ssl } = parsed.data
-  const password = decodePart(url.password) || undefined
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  return { host, port: Number(url.port || 5432), database, username, password, table, ssl }
 }
 
-/** Undefined if `part` is not correctly percent-encoded. */
-function decodePart(part: string | undefined): string | undefined {
+function parseQuery(params: URLSearchParams): Pick<TableAddress, 'table' | 'ssl'> {
+  const parsed = query.safeParse(Object.fromEntries(params))
+  if (parsed.success) {
+    const { table, sslmode } = parsed.data
+    return { table, ssl: sslmode }
+  }
+  const { path, message } = parsed.error.issues[0]!
+  const place = path.map(key => ` at ${String(key)}`).join('')
+  throw new Error(`the query of the address is invalid${place}: ${message}`)
+}
+
+/** Decodes percent-encoding; undefined if the encoding is invalid. */
+function tryDecode(text: string): string | undefined {
   try {
-    return part === undefined ? undefined : decodeURIComponent(part)
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }

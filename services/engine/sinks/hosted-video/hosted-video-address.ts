@@ -1,17 +1,22 @@
 import { hostedStreamName } from '@eyrie/contract/media'
 import { syntaxError } from '@eyrie/contract/parse'
 
-/** Throws `EyrieError` (`syntax`) unless the address is `stream://<name>`. `--` is reserved for appended channel ids. */
-export function checkHostedAddress(address: string, at: string): void {
+/**
+ * Checks the address of a sink that serves its channels as live video streams, annotated with their results. Throws
+ * `EyrieError` (`syntax`) at `path` unless the address is `stream://<name>`. The name must not contain `--`, which
+ * precedes the channel id in the names of further streams.
+ */
+export function checkHostedAddress(address: string, path: string): void {
   const name = parseHostedAddress(address)
-  if (!hostedStreamName.safeParse(name).success || name.includes('--'))
+  const isValid = hostedStreamName.safeParse(name).success && !name.includes('--')
+  if (!isValid)
     throw syntaxError(
-      at,
-      'a sink of type hosted_video has an address such as stream://entrance: a name of letters, digits, _ and single -, that begins with a letter and has 64 characters at most',
+      path,
+      'a sink of type hosted_video has an address such as stream://entrance. The name starts with a letter, contains letters, digits, _ and single -, and has at most 64 characters',
     )
 }
 
-/** Returns the name in `stream://<name>`, or an empty string for any other address. */
+/** Returns the name in `stream://<name>`; an empty string if the address has another form. */
 export function parseHostedAddress(address: string): string {
   return /^stream:\/\/([^/?#]+)$/.exec(address)?.[1] ?? ''
 }

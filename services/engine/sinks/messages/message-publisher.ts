@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Mutex } from 'async-mutex'
 import { Publisher } from 'zeromq'
 
-/** Maximum number of messages queued for one subscriber. A slower subscriber misses messages and detects that by `seq`. */
+/**
+ * Maximum number of messages queued for one subscriber. A slow subscriber misses messages, and can detect that by the
+ * sequence number `seq` in their headers.
+ */
 const MAX_QUEUED = 32
 const RETRY_MS = 500
 
-/** Endpoints bound by this process. ZeroMQ would silently replace a bound socket in the file system. */
+/** The endpoints that this process has bound. ZeroMQ would silently replace the file of an `ipc:` socket that is in use. */
 const boundEndpoints = new Set<string>()
 
-/** A PUB socket that is opened with retries. Sending never blocks. */
+/** A ZeroMQ PUB socket that binds or connects to an endpoint, and retries until that succeeds. */
 export class MessagePublisher {
   readonly #endpoint: string
   readonly #bind: boolean
@@ -22,7 +25,7 @@ export class MessagePublisher {
   #queued = 0
   #isOpen = false
   #failure: string | undefined
-  /** The bound socket of an `ipc:` endpoint in the file system. */
+  /** The file of a bound `ipc:` socket. */
   #socketFile: { path: string; inode: number | undefined } | undefined
 
   constructor({ endpoint, bind }: { endpoint: string; bind: boolean }) {
@@ -31,7 +34,7 @@ export class MessagePublisher {
     this.#opening = this.#openSocket()
   }
 
-  /** Why nothing can be sent; undefined if there is no problem. */
+  /** Why messages cannot be sent; undefined if there is no problem. */
   get failure(): string | undefined {
     return this.#failure
   }
@@ -40,7 +43,7 @@ export class MessagePublisher {
     return this.#isOpen
   }
 
-  /** Returns false if the socket is not open or too many messages are queued. */
+  /** Queues a message without blocking. Returns false if the socket is not open or too many messages are queued. */
   send(parts: (string | Uint8Array)[]): boolean {
     if (!this.#isOpen || this.#queued >= MAX_QUEUED) return false
     this.#queued++
@@ -88,7 +91,7 @@ export class MessagePublisher {
 
   async #bindSocket(): Promise<void> {
     if (boundEndpoints.has(this.#endpoint))
-      throw new Error('another sink has bound it: give one of them another address')
+      throw new Error('another sink uses this endpoint: change the address of one of the sinks')
     boundEndpoints.add(this.#endpoint)
     await this.#socket.bind(this.#endpoint).catch(error => {
       boundEndpoints.delete(this.#endpoint)
@@ -102,7 +105,7 @@ export class MessagePublisher {
     // ZeroMQ resolves tcp://*:5555 to tcp://0.0.0.0:5555 and accepts only the resolved endpoint here.
     const endpoint = this.#socket.lastEndpoint ?? this.#endpoint
     await this.#socket.unbind(endpoint).finally(() => boundEndpoints.delete(this.#endpoint))
-    // ZeroMQ does not delete the socket file. Another process may have replaced it in the meantime.
+    // ZeroMQ does not delete the socket file. The inode differs if another process has replaced the file.
     const file = this.#socketFile
     if (file && readInode(file.path) === file.inode) rmSync(file.path, { force: true })
   }
@@ -113,7 +116,7 @@ const readInode = (path: string) => statSync(path, { throwIfNoEntry: false })?.i
 function describeError(error: Error & { code?: string }): string {
   if (error.code === 'EADDRINUSE')
     return 'the address is in use: use another port, or stop the process that uses it'
-  if (error.code === 'ENOENT') return 'its folder does not exist: create it'
-  if (error.code === 'ENAMETOOLONG') return 'the path of a socket has 107 characters at most'
+  if (error.code === 'ENOENT') return 'the folder of the socket does not exist: create it'
+  if (error.code === 'ENAMETOOLONG') return 'the path of a socket must not exceed 107 characters'
   return error.message
 }

@@ -7,12 +7,16 @@ import { type CopiedPicture, PictureCopier } from './picture-copier.ts'
 
 type Query = Omit<MessageAddress<'sink'>['query'], 'bind'>
 
-/** Publishes every record as a ZeroMQ message with its picture. Slow or disconnected subscribers do not delay others. */
+/**
+ * Publishes every record (the results of one frame) as a ZeroMQ message, optionally with the picture of its frame. A slow
+ * subscriber does not delay other subscribers.
+ */
 export class MessageSink implements Sink {
   readonly view: ViewSpec | undefined
   readonly #topic: string
   readonly #publisher: MessagePublisher
   readonly #pictures = new PictureCopier()
+  /** Sequence number of the last message, by channel. Subscribers detect lost messages by gaps. */
   readonly #lastSeq = new Map<number, number>()
   readonly #missingPictures = new RecentCounter()
   readonly #lost = new RecentCounter()
@@ -25,26 +29,29 @@ export class MessageSink implements Sink {
 
   get failure(): string | undefined {
     if (this.#publisher.failure) return this.#publisher.failure
-    if (this.#lost.recent > 0)
-      return `${this.#lost.recent} messages were lost: the machine is too slow for them`
+
+    const lost = this.#lost.recent
+    if (lost > 0) return `${lost} messages were lost: the machine is too slow to send them`
+
     const missing = this.#missingPictures.recent
-    return missing > 0
-      ? `${missing} messages were sent without their pictures, which had been overwritten`
-      : undefined
+    if (missing > 0)
+      return `${missing} messages were sent without their pictures: the machine is too slow to copy them in time`
+
+    return undefined
   }
 
   write(record: SinkRecord, frame: SinkFrame): void {
     const picture = frame.ring && this.#pictures.copy(record.channel, frame.ring, record.n)
     if (frame.ring && !picture) this.#missingPictures.add()
+
     const seq = (this.#lastSeq.get(record.channel) ?? 0) + 1
     this.#lastSeq.set(record.channel, seq)
+
+    const topic = `${this.#topic}${record.channel}`
     const header = JSON.stringify(createHeader(record, frame, picture, seq))
-    const sent = this.#publisher.send([
-      `${this.#topic}${record.channel}`,
-      header,
-      picture?.data ?? new Uint8Array(),
-    ])
-    if (!sent && this.#publisher.isOpen) this.#lost.add()
+    const payload = picture?.data ?? new Uint8Array()
+    const isQueued = this.#publisher.send([topic, header, payload])
+    if (!isQueued && this.#publisher.isOpen) this.#lost.add()
   }
 
   async close(): Promise<void> {
@@ -53,30 +60,34 @@ export class MessageSink implements Sink {
   }
 }
 
+type Header = Omit<MessageHeader, 'format' | 'objects' | 'events'> & Pick<SinkRecord, 'objects' | 'events'>
+
 function createHeader(
-  { n, pts, time, objects, events, ...rest }: SinkRecord,
-  { width, height, discontinuity }: SinkFrame,
+  record: SinkRecord,
+  frame: SinkFrame,
   picture: CopiedPicture | undefined,
   seq: number,
-): Omit<MessageHeader, 'format' | 'objects' | 'events'> & Pick<SinkRecord, 'objects' | 'events'> {
-  // Without a picture, the size is that of the source.
-  const size = picture ?? { width, height }
+): Header {
+  const { n, pts, time, objects, events, ...otherFields } = record
+  // Without a picture, the header contains the size of the source.
+  const { width, height } = picture ?? frame
   return {
     v: 1,
     seq,
     pts,
     time,
-    width: size.width,
-    height: size.height,
+    width,
+    height,
     format: picture?.format ?? null,
     objects,
     events,
-    discontinuity,
+    discontinuity: frame.discontinuity,
     n,
-    ...rest,
+    ...otherFields,
   }
 }
 
+/** Returns the size and format of the pictures that the address of the sink requests. */
 function toView({ payload, width, quality }: Query): ViewSpec | undefined {
   if (payload === 'none') return undefined
   const shape = { width, multiple_of: 1, letterbox: true, fill: 0 }

@@ -1,5 +1,6 @@
 import { type RingLocation, RingReader, type RingShape } from '../../frames/ring-reader.ts'
 
+/** The picture of a frame, copied so that it remains valid when the media service reuses its memory. */
 export interface CopiedPicture extends Pick<RingShape, 'width' | 'height' | 'format'> {
   data: Uint8Array
 }
@@ -10,14 +11,14 @@ interface OpenRing {
   lastReadAt: number
 }
 
-/** Unused rings are closed after this time: a removed ring occupies memory while it is open. */
-const IDLE_MS = 5000
+/** Unused ring buffers are closed after this time. A buffer that the media service has removed is freed when it is closed. */
+const MAX_IDLE_MS = 5000
 
-/** Copies pictures from the rings of several channels. */
+/** Copies pictures out of the ring buffers in shared memory, to which the media service writes the frames of each channel. */
 export class PictureCopier {
   readonly #rings = new Map<number, OpenRing>()
 
-  /** Returns the picture of frame `n`, or undefined if the ring does not hold it. */
+  /** Returns the picture of frame `n`; undefined if the ring buffer does not contain it. */
   copy(channel: number, location: RingLocation, n: number): CopiedPicture | undefined {
     const reader = this.#openReader(channel, location)
     const data = reader?.copy(n)
@@ -32,20 +33,27 @@ export class PictureCopier {
 
   #openReader(channel: number, location: RingLocation): RingReader | undefined {
     const now = performance.now()
-    const open = this.#rings.get(channel)
-    if (open && open.location.path === location.path && open.location.generation === location.generation) {
-      open.lastReadAt = now
-      return open.reader
+    const ring = this.#rings.get(channel)
+    if (ring && isSameRing(ring.location, location)) {
+      ring.lastReadAt = now
+      return ring.reader
     }
-    for (const [other, { lastReadAt }] of this.#rings) if (now - lastReadAt > IDLE_MS) this.#closeRing(other)
+
+    this.#closeIdleRings(now)
     this.#closeRing(channel)
     try {
       const reader = new RingReader(location.path)
       this.#rings.set(channel, { location, reader, lastReadAt: now })
       return reader
     } catch {
-      // Media removed the ring in the meantime and will announce its replacement.
+      // The media service has removed this buffer and will announce another one.
       return undefined
+    }
+  }
+
+  #closeIdleRings(now: number): void {
+    for (const [channel, { lastReadAt }] of this.#rings) {
+      if (now - lastReadAt > MAX_IDLE_MS) this.#closeRing(channel)
     }
   }
 
@@ -53,4 +61,8 @@ export class PictureCopier {
     this.#rings.get(channel)?.reader.close()
     this.#rings.delete(channel)
   }
+}
+
+function isSameRing(a: RingLocation, b: RingLocation): boolean {
+  return a.path === b.path && a.generation === b.generation
 }

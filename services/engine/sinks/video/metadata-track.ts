@@ -2,35 +2,42 @@ import { box, fullBox, TFHD_BASE_IS_MOOF, trackBox, u16, u32, u64 } from '@eyrie
 import { findBox, parseBoxes } from './mp4-segments.ts'
 
 /**
- * A track of timed metadata in addition to the video track (ISO/IEC 14496-12, 12.3): one JSON text per sample, sample entry
- * `mett` of type application/json, with a `cdsc` reference to the video track.
+ * The results of a channel, such as detected objects, are recorded as a track of timed metadata next to the video track
+ * (ISO/IEC 14496-12, 12.3). Each sample is a JSON text: the sample entry is `mett` with the type application/json. A `cdsc`
+ * reference links the track to the video track that it describes.
  */
 const VIDEO_TRACK = 1
 const METADATA_TRACK = 2
-const TRUN_DURATION_AND_SIZE = 0x301
-/** `next_track_ID` is the last field of the movie header. */
-const NEXT_TRACK_BYTES = 4
+/** Flags of `trun` (8.8.8): data offset, and duration and size of each sample. */
+const TRUN_OFFSET_DURATION_SIZE = 0x301
+const SAMPLE_COUNT = 1
+/** Size of `next_track_ID`, the last field of the movie header `mvhd` (8.2.2). */
+const NEXT_TRACK_ID_BYTES = 4
 
-/** Adds the metadata track to the init segment of a video track. */
+/** Adds the metadata track to the init segment of a video track, the header of the MP4 file. */
 export function addMetadataTrack(init: Buffer): Buffer {
-  const moov = findBox(init, 'moov')
-  const parts = parseBoxes(moov).map(({ type, whole, payload }) => {
-    if (type === 'mvhd') {
-      const header = Buffer.from(whole)
-      header.writeUInt32BE(METADATA_TRACK + 1, header.length - NEXT_TRACK_BYTES)
-      return header
-    }
-    if (type !== 'mvex') return whole
-    return Buffer.concat([
-      createTrack(),
-      box('mvex', payload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0))),
-    ])
+  const movieBoxes = parseBoxes(findBox(init, 'moov')).map(({ type, whole, payload }) => {
+    if (type === 'mvhd') return setNextTrackId(whole, METADATA_TRACK + 1)
+    if (type === 'mvex') return Buffer.concat([createTrack(), addTrackDefaults(payload)])
+    return whole
   })
   const ftyp = parseBoxes(init).find(({ type }) => type === 'ftyp')
-  return Buffer.concat([ftyp?.whole ?? Buffer.alloc(0), box('moov', ...parts)])
+  const fileType = ftyp?.whole ?? Buffer.alloc(0)
+  return Buffer.concat([fileType, box('moov', ...movieBoxes)])
 }
 
-/** Creates moof and mdat for one sample. Times in ticks of the file. */
+function setNextTrackId(mvhd: Buffer, id: number): Buffer {
+  const copy = Buffer.from(mvhd)
+  copy.writeUInt32BE(id, copy.length - NEXT_TRACK_ID_BYTES)
+  return copy
+}
+
+/** Every track of a fragmented file needs a `trex` box (8.8.3): the first sample entry, and no default values. */
+function addTrackDefaults(mvexPayload: Buffer): Buffer {
+  return box('mvex', mvexPayload, fullBox('trex', 0, 0, u32(METADATA_TRACK, 1, 0, 0, 0)))
+}
+
+/** Creates a fragment (`moof` and `mdat`) with one sample. Times are in ticks since the start of the file. */
 export function createMetadataFragment(
   sequence: number,
   pts: number,
@@ -38,7 +45,7 @@ export function createMetadataFragment(
   text: string,
 ): Buffer {
   const data = Buffer.from(text)
-  const moof = (dataOffset: number) =>
+  const createMoof = (dataOffset: number) =>
     box(
       'moof',
       fullBox('mfhd', 0, 0, u32(sequence)),
@@ -46,22 +53,26 @@ export function createMetadataFragment(
         'traf',
         fullBox('tfhd', 0, TFHD_BASE_IS_MOOF, u32(METADATA_TRACK)),
         fullBox('tfdt', 1, 0, u64(pts)),
-        fullBox('trun', 0, TRUN_DURATION_AND_SIZE, u32(1, dataOffset, duration, data.length)),
+        fullBox('trun', 0, TRUN_OFFSET_DURATION_SIZE, u32(SAMPLE_COUNT, dataOffset, duration, data.length)),
       ),
     )
+
   const mdat = box('mdat', data)
-  const headerBytes = mdat.length - data.length
-  return Buffer.concat([moof(moof(0).length + headerBytes), mdat])
+  const mdatHeaderBytes = mdat.length - data.length
+  // The data offset is relative to the start of `moof`, whose size does not depend on the offset.
+  const moofBytes = createMoof(0).length
+  return Buffer.concat([createMoof(moofBytes + mdatHeaderBytes), mdat])
 }
 
 function createTrack(): Buffer {
+  const dataReferenceIndex = u16(0, 0, 0, 1)
   const noEncoding = Buffer.from('\0')
   return trackBox(
     { id: METADATA_TRACK, handler: 'meta', name: 'metadata', volume: 0 },
     {
       size: u32(0, 0),
       header: fullBox('nmhd', 0, 0),
-      entry: box('mett', u16(0, 0, 0, 1), noEncoding, Buffer.from('application/json\0')),
+      entry: box('mett', dataReferenceIndex, noEncoding, Buffer.from('application/json\0')),
       references: box('tref', box('cdsc', u32(VIDEO_TRACK))),
     },
   )

@@ -1,11 +1,12 @@
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import type { SinkRecord } from '../sink.ts'
-import { parseAccessUnit } from './mp4-segments.ts'
+import { type AccessUnit, parseAccessUnit } from './mp4-segments.ts'
 import { Recording, type RecordingLimits } from './recording.ts'
 import { StreamFollower } from './stream-follower.ts'
 import { removeDraft } from './video-file.ts'
 import { WriteQueue } from './write-queue.ts'
 
+/** What is recorded, and where. */
 export interface RecorderOptions {
   media: MediaAccess
   source: number
@@ -13,28 +14,31 @@ export interface RecorderOptions {
   limits: RecordingLimits
 }
 
-/** Maximum number of results that wait for their pictures. */
-const MAX_PENDING = 1000
+/** Maximum number of results that wait for the pictures that they describe. */
+const MAX_PENDING_RESULTS = 1000
 
 interface PendingResult {
   record: SinkRecord
+  /** Time base of the record; null if it is unknown. */
   epoch: number | null
 }
 
 /**
- * Records one channel. Pictures come from media's live stream of the source, results from the channel, usually a little
- * later: a full file remains open until the results of its last pictures have arrived.
+ * Records one channel. The pictures come from the live stream of the source, which the media service serves. The results
+ * come from the channel, usually a little later than their pictures. A full recording therefore remains open until the
+ * results of its last pictures have arrived.
  */
 export class Recorder {
   readonly #path: string
   readonly #limits: RecordingLimits
   readonly #follower: StreamFollower
   readonly #queue = new WriteQueue()
-  /** Init segment and epoch of the current connection. */
+  /** Init segment and epoch (the time base of stream times) of the current connection. */
   #stream: { init: Buffer; epoch: number } | undefined
-  /** The current recording is last, after full ones that may still receive results. */
+  /** The open recordings. The last one receives pictures; earlier ones may still receive results. */
   #recordings: Recording[] = []
   #pending: PendingResult[] = []
+  /** Whether pictures are dropped, because the disk is too slow, until the next keyframe that fits into the queue. */
   #isOverloaded = false
   #streamFailure: string | undefined
 
@@ -49,7 +53,7 @@ export class Recorder {
       },
       onFragment: bytes => this.#handleFragment(bytes),
       onFailure: reason => {
-        // While there are no results, a missing stream loses nothing.
+        // Without results there is nothing to record, so the failure has no consequences.
         if (this.#pending.length > 0) this.#streamFailure = reason
       },
     })
@@ -63,7 +67,7 @@ export class Recorder {
 
   write(record: SinkRecord, epoch: number | null): void {
     this.#pending.push({ record, epoch })
-    if (this.#pending.length > MAX_PENDING) this.#pending.shift()
+    if (this.#pending.length > MAX_PENDING_RESULTS) this.#pending.shift()
     if (this.#recordings.length === 0) this.#follower.retryNow()
     this.#placeResults()
   }
@@ -77,42 +81,68 @@ export class Recorder {
 
   #handleFragment(fragment: Buffer): void {
     const unit = parseAccessUnit(fragment)
+    const recording = this.#selectRecording(unit, fragment.length)
+    if (!recording) return
+    recording.write(unit, fragment)
+    this.#placeResults()
+  }
+
+  /** Returns the recording for a picture, which may be a new one; undefined if the picture is not recorded. */
+  #selectRecording(unit: AccessUnit, fragmentBytes: number): Recording | undefined {
     const { init, epoch } = this.#stream!
     const current = this.#recordings.at(-1)
     const isSameStream = current?.isSameStream(init, epoch) === true
     // A new connection repeats the current group of pictures.
-    if (current && isSameStream && current.contains(unit)) return
-    const continues = current !== undefined && isSameStream && !current.hasGapBefore(unit)
-    if (!unit.isKeyframe && (!continues || this.#isOverloaded)) return
-    this.#isOverloaded = !this.#queue.hasRoomFor(fragment.length)
-    if (this.#isOverloaded) return
-    if (!continues || (unit.isKeyframe && current.isFullBefore(unit)))
-      this.#recordings.push(new Recording({ init, epoch, unit }, this.#path, this.#limits, this.#queue))
-    this.#recordings.at(-1)!.write(unit, fragment)
-    this.#placeResults()
+    if (isSameStream && current.contains(unit)) return undefined
+
+    // After a gap or lost pictures, the following pictures cannot be decoded until the next keyframe.
+    const continuesCurrent = isSameStream && !current.hasGapBefore(unit)
+    const canDecode = unit.isKeyframe || (continuesCurrent && !this.#isOverloaded)
+    if (!canDecode) return undefined
+
+    this.#isOverloaded = !this.#queue.hasRoomFor(fragmentBytes)
+    if (this.#isOverloaded) return undefined
+
+    // A recording starts with a keyframe.
+    const isCurrentFull = unit.isKeyframe && current?.isFullBefore(unit) === true
+    if (continuesCurrent && !isCurrentFull) return current
+
+    const next = new Recording({ init, epoch, unit }, this.#path, this.#limits, this.#queue)
+    this.#recordings.push(next)
+    return next
   }
 
-  /** Adds pending results to the recordings that hold their pictures. Results older than the first picture are dropped. */
+  /** Adds pending results to the recordings with their pictures. Results older than the first picture are dropped. */
   #placeResults(): void {
     const current = this.#recordings.at(-1)
     if (!current) return
     while (this.#pending.length > 0) {
-      const { record, epoch } = this.#pending[0]!
-      const recording = this.#recordings.findLast(
-        ({ epoch: recordingEpoch, start }) =>
-          (epoch === null || epoch === recordingEpoch) && start <= record.pts,
-      )
+      const result = this.#pending[0]!
+      const { record, epoch } = result
+      const recording = this.#findRecording(result)
+
+      // Such a result waits, because its picture has not arrived yet.
       const isPictureMissing = recording === current && record.pts > current.newest
-      if (isPictureMissing || (epoch !== null && epoch > current.epoch)) return
+      const isStreamMissing = epoch !== null && epoch > current.epoch
+      if (isPictureMissing || isStreamMissing) return
+
       this.#pending.shift()
-      if (this.#queue.hasRoomFor(0)) recording?.addResults(record)
-      if (recording) this.#closeBefore(recording)
+      if (!recording) continue
+      if (this.#queue.hasRoomFor(0)) recording.addResults(record)
+      this.#closeBefore(recording)
     }
   }
 
-  /** Results arrive in order: earlier recordings receive no more. */
+  #findRecording({ record, epoch }: PendingResult): Recording | undefined {
+    return this.#recordings.findLast(recording => {
+      const hasSameEpoch = epoch === null || epoch === recording.epoch
+      return hasSameEpoch && recording.start <= record.pts
+    })
+  }
+
+  /** Results arrive in order, so recordings before this one receive no more results. */
   #closeBefore(recording: Recording): void {
     const finished = this.#recordings.splice(0, this.#recordings.indexOf(recording))
-    for (const each of finished) each.close()
+    for (const finishedRecording of finished) finishedRecording.close()
   }
 }

@@ -5,41 +5,54 @@ import { type AccessUnit, rewriteTiming } from './mp4-segments.ts'
 import { VideoFile } from './video-file.ts'
 import type { WriteQueue } from './write-queue.ts'
 
+/** When a recording ends and the next file is started. */
 export interface RecordingLimits {
-  /** A file ends at the last keyframe before it would exceed this. */
+  /** A recording ends at the last keyframe before the file would exceed this size. */
   maxBytes: number
-  /** A file ends at the first keyframe after this time, in seconds. */
+  /** A recording ends at the first keyframe after this duration. */
   maxSeconds: number
-  /** Number of earlier files to keep. */
+  /** Number of earlier recordings to keep. */
   keep: number
 }
 
-/** A keyframe of a live stream at which a recording starts. */
+/** The start of a recording: a keyframe of a live stream. */
 export interface RecordingStart {
+  /** The init segment of the stream, which describes its coding. */
   init: Buffer
+  /** Identifies the time base of the stream. */
   epoch: number
+  /** The keyframe. */
   unit: AccessUnit
 }
 
-/** A longer gap between pictures means that the camera was disconnected. */
+/** A longer gap between two pictures means that the camera was disconnected. */
 const MAX_GAP_TICKS = TICKS_PER_SECOND
 
-/** One file with the original pictures and a track with the results of each analysed frame. Its time starts at 0. */
+/**
+ * A recording of a channel: an MP4 file with the original pictures, and a track with the results of each analysed frame.
+ * Times of the live stream are shifted so that the file starts at 0. All times are in 90 kHz ticks.
+ */
 export class Recording {
   readonly #init: Buffer
   readonly epoch: number
-  /** Stream time of the first picture. */
+  /** Stream time at which the first picture is presented. */
   readonly start: number
-  /** Decoding time of the first picture, which is time 0 of the file. */
-  readonly #base: number
+  /** Stream time at which the first picture is decoded, which is time 0 of the file. */
+  readonly #origin: number
   readonly #limits: RecordingLimits
   readonly #file: VideoFile
   readonly #queue: WriteQueue
+
+  /** Number of the last fragment. */
   #sequence = 0
-  #bytes: number
-  /** Offset of the current group of pictures, and size of the largest one. */
+  /** Size of the file in bytes, including queued writes. */
+  #size: number
+  /** Offset of the current group of pictures, which started at the last keyframe. */
   #groupOffset: number
+  /** Size of the largest completed group of pictures. */
   #maxGroupBytes = 0
+
+  /** The last picture in decoding order. */
   #last: AccessUnit
   #newest: number
 
@@ -52,23 +65,26 @@ export class Recording {
     this.#init = init
     this.epoch = epoch
     this.start = unit.pts
-    this.#base = unit.dts
+    this.#origin = unit.dts
     this.#limits = limits
     this.#queue = queue
+    // Precedes the first picture, so that `contains` is false for it.
     this.#last = { ...unit, dts: unit.dts - 1, duration: 0 }
     this.#newest = unit.pts
     this.#file = new VideoFile(path, limits.keep)
+
     const header = addMetadataTrack(init)
-    this.#bytes = header.length
+    this.#size = header.length
     this.#groupOffset = header.length
     queue.add({ bytes: header.length, run: () => this.#file.create(header) })
   }
 
-  /** Stream time of the newest picture. */
+  /** The latest stream time at which a picture is presented. */
   get newest(): number {
     return this.#newest
   }
 
+  /** Whether the picture, or a later one, has been written. */
   contains(unit: AccessUnit): boolean {
     return unit.dts <= this.#last.dts
   }
@@ -77,34 +93,37 @@ export class Recording {
     return this.epoch === epoch && this.#init.equals(init)
   }
 
-  /** Whether so many pictures are missing before this one that the camera must have been disconnected. */
+  /** Whether the camera was disconnected before this picture. */
   hasGapBefore(unit: AccessUnit): boolean {
     return unit.dts > this.#last.dts + this.#last.duration + MAX_GAP_TICKS
   }
 
-  /** Whether the file is too long, or might become too large with the group of pictures that starts at `keyframe`. */
+  /** Whether the file is too long, or may become too large with the group of pictures that starts at `keyframe`. */
   isFullBefore(keyframe: AccessUnit): boolean {
-    const groupBytes = Math.max(this.#maxGroupBytes, this.#bytes - this.#groupOffset)
-    const isTooLong = keyframe.dts - this.#base >= this.#limits.maxSeconds * TICKS_PER_SECOND
-    return isTooLong || this.#bytes + groupBytes > this.#limits.maxBytes
+    const groupBytes = Math.max(this.#maxGroupBytes, this.#size - this.#groupOffset)
+    const isTooLong = keyframe.dts - this.#origin >= this.#limits.maxSeconds * TICKS_PER_SECOND
+    return isTooLong || this.#size + groupBytes > this.#limits.maxBytes
   }
 
-  /** Modifies and keeps `fragment`. */
+  /** Appends a picture. The fragment is modified and must not be used afterwards. */
   write(unit: AccessUnit, fragment: Buffer): void {
     if (unit.isKeyframe) {
-      this.#maxGroupBytes = Math.max(this.#maxGroupBytes, this.#bytes - this.#groupOffset)
-      this.#groupOffset = this.#bytes
+      this.#maxGroupBytes = Math.max(this.#maxGroupBytes, this.#size - this.#groupOffset)
+      this.#groupOffset = this.#size
     }
-    rewriteTiming(fragment, ++this.#sequence, unit.dts - this.#base)
+
+    rewriteTiming(fragment, ++this.#sequence, unit.dts - this.#origin)
     this.#last = unit
     this.#newest = Math.max(this.#newest, unit.pts)
     this.#append(fragment)
   }
 
-  /** Adds the results of a frame at exactly its time. */
+  /** Appends the results of a frame, with the time of the frame. */
   addResults(record: SinkRecord): void {
     const text = JSON.stringify({ ...record, epoch: this.epoch })
-    this.#append(createMetadataFragment(++this.#sequence, record.pts - this.#base, this.#last.duration, text))
+    const fileTime = record.pts - this.#origin
+    const fragment = createMetadataFragment(++this.#sequence, fileTime, this.#last.duration, text)
+    this.#append(fragment)
   }
 
   close(): void {
@@ -112,7 +131,7 @@ export class Recording {
   }
 
   #append(bytes: Buffer): void {
-    this.#bytes += bytes.length
+    this.#size += bytes.length
     this.#queue.add({ bytes: bytes.length, run: () => this.#file.append(bytes) })
   }
 }

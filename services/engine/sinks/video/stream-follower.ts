@@ -3,24 +3,28 @@ import { backoffDelayMs } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
+/** Receives a live stream of fragmented MP4: an init segment with the codec parameters, then fragments with pictures. */
 export interface StreamFollowerListener {
-  /** All following fragments belong to this init segment. `epoch` defines their stream time. */
+  /**
+   * The following fragments belong to this init segment. `epoch` identifies the time base of their stream times, which
+   * changes when the media service restarts.
+   */
   onInit(init: Buffer, epoch: number): void
-  onFragment(bytes: Buffer): void
+  onFragment(fragment: Buffer): void
   /** The stream is currently unavailable. */
   onFailure(reason: string): void
 }
 
-const BACKOFF = { initialMs: 200, maxMs: 1000 }
+const RECONNECT_BACKOFF = { initialMs: 200, maxMs: 1000 }
 
-/** Reads the live stream of a source from media and reconnects until it is stopped. */
+/** Reads the live stream of a source from the media service. Reconnects with back-off until it is stopped. */
 export class StreamFollower {
   readonly #url: URL
   readonly #headers: Record<string, string>
   readonly #listener: StreamFollowerListener
   readonly #stopping = new AbortController()
-  /** Aborted to end the current back-off early. */
-  #backoff = new AbortController()
+  /** Ends the current delay between two connections early. */
+  #delaySkip = new AbortController()
   readonly #ended: Promise<void>
 
   constructor({ url, token }: MediaAccess, source: number, listener: StreamFollowerListener) {
@@ -30,9 +34,9 @@ export class StreamFollower {
     this.#ended = this.#follow()
   }
 
-  /** Ends the current back-off, because the stream is known to be available. */
+  /** Reconnects without further delay, because the stream is known to be available. */
   retryNow(): void {
-    this.#backoff.abort()
+    this.#delaySkip.abort()
   }
 
   async stop(): Promise<void> {
@@ -42,26 +46,30 @@ export class StreamFollower {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stopping
-    for (let attempt = 0; !signal.aborted; attempt++) {
+    let attempt = 0
+    while (!signal.aborted) {
       try {
-        if (await this.#receive(signal)) attempt = 0
+        const hasReceived = await this.#receive(signal)
+        if (hasReceived) attempt = 0
       } catch (error) {
         if (!signal.aborted) this.#listener.onFailure((error as Error).message)
       }
-      this.#backoff = new AbortController()
-      const interrupted = AbortSignal.any([signal, this.#backoff.signal])
-      await sleep(backoffDelayMs(attempt, BACKOFF, Math.random), undefined, { signal: interrupted }).catch(
-        () => {},
-      )
+
+      this.#delaySkip = new AbortController()
+      const interrupted = AbortSignal.any([signal, this.#delaySkip.signal])
+      const delayMs = backoffDelayMs(attempt, RECONNECT_BACKOFF, Math.random)
+      await sleep(delayMs, undefined, { signal: interrupted }).catch(() => {})
+      attempt += 1
     }
   }
 
-  /** Reads the stream to its end. Returns whether it contained anything. */
+  /** Reads the stream until it ends. Returns whether it contained any segment. */
   async #receive(signal: AbortSignal): Promise<boolean> {
     const response = await fetch(this.#url, { headers: this.#headers, signal }).catch(cause => {
-      throw new Error(`media at ${this.#url.origin} does not answer`, { cause })
+      throw new Error(`the media service at ${this.#url.origin} does not answer`, { cause })
     })
-    if (!response.ok || !response.body) throw new Error(await readReason(response))
+    if (!response.ok || !response.body) throw new Error(await readFailureReason(response))
+
     const epoch = Number(response.headers.get('X-Epoch'))
     let hasReceived = false
     for await (const { kind, bytes } of splitSegments(response.body)) {
@@ -73,8 +81,9 @@ export class StreamFollower {
   }
 }
 
-async function readReason(response: Response): Promise<string> {
-  const body: unknown = await response.json().catch(() => undefined)
-  const reason = body !== null && typeof body === 'object' && 'reason' in body ? body.reason : undefined
-  return typeof reason === 'string' ? reason : `media answered ${response.status}`
+/** Returns the reason in the JSON body of an error response. A response of a proxy may have a different body. */
+async function readFailureReason(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => null)) as { reason?: unknown } | null
+  const reason = body?.reason
+  return typeof reason === 'string' ? reason : `the media service answered with status ${response.status}`
 }

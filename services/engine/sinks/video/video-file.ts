@@ -2,23 +2,27 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 
-/** A file that grows by complete fragments, so that it is playable after a crash at any moment. */
+/** A video file that is playable after a crash at any moment, because only complete fragments are appended. */
 export class VideoFile {
   readonly #path: string
   readonly #keep: number
   #file: FileHandle | undefined
   #size = 0
 
-  /** `keep`: number of earlier files of this path to keep; `name.1.mp4` is the newest. */
+  /** `keep` is the number of earlier files to keep, named `name.1.mp4` (the newest), `name.2.mp4`, … */
   constructor(path: string, keep: number) {
     this.#path = path
     this.#keep = keep
   }
 
-  /** Rotates an earlier file of the same path and creates a new one, atomically with its header. */
+  /**
+   * Rotates the earlier files of the same path and creates a new file. The file is written under a draft name and then
+   * renamed, so that it contains its header from the start.
+   */
   async create(header: Uint8Array): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
-    await this.#rotateEarlier()
+    await this.#rotateEarlierFiles()
+
     const draft = toDraftPath(this.#path)
     const file = await open(draft, 'w')
     try {
@@ -33,7 +37,7 @@ export class VideoFile {
     this.#size = header.length
   }
 
-  /** Appends all of `bytes`, or nothing if it throws. */
+  /** Appends all bytes. If it throws, it has appended nothing. */
   async append(bytes: Uint8Array): Promise<void> {
     const file = this.#file
     if (!file) throw new Error(`${this.#path} is not open`)
@@ -51,21 +55,22 @@ export class VideoFile {
     this.#file = undefined
   }
 
-  /** Does nothing if there is no file at the path: a retry must not rotate the earlier files again. */
-  async #rotateEarlier(): Promise<void> {
+  async #rotateEarlierFiles(): Promise<void> {
+    // After a failed attempt to create the file, the earlier files are rotated already.
     if (!existsSync(this.#path)) return
     if (this.#keep === 0) return rm(this.#path, { force: true })
+    // The oldest file is renamed first, so that each rename overwrites only a file that is no longer needed.
     for (let age = this.#keep - 1; age >= 0; age--)
       await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(ignoreMissing)
   }
 }
 
-/** Removes the unfinished file of a writer that was killed in `create`. It contains at most a header. */
+/** Deletes the draft that `create` leaves behind if the process is killed. A draft contains no pictures. */
 export const removeDraft = (path: string): Promise<void> => rm(toDraftPath(path), { force: true })
 
 const toDraftPath = (path: string) => `${path}.new`
 
-/** For `/output/door.mp4` and age 2, returns `/output/door.2.mp4`. */
+/** Returns `/output/door.2.mp4` for `/output/door.mp4` and the age 2. */
 function toRotatedPath(path: string, age: number): string {
   const { dir, name, ext } = parse(path)
   return age === 0 ? path : join(dir, `${name}.${age}${ext}`)

@@ -104,7 +104,7 @@ function countDecoded(name: string): number {
 }
 
 describe('recording of a video sink', { timeout: 120_000 }, () => {
-  it('is kept after a kill, without unfinished files, even while the camera is disconnected', async () => {
+  it('survives a kill without leaving unfinished files, even while the camera is disconnected', async () => {
     for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
       writeFileSync(join(output, name), name)
     await test.runtime.apply(recording({ url: 'rtsp://127.0.0.1:9/none', type: 'video' }, { pipelines: 2 }))
@@ -211,7 +211,7 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
     expect(back.texts[0]!.pts - away.texts.at(-1)!.pts).toBeGreaterThan(90_000)
   })
 
-  it('starts a new file after media was killed and its stream time restarts', async () => {
+  it('starts a new file after the media service was killed, because its stream time restarts', async () => {
     const { port } = new URL(media.url)
     await test.runtime.apply(recording({ url: join(folder, 'numbered.mp4'), type: 'inf' }))
     await vi.waitUntil(() => test.getAnalysedFrames(1).length > 10, PATIENCE)
@@ -244,7 +244,7 @@ describe('source with another codec than H.264', { timeout: 120_000 }, () => {
 })
 
 describe('failing recording', { timeout: 120_000 }, () => {
-  it('is reported and stops no channel when the disk fails', async () => {
+  it('is reported without stopping a channel when the disk fails', async () => {
     writeFileSync(join(output, 'no-folder'), 'a file where a folder should be')
     const plan = recording({ url: join(folder, 'numbered.mp4'), type: 'inf' })
     const path = join(output, 'no-folder', 'door.mp4')

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Maximum number of bytes that wait for the disk. */
+/** Maximum number of bytes that wait for the disk. Callers check it with `hasRoomFor`. */
 const MAX_QUEUED_BYTES = 32 << 20
-const RETRY_MS = 1000
+const RETRY_DELAY_MS = 1000
 
-/** A pending operation on a file and the memory that it occupies. */
+/** A pending operation on a file, such as appending a fragment of a recording. */
 export interface QueuedWrite {
+  /** The memory that the operation occupies. */
   bytes: number
-  /** Atomic: if it throws, it has had no effect and can be retried. */
+  /** Runs the operation. If it throws, it has had no effect, so it can be retried. */
   run(): Promise<void>
 }
 
-/** Runs writes in the background, one at a time. A failed write is retried. */
+/** Runs the writes of a recorder in the background, one at a time. A failed write is retried until it succeeds. */
 export class WriteQueue {
   readonly #closing = new AbortController()
   #queue: QueuedWrite[] = []
@@ -19,7 +20,7 @@ export class WriteQueue {
   #error: string | undefined
   #writing: Promise<void> | undefined
 
-  /** Error of the last write; undefined if it succeeded. */
+  /** Why the last write failed; undefined if it succeeded. */
   get error(): string | undefined {
     return this.#error
   }
@@ -34,7 +35,7 @@ export class WriteQueue {
     this.#writing ??= this.#drain()
   }
 
-  /** Resolves when the queue has been written or the disk has failed. */
+  /** Resolves when all writes have been run, or at the first write that fails. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#writing
@@ -50,9 +51,10 @@ export class WriteQueue {
       } catch (error) {
         this.#error = (error as Error).message
         if (signal.aborted) break
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+        await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => {})
         continue
       }
+
       this.#queue.shift()
       this.#queuedBytes -= write.bytes
     }

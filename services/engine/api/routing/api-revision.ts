@@ -1,0 +1,58 @@
+import { type ApiDocument, createApiDocument } from '@eyrie/kit/api-docs'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import type { RouteConfig } from '@hono/zod-openapi'
+import { type Handler, Hono, type MiddlewareHandler } from 'hono'
+import { describeRoute } from './describe-route.ts'
+import type { Operation } from './operation.ts'
+import { readInput } from './read-request.ts'
+import { sendReply } from './send-reply.ts'
+
+/** An endpoint of the engine's HTTP API. Its OpenAPI description also defines its method and path. */
+export interface DescribedEndpoint {
+  description: RouteConfig
+  handle: Handler | MiddlewareHandler
+}
+
+/** One revision of the API: its base path, the app that serves it and its OpenAPI document. */
+export interface ApiRevision {
+  base: string
+  app: Hono
+  document(): ApiDocument
+}
+
+/** Creates a revision of the API. Only its OpenAPI document is served without authentication. */
+export function createRevision(
+  name: 'v1' | 'v2' | 'v3',
+  version: string,
+  endpoints: readonly DescribedEndpoint[],
+  authentication: MiddlewareHandler,
+): ApiRevision {
+  const base = `/api/${name}`
+  const descriptions = endpoints.map(({ description }) => description)
+  const document = () =>
+    createApiDocument({ title: `Eyrie engine API ${name}`, version, basePath: base, routes: descriptions })
+
+  const app = new Hono()
+  mountRoutes(app, [{ method: 'get', path: '/openapi.json', handlers: [c => c.json(document())] }])
+  // Hono applies the authentication only to the routes that are mounted after it.
+  app.use(authentication)
+  const routes = endpoints.map(({ description, handle }) => {
+    const { method, path } = description
+    return { method, path, handlers: [handle] }
+  })
+  mountRoutes(app, routes)
+
+  return { base, app, document }
+}
+
+/** Returns the endpoint that runs an operation. */
+export function toEndpoint({ route, handle }: Operation): DescribedEndpoint {
+  return {
+    description: describeRoute(route),
+    handle: async c => {
+      const input = await readInput(c, route)
+      const reply = await handle(input)
+      return sendReply(c, route, reply)
+    },
+  }
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { serveMedia } from '../../test/fixtures/media/served-media.ts'
 
-it('media answers unknown paths and methods with an error document', async () => {
+it('the media service answers unknown paths and methods with an error document', async () => {
   const media = await serveMedia()
   const request = async (method: string, path: string) => {
     const answer = await fetch(media.url + path, { method })

@@ -1,13 +1,14 @@
 import type { MediaHealth } from '@eyrie/contract'
 import type { Dependencies, Service } from '@eyrie/kit'
 import { createErrorHandler, readSettings } from '@eyrie/kit'
-import { handleUnmatchedRequests } from '@eyrie/kit/http-errors'
-import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
+import { handleUnmatchedRequests } from '@eyrie/kit/mount-routes'
+import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
+import { Registry } from 'prom-client'
 import { cameraRoutes } from './cameras/camera-routes.ts'
 import { controlRoutes } from './control/control-routes.ts'
-import { createEngineControl } from './control/engine-control.ts'
+import { createEngineControl, type EngineControl } from './control/engine-control.ts'
 import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
@@ -16,18 +17,18 @@ import { createMessageSource } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
 import { createAnnotatedStream } from './live/annotated/annotated-stream.ts'
 import { createAnnotatedStreams } from './live/annotated/annotated-streams.ts'
-import { findSound, liveRoutes, openH264Stream } from './live/live-routes.ts'
-import { createSnapshots } from './live/snapshots/stream-snapshots.ts'
-import { formatRecordingMetrics } from './recording/recording-metrics.ts'
+import { findSound, type LiveStreams, liveRoutes, openH264Stream } from './live/live-routes.ts'
+import { createSnapshots, type Snapshots } from './live/snapshots/stream-snapshots.ts'
+import { registerRecordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
-import { createRecordings } from './recording/recordings.ts'
+import { createRecordings, type Recordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
 import type { SourceIdentity } from './sources/source.ts'
-import { countByState, sourceMetrics } from './sources/source-metrics.ts'
+import { countByState, registerSourceMetrics } from './sources/source-metrics.ts'
 import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
-import { createWebRtc } from './webrtc/webrtc.ts'
+import { createWebRtc, type WebRtc } from './webrtc/webrtc.ts'
 import { whepRoutes } from './webrtc/whep-routes.ts'
 import { workerExecutablePaths } from './webrtc/worker/worker-executable.ts'
 
@@ -39,24 +40,29 @@ export interface MediaDependencies extends Dependencies {
   encoders?: Encoders
 }
 
-/** The media service: connects to cameras, decodes each source once for all readers, and serves live views and recordings. */
+/**
+ * Creates the media service, which connects to cameras, decodes each source once for all readers, and serves live views and
+ * recordings.
+ */
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const { encoders = createEncoders() } = dependencies
+  /** Start time, which identifies this run of the service: stream times of different runs are not comparable. */
   const epoch = clock.wall()
   const settings = readSettings(environment.data).media
   const snapshots = createSnapshots(settings.snapshot_s)
   const rings = createRingFolder(environment.ring)
+  // Found and created when the service starts.
   let decoders: Decoders
-  let meter: { stop(): void } | undefined
+  let costMeter: { stop(): void } | undefined
 
   function createSource(identity: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(identity.id)
-    const common = { identity, epoch, beginPts, rings, encoders, clock, random, log, listener }
-    const source =
-      identity.type === 'zmq' || identity.type === 'zmqinternal'
-        ? createMessageSource({ ...common, ringFolder: environment.ring })
-        : createPipelineSource({ ...common, mediaRoots: environment.mediaRoots, decoders })
+    const options = { identity, epoch, beginPts, rings, encoders, clock, random, log, listener }
+    const receivesMessages = identity.type === 'zmq' || identity.type === 'zmqinternal'
+    const source = receivesMessages
+      ? createMessageSource({ ...options, ringFolder: environment.ring })
+      : createPipelineSource({ ...options, mediaRoots: environment.mediaRoots, decoders })
     snapshots.buffer(source.variants.original)
     return source
   }
@@ -65,6 +71,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log.error({ err: error, source }, 'failed to apply source configuration')
     control.notify({ type: 'source', status: { id: source, state: 'failed', reason: error.message } })
   })
+
   const hosted = createAnnotatedStreams(sources.get, (name, source) =>
     createAnnotatedStream({
       name,
@@ -77,6 +84,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       onFailure: reason => control.notify({ type: 'stream', stream: name, reason }),
     }),
   )
+
   const recordings = createRecordings({
     data: environment.data,
     settings: settings.recording,
@@ -88,6 +96,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       return source && { stream: source.variants.original, sound: source.sound }
     },
   })
+
   const control = createEngineControl({ sources, hosted, recordings, clock, log })
 
   const webrtc = createWebRtc({
@@ -101,42 +110,33 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log,
   })
 
-  const app = new Hono<{ Bindings: HttpBindings }>()
-  app.onError(createErrorHandler(log))
-  app.use('/cameras/*', requireAccess(environment.internalToken))
-  cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock })
-  app.use('/internal/*', requireAccess(environment.internalToken))
-  // Clients of the engine may also view the pictures that it analyses.
-  for (const path of ['/streams/*', '/recordings/*', '/metrics'])
-    app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
-  controlRoutes(app, control, { epoch, host: environment.host })
-  liveRoutes(app, { sources, hosted }, snapshots)
-  whepRoutes(
-    app,
+  const app = createApp({
+    environment,
+    log,
+    clock,
+    epoch,
+    control,
+    streams: { sources, hosted },
+    snapshots,
     webrtc,
-    (id, form) => openH264Stream(id, { sources, hosted }, form),
-    id => findSound(id, { sources, hosted }),
-  )
-  recordingRoutes(app, recordings)
-  app.get('/metrics', c =>
-    c.body(sourceMetrics(sources.list()) + formatRecordingMetrics(recordings), 200, {
-      'Content-Type': METRICS_CONTENT_TYPE,
-    }),
-  )
-  handleUnmatchedRequests(app)
+    recordings,
+  })
 
   return {
     app: app as unknown as Hono,
+
     async start() {
       assertPluginsInstalled()
       await rings.open()
       await recordings.start()
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
-      meter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })
+      costMeter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })
     },
+
+    // The sources are stopped after everything that reads from them.
     async stop() {
-      meter?.stop()
+      costMeter?.stop()
       control.stop()
       await webrtc.stop()
       await hosted.stop()
@@ -145,6 +145,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       await sources.stop()
       await rings.close()
     },
+
     health: (): MediaHealth => ({
       ok: true,
       alarms: recordings.alarms(),
@@ -154,4 +155,47 @@ export function createMedia(dependencies: MediaDependencies): Service {
       webrtc: webrtc.health(),
     }),
   }
+}
+
+/** The parts of the service that its HTTP API uses. */
+interface ApiParts {
+  environment: Dependencies['environment']
+  log: Dependencies['log']
+  clock: Clock
+  epoch: number
+  control: EngineControl
+  streams: LiveStreams
+  snapshots: Snapshots
+  webrtc: WebRtc
+  recordings: Recordings
+}
+
+/** Creates the HTTP application with the routes of the service. */
+function createApp({ environment, log, streams, ...parts }: ApiParts): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  app.onError(createErrorHandler(log))
+
+  for (const path of ['/cameras/*', '/internal/*']) app.use(path, requireAccess(environment.internalToken))
+  // Clients of the engine may also view the pictures that it analyses.
+  for (const path of ['/streams/*', '/recordings/*', '/metrics'])
+    app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
+
+  cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock })
+  controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.host })
+  liveRoutes(app, streams, parts.snapshots)
+  whepRoutes(
+    app,
+    parts.webrtc,
+    (id, form) => openH264Stream(id, streams, form),
+    id => findSound(id, streams),
+  )
+  recordingRoutes(app, parts.recordings)
+
+  const metrics = new Registry()
+  registerSourceMetrics(metrics, streams.sources.list)
+  registerRecordingMetrics(metrics, parts.recordings)
+  app.get('/metrics', serveMetrics(metrics))
+
+  handleUnmatchedRequests(app)
+  return app
 }

@@ -4,16 +4,16 @@ import { displaySize, parsePicture } from '../gstreamer/picture.ts'
 import { ANY_VIDEO, isLinkFailure } from '../gstreamer/video-caps.ts'
 import type { Origin } from '../ingest/origin/origin.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
-import { readReception } from '../ingest/timing/rtp-statistics.ts'
+import { type Reception, readReception } from '../ingest/timing/rtp-statistics.ts'
 import { createWallClockAnchor } from '../ingest/timing/wall-clock-anchor.ts'
 import { type Caps, type GstError, isGstError, type Message, Pipeline } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-/** The properties of a camera that its video reveals. */
+/** The properties of a camera that the camera test measures in its video. */
 export type CameraObservation = Omit<CameraReport, 'kind' | 'url' | 'device' | 'streams'>
 
 export interface ObservationOptions {
-  /** When the test began: monotonic time in ms. */
+  /** Start of the whole test: monotonic time in ms. */
   startedAt: number
   /** Time limit of the whole test. */
   limitMs: number
@@ -21,11 +21,20 @@ export interface ObservationOptions {
   signal: AbortSignal
 }
 
+/** A piece of coded video from the camera, such as one picture. */
 interface Packet {
-  /** In 90 kHz ticks. */
+  /** Presentation time in 90 kHz ticks. */
   pts: number
-  bytes: number
-  keyframe: boolean
+  byteCount: number
+  isKeyframe: boolean
+}
+
+/** The data received from a camera so far. `caps` is the GStreamer description of the video format. */
+interface ReceivedData {
+  packets: Packet[]
+  caps?: Caps
+  /** The first picture as base64, and the monotonic time of its arrival in ms. */
+  picture?: { jpeg: string; arrivedAt: number }
 }
 
 /** Maximum time after the first picture to wait for a second keyframe and the first RTCP report. */
@@ -33,100 +42,127 @@ const MAX_OBSERVATION_MS = 5_500
 /** Minimum time after the first picture, for the frame and bit rates. */
 const MIN_OBSERVATION_MS = 1_000
 const CHECK_INTERVAL_MS = 100
-/** Reserved for taking the pipeline down. */
+/** Reserved for disposing of the pipeline. */
 const TEARDOWN_MS = 500
 const PICTURE_WIDTH = 640
 const MAX_QUEUED_PACKETS = 64
 
 /**
- * Observes a camera until enough is known or the time limit is reached. Throws a `SourceFault` if no picture arrives.
+ * Plays a camera until its properties are known or the time limit is reached. Throws a `SourceFault` if no picture
+ * arrives.
  */
 export async function observeCamera(
   origin: Origin,
   { startedAt, limitMs, clock, signal }: ObservationOptions,
 ): Promise<CameraObservation> {
-  const failed = Promise.withResolvers<never>()
-  const pipeline = new Pipeline(buildLaunch(origin), onMessage)
-  const packets: Packet[] = []
-  let caps: Caps | undefined
-  let picture: { jpeg: string; at: number } | undefined
-  failed.promise.catch(() => {})
+  const failure = Promise.withResolvers<never>()
+  // Prevents an unhandled rejection if the pipeline fails while the promise is not awaited.
+  failure.promise.catch(() => {})
 
-  function onMessage(message: Message) {
-    if (message.type === 'eos') return failed.reject(createFault('ended the stream'))
-    const isFailure = message.type === 'error' || (message.type === 'warning' && isLinkFailure(message.error))
-    if (isFailure && !isSoundFailure(message.error)) failed.reject(message.error)
-  }
-
-  function createFault(reason: string): SourceFault {
-    return new SourceFault(`${origin.name} ${reason}`, { transient: true })
-  }
-
-  function createTimeoutFault(): SourceFault {
-    const problem = packets.length > 0 ? 'has sent only video that cannot be decoded' : 'has sent no picture'
-    const seconds = Math.round((limitMs - TEARDOWN_MS) / 1000)
-    return createFault(`${problem} for ${seconds} s: check the camera and the network to it`)
-  }
-
+  const pipeline = new Pipeline(createLaunch(origin), message => {
+    const error = findError(message, origin)
+    if (error) failure.reject(error)
+  })
+  const received: ReceivedData = { packets: [] }
+  const deadline = startedAt + limitMs - TEARDOWN_MS
   const readRtp = () => (origin.rtp ? readReception(pipeline) : undefined)
 
   try {
     origin.configure(pipeline)
     pipeline.setTimeline({ ptsOffset: 0 })
+    // Measures the camera's clock.
     const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset: 0, clock })
-    pipeline.samples('live', { queue: MAX_QUEUED_PACKETS, full: 'drop-oldest' }, sample => {
-      caps = sample.caps ?? caps
-      if (sample.pts !== null)
-        packets.push({ pts: sample.pts, bytes: sample.data.length, keyframe: sample.keyframe })
-      sample.release()
-    })
-    pipeline.samples('picture', { queue: 1, full: 'drop-newest' }, sample => {
-      picture ??= { jpeg: Buffer.from(sample.data).toString('base64'), at: clock.now() }
-      sample.release()
-    })
-    await Promise.race([pipeline.setState('playing'), failed.promise])
+    collectSamples(pipeline, received, clock)
+    await Promise.race([pipeline.setState('playing'), failure.promise])
 
-    const deadline = startedAt + limitMs - TEARDOWN_MS
-    for (;;) {
-      await Promise.race([clock.sleep(CHECK_INTERVAL_MS, signal), failed.promise])
-      // One picture is enough: the decoder and encoder are idle from here on.
-      if (picture) pipeline.set('once', 'drop', true)
+    let isFinished = false
+    while (!isFinished) {
+      await Promise.race([clock.sleep(CHECK_INTERVAL_MS, signal), failure.promise])
+      // One picture is enough. Without further pictures, the decoder and the encoder are idle.
+      if (received.picture) pipeline.set('once', 'drop', true)
+
       const reception = readRtp()
       if (reception) anchor.addReception(reception)
-      const observedMs = picture ? clock.now() - picture.at : 0
-      const isComplete = findKeyframes(packets).length > 1 && (!origin.rtp || reception?.report !== undefined)
-      if (picture && caps && observedMs > (isComplete ? MIN_OBSERVATION_MS : MAX_OBSERVATION_MS)) break
-      if (clock.now() <= deadline) continue
-      if (picture && caps) break
-      throw createTimeoutFault()
+      const needsReport = Boolean(origin.rtp) && reception?.report === undefined
+      isFinished = isSufficient(received, needsReport, clock.now()) || clock.now() > deadline
     }
 
-    const parsed = parsePicture(caps)
-    if (!parsed) throw createFault('does not specify the size of its picture')
+    const { caps, picture, packets } = received
+    if (!picture || !caps) throw createTimeoutFault(origin, packets.length > 0, limitMs)
+    const format = parsePicture(caps)
+    if (!format) throw createFault(origin, 'does not specify the size of its picture')
+
+    const { profile } = caps.fields
+    const soundCaps = origin.rtp ? pipeline.caps('sound', 'sink') : null
     const reception = readRtp()
-    const sound = origin.rtp ? pipeline.caps('sound', 'sink') : null
     return {
-      codec: parsed.codec,
-      ...(typeof caps.fields.profile === 'string' && { profile: caps.fields.profile }),
-      ...displaySize(parsed),
+      codec: format.codec,
+      ...(typeof profile === 'string' && { profile }),
+      ...displaySize(format),
       ...measureRates(packets),
-      ...(sound && { audio: describeSound(sound) }),
-      ...(reception && { packets_lost: reception.lost / Math.max(1, reception.lost + reception.received) }),
+      ...(soundCaps && { audio: describeSound(soundCaps) }),
+      ...(reception && { packets_lost: calculateLostShare(reception) }),
       clock: anchor.cameraClock(),
-      first_picture_s: (picture.at - startedAt) / 1000,
+      first_picture_s: (picture.arrivedAt - startedAt) / 1000,
       picture: picture.jpeg,
     }
   } catch (error) {
-    throw isGstError(error) ? await explain(error, origin) : error
+    if (isGstError(error)) throw await toSourceFault(error, origin)
+    throw error
   } finally {
     await pipeline.dispose()
   }
 }
 
-/** A camera without sound is no failure. */
+/** Returns the error that ends the observation, if the message reports one. */
+function findError(message: Message, origin: Origin): Error | GstError | undefined {
+  if (message.type === 'eos') return createFault(origin, 'ended the stream')
+  if (message.type !== 'error' && message.type !== 'warning') return undefined
+
+  const { error } = message
+  const isHarmlessWarning = message.type === 'warning' && !isLinkFailure(error)
+  if (isHarmlessWarning) return undefined
+  return isSoundFailure(error) ? undefined : error
+}
+
+/** Collects the packets of the camera and its first picture. */
+function collectSamples(pipeline: Pipeline, received: ReceivedData, clock: Clock): void {
+  pipeline.samples('live', { queue: MAX_QUEUED_PACKETS, full: 'drop-oldest' }, sample => {
+    if (sample.caps) received.caps = sample.caps
+    const { pts, data, keyframe } = sample
+    if (pts !== null) received.packets.push({ pts, byteCount: data.length, isKeyframe: keyframe })
+    sample.release()
+  })
+
+  pipeline.samples('picture', { queue: 1, full: 'drop-newest' }, sample => {
+    received.picture ??= { jpeg: Buffer.from(sample.data).toString('base64'), arrivedAt: clock.now() }
+    sample.release()
+  })
+}
+
+/** Whether enough is known about the camera. A second keyframe and an RTCP report are worth a longer observation. */
+function isSufficient({ packets, caps, picture }: ReceivedData, needsReport: boolean, now: number): boolean {
+  if (!picture || !caps) return false
+  const isComplete = !needsReport && findKeyframes(packets).length > 1
+  const requiredMs = isComplete ? MIN_OBSERVATION_MS : MAX_OBSERVATION_MS
+  return now - picture.arrivedAt > requiredMs
+}
+
+function createFault(origin: Origin, reason: string): SourceFault {
+  return new SourceFault(`${origin.name} ${reason}`, { transient: true })
+}
+
+function createTimeoutFault(origin: Origin, hasPackets: boolean, limitMs: number): SourceFault {
+  const problem = hasPackets ? 'has sent only video that cannot be decoded' : 'has sent no picture'
+  const seconds = Math.round((limitMs - TEARDOWN_MS) / 1000)
+  return createFault(origin, `${problem} for ${seconds} s: check the camera and the network to it`)
+}
+
+/** Whether an error only means that the camera has no sound. */
 const isSoundFailure = ({ debug }: GstError) => /named sound/.test(debug ?? '')
 
-async function explain(error: GstError, origin: Origin): Promise<SourceFault> {
+/** Converts a pipeline error to an error with advice for the user. */
+async function toSourceFault(error: GstError, origin: Origin): Promise<SourceFault> {
   if (!isLinkFailure(error)) return origin.fault(error)
   return new SourceFault(
     `${origin.name} sends no video that can be displayed: set the camera to H.264 or H.265`,
@@ -134,28 +170,34 @@ async function explain(error: GstError, origin: Origin): Promise<SourceFault> {
   )
 }
 
-const findKeyframes = (packets: readonly Packet[]) => packets.filter(({ keyframe }) => keyframe)
+const findKeyframes = (packets: readonly Packet[]) => packets.filter(({ isKeyframe }) => isKeyframe)
 
-/** Measures the rates, since cameras often declare others. */
+/** Measures the frame and bit rates. The rates that cameras declare are often wrong. */
 function measureRates(packets: readonly Packet[]) {
   const times = packets.map(({ pts }) => pts)
-  const seconds = (Math.max(...times) - Math.min(...times)) / TICKS_PER_SECOND
-  const bytes = packets.reduce((sum, packet) => sum + packet.bytes, 0)
+  const durationS = (Math.max(...times) - Math.min(...times)) / TICKS_PER_SECOND
+  const byteCount = packets.reduce((sum, packet) => sum + packet.byteCount, 0)
   const keyframeDistanceS = measureKeyframeDistance(findKeyframes(packets))
+
   return {
-    ...(seconds > 0 && { fps: Math.round(((packets.length - 1) / seconds) * 10) / 10 }),
-    bitrate_kbps: seconds > 0 ? Math.round((bytes * 8) / seconds / 1000) : 0,
+    ...(durationS > 0 && { fps: Math.round(((packets.length - 1) / durationS) * 10) / 10 }),
+    bitrate_kbps: durationS > 0 ? Math.round((byteCount * 8) / durationS / 1000) : 0,
     ...(keyframeDistanceS !== undefined && { keyframe_distance_s: keyframeDistanceS }),
   }
 }
 
-/** Returns the mean distance in seconds, rounded to ms; undefined for fewer than two keyframes. */
+/** Returns the mean time between keyframes in seconds, rounded to ms; undefined for fewer than two keyframes. */
 function measureKeyframeDistance(keyframes: readonly Packet[]): number | undefined {
   const first = keyframes[0]
   const last = keyframes.at(-1)
   if (!first || !last || first === last) return undefined
   const meanTicks = (last.pts - first.pts) / (keyframes.length - 1)
   return Math.round((meanTicks * 1000) / TICKS_PER_SECOND) / 1000
+}
+
+/** Returns the share of RTP packets that were lost, 0 to 1. */
+function calculateLostShare({ lost, received }: Reception): number {
+  return lost / Math.max(1, lost + received)
 }
 
 function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']> {
@@ -166,12 +208,20 @@ function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']
   }
 }
 
-function buildLaunch(origin: Origin): string {
+/**
+ * Returns the launch string of the test pipeline: packets to `live`, one decoded picture to `picture`, and for RTP the sound
+ * to `audio`.
+ */
+function createLaunch(origin: Origin): string {
   const video = `${origin.elements.any} ! capsfilter name=parse caps="${ANY_VIDEO.join(';')}" ! tee name=packets`
-  const live = 'packets. ! queue ! appsink name=live sync=false async=false'
+  const sink = (name: string) => `appsink name=${name} sync=false async=false`
+  const live = `packets. ! queue ! ${sink('live')}`
   const scaled = `videoscale ! video/x-raw,width=${PICTURE_WIDTH},pixel-aspect-ratio=1/1`
-  const picture = `packets. ! queue ! valve name=once ! decodebin ! ${scaled} ! videoconvert ! jpegenc ! appsink name=picture sync=false async=false`
-  const sound =
-    'origin. ! capsfilter name=sound caps="application/x-rtp,media=audio" ! appsink name=audio sync=false async=false'
-  return [video, live, picture, ...(origin.rtp ? [sound] : [])].join(' ')
+  const encoded = `decodebin ! ${scaled} ! videoconvert ! jpegenc`
+  const picture = `packets. ! queue ! valve name=once ! ${encoded} ! ${sink('picture')}`
+  if (!origin.rtp) return [video, live, picture].join(' ')
+
+  const soundCaps = 'application/x-rtp,media=audio'
+  const sound = `origin. ! capsfilter name=sound caps="${soundCaps}" ! ${sink('audio')}`
+  return [video, live, picture, sound].join(' ')
 }

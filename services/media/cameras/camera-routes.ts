@@ -7,9 +7,10 @@ import type { OpenContext } from '../ingest/origin/origin.ts'
 import { DISCOVERY_PORT, discover } from '../onvif/onvif-discovery.ts'
 import { createCameraTest } from './test-camera.ts'
 
+/** Time to wait for answers of cameras. */
 const DISCOVERY_MS = 3_000
 
-/** Tests and discovers cameras that are not necessarily configured as sources. */
+/** Adds the routes that test and discover cameras, before they are configured as sources. */
 export function cameraRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   { mediaRoots, clock }: Omit<OpenContext, 'signal'>,
@@ -23,9 +24,8 @@ export function cameraRoutes(
 
   app.get('/cameras/discover', async c => {
     const { host } = parseAs(discoveryQuery, c.req.query())
-    const [address = '', port] = host?.split(':') ?? []
     const cameras = await discover({
-      host: host ? { address, port: Number(port ?? DISCOVERY_PORT) } : undefined,
+      host: host ? parseHost(host) : undefined,
       durationMs: DISCOVERY_MS,
       clock,
       signal: c.req.raw.signal,
@@ -34,4 +34,10 @@ export function cameraRoutes(
     })
     return c.json(cameras satisfies DiscoveredCamera[])
   })
+}
+
+/** Parses `address` or `address:port`. */
+function parseHost(host: string): { address: string; port: number } {
+  const [address = '', port] = host.split(':')
+  return { address, port: Number(port ?? DISCOVERY_PORT) }
 }

@@ -3,16 +3,21 @@ import type { CameraReport } from '@eyrie/contract/camera'
 import { openOrigin } from '../ingest/open-origin.ts'
 import type { OpenContext } from '../ingest/origin/origin.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { observeCamera } from './camera-observation.ts'
 import { isOnvifAddress, type OnvifCamera, openOnvifCamera } from './onvif-camera.ts'
 
-/** Reports what a camera is and sends. Throws `EyrieError` (`camera`) with what is wrong and what to do. */
+/**
+ * Connects to a camera, before it is configured as a source, and reports its properties. Throws `EyrieError` (`camera`) with
+ * the problem and a remedy.
+ */
 export type CameraTest = (address: AddressObject, signal: AbortSignal) => Promise<CameraReport>
 
-/** For the whole test, from the first connection. */
+/** Time limit of the whole test. */
 const TIME_LIMIT_MS = 10_000
 const MAX_CONCURRENT_TESTS = 4
 
+/** Creates the function that tests a camera. It runs a limited number of tests at the same time. */
 export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signal'>): CameraTest {
   let running = 0
 
@@ -26,12 +31,14 @@ export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signa
       clock,
       signal,
     })
+    const isSkewKnown = observedClock.skew_s !== undefined
+
     return {
       kind: onvif ? 'onvif' : toKind(stream.url),
       url: onvif?.streams[0]?.url ?? origin.name,
       ...(onvif && { device: onvif.device, streams: onvif.streams }),
       ...observation,
-      clock: observedClock.skew_s === undefined && onvif ? toCameraClock(onvif) : observedClock,
+      clock: onvif && !isSkewKnown ? toCameraClock(onvif) : observedClock,
     }
   }
 
@@ -42,24 +49,42 @@ export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signa
         `${MAX_CONCURRENT_TESTS} cameras are already being tested: try again in a few seconds`,
       )
     }
+
     running++
-    const startedAt = clock.now()
-    const done = new AbortController()
-    const stopping = AbortSignal.any([signal, done.signal])
-    const timeout = clock.sleep(TIME_LIMIT_MS, stopping).then(
-      () => done.abort(createTimeoutFault()),
-      () => {},
-    )
     try {
-      return await test(address, startedAt, stopping)
+      const startedAt = clock.now()
+      return await runWithTimeLimit(stopping => test(address, startedAt, stopping), clock, signal)
     } catch (error) {
-      const isTimeout = done.signal.aborted && !(error instanceof SourceFault)
-      throw toCameraError(isTimeout ? done.signal.reason : error)
+      throw toCameraError(error)
     } finally {
       running--
-      done.abort()
-      await timeout
     }
+  }
+}
+
+/** Runs a test with a signal that fires at the time limit or with `signal`. Throws a `SourceFault` at the time limit. */
+async function runWithTimeLimit<Report>(
+  test: (stopping: AbortSignal) => Promise<Report>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Report> {
+  // Fires at the time limit, and at the end of the test.
+  const finished = new AbortController()
+  const stopping = AbortSignal.any([signal, finished.signal])
+  const timeout = clock.sleep(TIME_LIMIT_MS, stopping).then(
+    () => finished.abort(createTimeoutFault()),
+    () => {},
+  )
+
+  try {
+    return await test(stopping)
+  } catch (error) {
+    // A fault that the test has found says more than the time limit.
+    const isTimeout = finished.signal.aborted && !(error instanceof SourceFault)
+    throw isTimeout ? finished.signal.reason : error
+  } finally {
+    finished.abort()
+    await timeout
   }
 }
 
@@ -69,6 +94,7 @@ const createTimeoutFault = () =>
     { transient: true },
   )
 
+/** Converts a fault of the camera to an error of the API. Other errors remain unchanged. */
 function toCameraError(error: unknown): unknown {
   return error instanceof SourceFault ? new EyrieError('camera', error.message, { cause: error }) : error
 }
@@ -78,5 +104,6 @@ function toKind(url: string): CameraReport['kind'] {
   return /^https?:/i.test(url) ? 'http' : 'device'
 }
 
+/** Describes the camera's clock by the time that the camera reports over ONVIF. */
 const toCameraClock = ({ skewS }: OnvifCamera): CameraReport['clock'] =>
   skewS === undefined ? { source: 'arrival' } : { source: 'onvif', skew_s: skewS }

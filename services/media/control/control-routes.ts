@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { controlPath, type MessageFromMedia } from '@eyrie/contract'
+import { CONTROL_PATH, type MessageFromMedia } from '@eyrie/contract'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -8,18 +8,29 @@ import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import { version } from '../node-gst/index.ts'
 import type { EngineConnection, EngineControl } from './engine-control.ts'
 
-/** An engine with this much unsent data no longer reads. It is disconnected, and gets the current state when it reconnects. */
+/** What the engine must know about the media service to connect to its streams. */
+interface ServiceAddress {
+  /** Identifies this run of the service. Stream times of different runs are not comparable. */
+  epoch: number
+  /** Host that the service listens on. */
+  host: string
+}
+
+/** An engine with more unsent data is too slow. It is disconnected, and receives the current state when it reconnects. */
 const MAX_BACKLOG_BYTES = 4 << 20
 const CLOSE_TOO_SLOW = 4002
 
-/** The WebSocket by which the engine configures sources and receives notifications: see `@eyrie/contract/media`. */
+/**
+ * Serves the WebSocket by which the engine configures the sources of the media service and receives notifications. The messages are
+ * defined in `@eyrie/contract/media`.
+ */
 export function controlRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   control: EngineControl,
-  service: { epoch: number; host: string },
+  service: ServiceAddress,
 ): void {
   app.get(
-    controlPath,
+    CONTROL_PATH,
     serveWebSocket(
       c => c.env.incoming.socket.localPort,
       port => {
@@ -47,12 +58,15 @@ export function controlRoutes(
 function createEngineConnection(socket: WSContext): EngineConnection {
   return {
     send(message: MessageFromMedia) {
-      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES)
+      if (bufferedBytes(socket) > MAX_BACKLOG_BYTES) {
         socket.close(CLOSE_TOO_SLOW, 'the engine reads too slowly')
-      else socket.send(JSON.stringify(message))
+        return
+      }
+      socket.send(JSON.stringify(message))
     },
     close: (code, reason) => closeSocket(socket, code, reason),
   }
 }
 
+/** Whether a host means all network interfaces, so that clients cannot connect to it. */
 const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'

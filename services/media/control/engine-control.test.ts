@@ -66,7 +66,7 @@ describe('control connection', () => {
     await (await media.connectControl()).apply(ball)
   })
 
-  it('reports a source that cannot be created, and applies the others', async () => {
+  it('reports a source that cannot be created, and applies the other sources', async () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     await control.apply(createDesiredSource({ id: 2, type: 'zmq', url: 'nowhere' }), ball)
@@ -185,7 +185,7 @@ describe('engine that connects while another engine is being served', () => {
   })
 })
 
-describe('media with an internal token', () => {
+describe('media service with an internal token', () => {
   const token = 'internal-token'
 
   it.each([
@@ -231,7 +231,7 @@ describe('media with an internal token', () => {
       expect([path, await status(path)]).toEqual([path, 401])
   })
 
-  it('refuses a control connection with a wrong token', async () => {
+  it('rejects a control connection with a wrong token', async () => {
     const media = await serveMedia({ token })
     await expect(connectControl(media.url, 'wrong')).rejects.toThrow('401')
   })

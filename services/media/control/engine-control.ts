@@ -7,20 +7,23 @@ import type { Clock } from '../runtime/clock.ts'
 import type { MessageListener } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 
-/** A control connection, as media uses it. */
+/** A WebSocket connection from the engine. */
 export interface EngineConnection {
   send(message: MessageFromMedia): void
   close(code: number, reason: string): void
 }
 
-/** Handles the engine's messages and notifies it of changes. Only the newest connection counts. */
+/**
+ * Handles messages of the engine, the program that analyses the decoded frames, and notifies the engine of changes. A new
+ * connection replaces the previous one.
+ */
 export interface EngineControl {
   connect(engine: EngineConnection): void
   receive(engine: EngineConnection, text: string): Promise<void>
   disconnect(engine: EngineConnection): void
-  /** Returns a listener that notifies the connected engine of a source's changes. */
+  /** Returns a listener that notifies the engine of changes of a source. */
   listenerFor(source: number): MessageListener
-  /** Sends a message to the engine. Dropped while none is connected. */
+  /** Sends a message to the engine. Without a connection, the message is dropped. */
   notify(message: MessageFromMedia): void
   isConnected(): boolean
   stop(): void
@@ -28,29 +31,33 @@ export interface EngineControl {
 
 export interface EngineControlOptions {
   sources: Pick<SourceRegistry, 'apply' | 'get' | 'list' | 'removeViews'>
+  /** Live views with drawings of the analysis results. */
   hosted: Pick<AnnotatedStreams, 'apply' | 'get' | 'all'>
   recordings: Pick<Recordings, 'apply' | 'addEvent' | 'addResult'>
   clock: Clock
   log: Log
 }
 
-/** How long views remain after the engine has disconnected. */
-const LEASE_MS = 10_000
+/** Time for which views, which are frames decoded for the engine, are retained after the engine has disconnected. */
+const VIEW_LEASE_MS = 10_000
 const CLOSE_REPLACED = 4000
 const CLOSE_INVALID_MESSAGE = 4001
 
 export function createEngineControl(options: EngineControlOptions): EngineControl {
   const { sources, hosted, recordings, clock, log } = options
-  /** Handles messages one at a time: a grant may refer to a source that the preceding apply creates. */
+  /** Messages are handled one at a time, because a `grant` may refer to a source that the preceding `apply` creates. */
   const mutex = new Mutex()
+  /** The connected engine, and whether the state of the sources was sent to it. */
   let current: { engine: EngineConnection; hasState: boolean } | undefined
-  /** Runs out some time after a disconnect, unless an engine connects before. */
-  let lease = new AbortController()
+  /** Cancels the removal of the views, which follows some time after a disconnect. */
+  let viewLease = new AbortController()
 
-  async function handle(engine: EngineConnection, message: MessageToMedia) {
+  async function handleMessage(engine: EngineConnection, message: MessageToMedia) {
     if (engine !== current?.engine) return
+
     switch (message.type) {
       case 'grant':
+        // Allows frames to be written up to number `n`, for readers that must not miss a frame.
         return sources.get(message.source)?.grant(message.view, message.n, message.read)
       case 'draw':
         return hosted.get(message.stream)?.draw(message.n, message.drawing)
@@ -67,13 +74,11 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
     }
   }
 
-  /**
-   * Sends a new connection the state of the sources and streams that existed before it. Does nothing for a connection that
-   * was replaced meanwhile: its successor still needs the state.
-   */
+  /** Sends the state of all sources and streams, once per connection. Skips a connection that has been replaced meanwhile. */
   function sendStateOnce(engine: EngineConnection) {
     if (engine !== current?.engine || current.hasState) return
     current.hasState = true
+
     for (const source of sources.list()) {
       const status = source.status()
       engine.send({ type: 'source', status })
@@ -81,9 +86,10 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
         engine.send({ type: 'view', source: status.id, view: key, path, generation })
       }
     }
+
     for (const stream of hosted.all()) {
-      const reason = stream.failure()
       if (stream.isWatched()) engine.send({ type: 'watched', stream: stream.name, watched: true })
+      const reason = stream.failure()
       if (reason) engine.send({ type: 'stream', stream: stream.name, reason })
     }
   }
@@ -98,7 +104,7 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
 
   return {
     connect(engine) {
-      lease.abort()
+      viewLease.abort()
       current?.engine.close(CLOSE_REPLACED, 'another engine has connected')
       current = { engine, hasState: false }
     },
@@ -111,8 +117,9 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
         engine.close(CLOSE_INVALID_MESSAGE, message.error)
         return
       }
+
       try {
-        await mutex.runExclusive(() => handle(engine, message))
+        await mutex.runExclusive(() => handleMessage(engine, message))
       } catch (error) {
         log.error({ err: error, type: message.type }, 'failed to handle engine message')
       }
@@ -121,8 +128,8 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
     disconnect(engine) {
       if (engine !== current?.engine) return
       current = undefined
-      lease = new AbortController()
-      clock.sleep(LEASE_MS, lease.signal).then(removeViews, () => {})
+      viewLease = new AbortController()
+      clock.sleep(VIEW_LEASE_MS, viewLease.signal).then(removeViews, () => {})
     },
 
     listenerFor: source => ({
@@ -130,15 +137,17 @@ export function createEngineControl(options: EngineControlOptions): EngineContro
       onView: (view, { path, generation }) => notify({ type: 'view', source, view, path, generation }),
       onFindings: findings => notify({ type: 'findings', source, ...findings }),
       onViewFailed: (view, reason) => notify({ type: 'view-failed', source, view, reason }),
-      onFrame: (view, { n, pts, timeUs: time }, discontinuity) =>
-        notify({ type: 'frame', source, view, n, pts, time, discontinuity }),
+      onFrame: (view, { n, pts, timeUs }, discontinuity) =>
+        notify({ type: 'frame', source, view, n, pts, time: timeUs, discontinuity }),
     }),
+
     notify,
     isConnected: () => current !== undefined,
-    stop: () => lease.abort(),
+    stop: () => viewLease.abort(),
   }
 }
 
+/** Parses a message of the engine. Returns the problem if the message is invalid. */
 function parseMessage(text: string): MessageToMedia | { error: string } {
   try {
     const parsed = messageToMedia.safeParse(JSON.parse(text))

@@ -15,64 +15,72 @@ export interface ViewListener {
   onFrame(key: string, frame: RingFrame, discontinuity: boolean): void
 }
 
-/** A consumer of decoded frames inside media, such as an encoder. */
+/** A reader of decoded frames within the media service, such as an encoder. */
 export interface FrameReader {
   /** `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded pictures. */
   readonly tee: 'frames' | 'pictures'
-  /** Connects the reader to the tee, unless it is already connected for an equal picture. */
+  /** Connects the reader to the tee. Does nothing if the reader is already connected for an equal picture. */
   attach(pipeline: Pipeline, tee: string, picture: Picture): Promise<void>
-  /** Called before the pipeline is disposed of together with the reader's branch. */
+  /** Called before the pipeline and the reader's branch are disposed of. */
   detach(): void
   /** Removes the branch without affecting the views. */
   close(): Promise<void>
-  /** An auxiliary element has failed. It may belong to another reader. */
+  /** Called when an auxiliary element has failed, which may belong to another reader. */
   onAuxiliaryFailure?(error: GstError): void
 }
 
 export interface DecodingOptions {
+  /** Id of the source. */
   source: number
+  /** Identifies this run of the service, for the readers of rings. */
   epoch: number
+  /** Whether frames are dropped for slow readers, or wait until a reader grants them. */
   pacing: Pacing
   rings: RingFolder
   listener: ViewListener
 }
 
 /**
- * Decodes a source while it has readers. It outlives the source's pipelines: rings and frame numbers continue across
- * pipelines.
+ * Decodes a source while it has readers.
+ *
+ * A view is a size and format in which readers outside the media service read frames. The frames of a view are written to a ring,
+ * which is a file that readers access without locks. Rings and frame numbers continue when the source gets a new pipeline.
  */
 export interface Decoding {
-  /** Sets the views by key and the maximum frame rate in frames per second; undefined passes every frame. */
+  /** Sets the views by key, and the maximum frame rate in frames per second. Without a rate, every frame is passed on. */
   setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
   hasReaders(): boolean
-  /** Adds a reader. Returns a function that removes it. */
+  /** Adds a reader. Returns a function that removes the reader. */
   addReader(reader: FrameReader): () => Promise<void>
-  /** Forwards the failure of an auxiliary element to the readers. */
+  /** Must be called when an auxiliary element has failed. Forwards the failure to the readers. */
   onAuxiliaryFailure(error: GstError): void
   /**
-   * Switches to a pipeline, and decodes the packets from its tee `packets` with this element. `hasStarted` returns whether
-   * packets may already have passed that tee.
+   * Switches to a pipeline. The packets from its tee `packets` are decoded with the element `decoder`. `hasStarted` returns whether
+   * packets may already have passed the tee.
    */
   attach(pipeline: Pipeline, decoder: string, hasStarted?: () => boolean): Promise<void>
-  /** Whether the decoder was added after packets, possibly including the last keyframe, had passed. */
+  /** Returns whether the decoder was added after packets had passed, so that it may have missed the last keyframe. */
   isLate(): boolean
-  /** Sets the size and format of the picture. Views are created once it is known. */
+  /** Sets the size and format of the picture, without which no view can be created. */
   setPicture(picture: Picture): Promise<void>
   /** Must be called before the pipeline is disposed of. */
   detach(): Promise<void>
+  /** Allows the frames of a view up to `n` to be written. `read` is the number of the last frame that a reader has processed. */
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
-  /** While a source reconnects, `decoding` is briefly false even if it has readers. */
+  /** Returns counts since the source was created. While a source reconnects, `decoding` is false even if it has readers. */
   stats(): { hasReaders: boolean; decoding: boolean; views: number; written: number; dropped: number }
 }
 
-/** A view that readers requested. Views with equal output are shared between keys. */
+/** A view that readers have requested, with the keys of all requests that result in the same output. */
 interface RequestedView {
   spec: ViewSpec
+  /** Size of the frames, and the rectangle that the picture covers. */
   fit: Fit
   keys: string[]
 }
 
+/** A view with the keys of its readers. */
 interface SharedView {
   view: RingView
   keys: string[]
@@ -87,108 +95,105 @@ interface AttachedPipeline {
 
 /** The decoder on the attached pipeline. */
 interface RunningDecoder {
+  /** The part of the pipeline that decodes. */
   branch: Branch
+  /** Numbers the decoded frames and limits their rate. */
   numbering: Numbering
   isLate: boolean
 }
 
+/** Names of the tees, which are elements that pass decoded pictures on to several branches of the pipeline. */
 const FRAMES = 'frames'
 const PICTURES = 'pictures'
 const DEFAULT_FPS = 30
-/** Passes at most one frame per tick of stream time: of two frames with equal pts the second is dropped. */
+/** At most one frame per tick of stream time. The second of two frames with equal `pts` is dropped. */
 const UNLIMITED_RATE = TICKS_PER_SECOND
-/** A decoder that lags further behind a live source loses packets, so that live views do not. */
+/** If the decoder of a live source lags further behind, it loses packets, so that live views are not affected. */
 const MAX_QUEUE_NS = 2_000_000_000
 
 export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
+  /** Views by their identity: see `toIdentity`. */
   const views = new Map<string, SharedView>()
+  /** The views that the listener was notified of, by key. */
   const announced = new Map<string, RingView>()
+  /** Numbers of the last frames that readers allow, by key. */
   const granted = new Map<string, number>()
   const readers = new Set<FrameReader>()
-  /** Serializes changes: a request may arrive while a branch is being added. */
+
+  /** Serializes changes, because a request may arrive while a branch is being added. */
   const mutex = new Mutex()
   let request: { specs: Record<string, ViewSpec>; rate: number | undefined } = { specs: {}, rate: undefined }
   let picture: Picture | undefined
   let attached: AttachedPipeline | undefined
   let running: RunningDecoder | undefined
+  /** Number of the first frame after the next start of the decoder. */
   let nextNumber = 1
   /** Frame counts of closed views. */
   const closedCounts = { written: 0, dropped: 0 }
 
-  /** Adds and removes views as requested. The decoder starts after its views are connected, so that none misses a frame. */
+  /** Adds and removes views as requested. The decoder starts last, so that no view misses a frame. */
   const reconcile = () =>
     mutex.runExclusive(async () => {
-      const requested = picture ? requestedViews(picture) : new Map<string, RequestedView>()
+      const requested = picture
+        ? groupRequestedViews(request.specs, picture)
+        : new Map<string, RequestedView>()
       await removeViewsExcept(requested)
       if (!hasReaders()) return stopDecoder()
+
       if (attached) addDecoder(attached)
-      for (const [identity, each] of requested) await provideView(identity, each)
-      if (attached && picture)
+      for (const [identity, view] of requested) await provideView(identity, view)
+      if (attached && picture) {
         for (const reader of readers) await reader.attach(attached.pipeline, reader.tee, picture)
+      }
       await running?.branch.start()
     })
 
-  /** Returns the requested views by an identity that views with equal output share. */
-  function requestedViews(current: Picture): Map<string, RequestedView> {
-    const requested = new Map<string, RequestedView>()
-    for (const [key, spec] of Object.entries(request.specs)) {
-      const fit = fitView(spec, displaySize(current))
-      const identity = JSON.stringify([
-        spec.format,
-        spec.quality,
-        spec.fill,
-        fit,
-        current.width,
-        current.height,
-      ])
-      const keys = requested.get(identity)?.keys ?? []
-      requested.set(identity, { spec, fit, keys: [...keys, key] })
-    }
-    return requested
-  }
-
+  /** Closes the views without requests. Updates the keys of the others. */
   async function removeViewsExcept(requested: Map<string, RequestedView>) {
     for (const [identity, shared] of views) {
       shared.keys = requested.get(identity)?.keys ?? []
       if (shared.keys.length > 0) continue
+
       views.delete(identity)
       await shared.view.close()
       const { written, dropped } = shared.view.stats()
       closedCounts.written += written
       closedCounts.dropped += dropped
     }
-    for (const key of announced.keys()) if (!request.specs[key]) announced.delete(key)
-    for (const key of granted.keys()) if (!request.specs[key]) granted.delete(key)
+
+    for (const keysInUse of [announced, granted]) {
+      for (const key of keysInUse.keys()) {
+        if (!request.specs[key]) keysInUse.delete(key)
+      }
+    }
   }
 
   function addDecoder({ pipeline, decoder, hasStarted }: AttachedPipeline) {
     if (running) return
-    const leaky = pacing === 'all' ? 'no' : 'downstream'
-    const queue = `queue name=${decodeQueueName(source)} leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
-    const tee = (name: string) => `tee name=${name} allow-not-linked=true`
-    const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
-    const branch = pipeline.add(`${pictures} ${PICTURES}. ! ${tee(FRAMES)}`, 'packets')
+    const branch = pipeline.add(createDecoderLaunch(source, pacing, decoder), 'packets')
+    const rate = request.rate ?? UNLIMITED_RATE
     running = {
       branch,
       isLate: hasStarted(),
-      numbering: pipeline.number(FRAMES, 'sink', {
-        rate: request.rate ?? UNLIMITED_RATE,
-        start: nextNumber,
-      }),
+      numbering: pipeline.number(FRAMES, 'sink', { rate, start: nextNumber }),
     }
   }
 
   async function stopDecoder() {
-    const { branch, numbering } = running ?? {}
+    if (!running) return
+    const { branch, numbering } = running
     running = undefined
-    await branch?.remove()
-    nextNumber = numbering?.next ?? nextNumber
+    await branch.remove()
+    // Frames may have been numbered until the branch was removed.
+    nextNumber = numbering.next
   }
 
+  /** Creates a view, unless it exists, and connects it to the decoder. */
   async function provideView(identity: string, requested: RequestedView) {
     try {
       const shared = views.get(identity) ?? createSharedView(requested)
       views.set(identity, shared)
+
       for (const key of shared.keys) announce(key, shared.view)
       forwardGrant(shared)
       if (attached) await shared.view.attach(attached.pipeline, FRAMES)
@@ -198,7 +203,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   }
 
   function createSharedView({ spec, fit, keys }: RequestedView): SharedView {
-    const { width, height, fps } = picture!
+    const { width, height, fps: sourceFps = DEFAULT_FPS } = picture!
     const view = createRingView({
       sourceId: source,
       ...rings.allocate(source),
@@ -206,9 +211,10 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       spec,
       fit,
       source: { width, height },
-      fps: request.rate ?? fps ?? DEFAULT_FPS,
+      fps: request.rate ?? sourceFps,
       pacing,
-      onFrame: (frame, isFirst) => {
+      onFrame(frame, isFirst) {
+        // The keys of a shared view may change, so they are read for each frame.
         for (const key of shared.keys) listener.onFrame(key, frame, isFirst)
       },
     })
@@ -216,13 +222,14 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     return shared
   }
 
+  /** Notifies the listener of the ring of a view, once per ring. */
   function announce(key: string, view: RingView) {
     if (announced.get(key) === view) return
     announced.set(key, view)
     listener.onView(key, { path: view.path, generation: view.generation })
   }
 
-  /** A shared view advances only as far as its slowest reader allows. */
+  /** Grants the frames of a shared view up to the number that its slowest reader allows. */
   function forwardGrant({ view, keys }: SharedView) {
     view.grant(Math.min(...keys.map(key => granted.get(key) ?? 0)))
   }
@@ -235,7 +242,9 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       running?.numbering.setRate(rate ?? UNLIMITED_RATE)
       return reconcile()
     },
+
     hasReaders,
+
     addReader(reader) {
       readers.add(reader)
       void reconcile().catch(() => {})
@@ -245,18 +254,23 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         await reconcile()
       }
     },
+
     onAuxiliaryFailure(error) {
       for (const reader of readers) reader.onAuxiliaryFailure?.(error)
     },
+
     attach(pipeline, decoder, hasStarted = () => false) {
       attached = { pipeline, decoder, hasStarted }
       return reconcile()
     },
+
     isLate: () => running?.isLate === true,
+
     setPicture(next) {
       picture = next
       return reconcile()
     },
+
     detach: () =>
       mutex.runExclusive(() => {
         for (const { view } of views.values()) view.detach()
@@ -276,15 +290,51 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     },
 
     rings: () => [...announced].map(([key, { path, generation }]) => ({ key, path, generation })),
+
     stats() {
-      const counts = [closedCounts, ...[...views.values()].map(({ view }) => view.stats())]
+      let { written, dropped } = closedCounts
+      for (const { view } of views.values()) {
+        const counts = view.stats()
+        written += counts.written
+        dropped += counts.dropped
+      }
       return {
         hasReaders: hasReaders(),
         decoding: running !== undefined,
         views: views.size,
-        written: counts.reduce((sum, { written }) => sum + written, 0),
-        dropped: counts.reduce((sum, { dropped }) => sum + dropped, 0),
+        written,
+        dropped,
       }
     },
   }
+}
+
+/** Returns the requested views by their identity, so that readers who request equal views share one. */
+function groupRequestedViews(
+  specs: Readonly<Record<string, ViewSpec>>,
+  picture: Picture,
+): Map<string, RequestedView> {
+  const requested = new Map<string, RequestedView>()
+  for (const [key, spec] of Object.entries(specs)) {
+    const fit = fitView(spec, displaySize(picture))
+    const identity = toIdentity(spec, fit, picture)
+    const keys = requested.get(identity)?.keys ?? []
+    requested.set(identity, { spec, fit, keys: [...keys, key] })
+  }
+  return requested
+}
+
+/** Returns a text that is equal for views with equal output. */
+function toIdentity({ format, quality, fill }: ViewSpec, fit: Fit, { width, height }: Picture): string {
+  return JSON.stringify([format, quality, fill, fit, width, height])
+}
+
+/** Returns the launch string of the branch that decodes packets and passes the pictures to the tees. */
+function createDecoderLaunch(source: number, pacing: Pacing, decoder: string): string {
+  const leaky = pacing === 'all' ? 'no' : 'downstream'
+  const limits = `max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`
+  const queue = `queue name=${decodeQueueName(source)} leaky=${leaky} ${limits}`
+  const tee = (name: string) => `tee name=${name} allow-not-linked=true`
+  const pictures = `${queue} ! ${decoderLaunch(decoder)} ! video/x-raw ! ${tee(PICTURES)}`
+  return `${pictures} ${PICTURES}. ! ${tee(FRAMES)}`
 }

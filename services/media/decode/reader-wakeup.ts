@@ -1,29 +1,31 @@
 import type { RingFrame } from '../node-gst/index.ts'
 
-/** Notifies the readers of a view of a new frame. `isFirst`: the first frame of a session, after an interruption. */
+/** Notifies the readers of a view, which are other processes that read frames from a ring file, of a new frame. `isFirst`: the frame is the first one after an interruption. */
 export type NotifyFrame = (frame: RingFrame, isFirst: boolean) => void
 
-/** Decides which frames wake the readers of a view. */
+/** Decides for which frames the readers of a view are notified. A ring has a fixed number of slots, one per frame. */
 export interface ReaderWakeup {
+  /** Must be called for each frame that was written. */
   onFrame: NotifyFrame
-  /** The fastest reader has processed the frames up to `n`. */
+  /** Must be called when the fastest reader has processed the frames up to `n`. */
   readUpTo(n: number): void
 }
 
-/** Live sources: every frame wakes the readers. */
+/** Wakes the readers for every frame, for live sources. */
 export const wakeOnEveryFrame = (notify: NotifyFrame): ReaderWakeup => ({
   onFrame: notify,
   readUpTo: () => {},
 })
 
 /**
- * Pacing `all`: a reader with at least half a ring of frames left to read is not woken for more. It is notified after it has
- * reported progress. This saves most messages when analysis is slower than decoding.
+ * Wakes the readers only when they have less than half a ring of unread frames, for readers that must read every frame. This
+ * saves most messages if analysis is slower than decoding.
  */
 export function wakeOnDemand(slots: number, notify: NotifyFrame): ReaderWakeup {
   let lastNotified = 0
-  /** Undefined until a reader reports progress. */
+  /** Last frame that a reader has processed; undefined until a reader reports progress. */
   let lastRead: number | undefined
+  /** Newest frame, if its notification was postponed. */
   let pending: RingFrame | undefined
 
   function notifyReaders(frame: RingFrame, isFirst: boolean) {

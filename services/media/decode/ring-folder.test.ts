@@ -5,7 +5,7 @@ import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.t
 import { createRingFolder } from './ring-folder.ts'
 
 describe('ring folder', () => {
-  it('is created for its group only, without rings that a crash left behind', async () => {
+  it('is accessible only to its group, and contains no rings from before a crash', async () => {
     const folder = join(createTemporaryFolder(), 'rings')
     mkdirSync(folder, { mode: 0o777 })
     for (const name of ['source-1-7.ring', 'source-1-8.ring.tmp', 'notes.txt'])

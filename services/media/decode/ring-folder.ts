@@ -1,13 +1,13 @@
 import { chmod, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The folder of the frame rings. */
+/** The folder of the rings, which are files with decoded frames. Readers in other processes access the files. */
 export interface RingFolder {
-  /** Creates the folder and removes rings that a crash has left behind. */
+  /** Creates the folder. Removes rings that remain from a crash. */
   open(): Promise<void>
-  /** Returns the path of a new ring. Generations are unique while the service runs. */
+  /** Returns the path and generation of a new ring. Generations are unique while the service runs. */
   allocate(source: number): { path: string; generation: number }
-  /** Removes the rings, and the folder unless it is a mount point or contains other files. */
+  /** Removes the rings. The folder is also removed, unless it is a mount point or contains other files. */
   close(): Promise<void>
 }
 

@@ -6,10 +6,15 @@ import type { Fit } from './view-fit.ts'
 
 export interface RingViewOptions {
   sourceId: number
+  /** Path of the ring file. */
   path: string
+  /** Number of the ring, by which readers recognize a new one. */
   generation: number
+  /** Identifies this run of the service. */
   epoch: number
+  /** Pixel format of the frames, JPEG quality, and grey level of the padding. */
   spec: Pick<ViewSpec, 'format' | 'quality' | 'fill'>
+  /** Size of the frames in the ring, and the rectangle that the scaled picture covers. */
   fit: Fit
   /** Size of the decoded picture. */
   source: { width: number; height: number }
@@ -18,27 +23,35 @@ export interface RingViewOptions {
   onFrame: NotifyFrame
 }
 
-/** A ring, and the branch of the current pipeline that fills it. */
+/**
+ * A view of a source: its frames in one size and format, for readers in other processes. A pipeline branch scales the decoded
+ * frames and writes them to a ring, which is a file with a fixed number of slots that are reused in turn.
+ */
 export interface RingView {
   readonly path: string
   readonly generation: number
-  /** Connects the view to the tee of decoded frames, unless already connected. */
+  /** Connects the branch to a tee of decoded frames. Does nothing if the branch is already connected. */
   attach(pipeline: Pipeline, tee: string): Promise<void>
-  /** Stops writing, before the pipeline is disposed of together with the branch. The ring remains for the next pipeline. */
+  /** Stops writing. Must be called before the pipeline is disposed of. The ring remains for the next pipeline. */
   detach(): void
+  /** Allows the frames up to `n` to be written. */
   grant(n: number): void
-  /** The fastest reader has processed the frames up to `n`. */
+  /** Must be called when the fastest reader has processed the frames up to `n`. */
   readUpTo(n: number): void
   stats(): { written: number; dropped: number }
-  /** Removes the ring and its branch without affecting other views. */
+  /** Removes the ring and the branch. Other views are not affected. */
   close(): Promise<void>
 }
 
 const MAX_RING_BYTES = 64 << 20
-const MIN_SLOTS = 4
-const RING_S = 0.5
+/** Minimum number of slots that a ring file may have. */
+const MIN_SLOTS = 2
+/** Minimum number of slots at low frame rates, if they do not exceed `MAX_RING_BYTES`. */
+const MIN_PREFERRED_SLOTS = 4
+/** Duration of the frames in a ring. */
+const RING_SECONDS = 0.5
 const PAGE_BYTES = 4096
-/** Headers and tables of a JPEG, in addition to its pixels. */
+/** Maximum size of the headers and tables of a JPEG. */
 const JPEG_TABLES_BYTES = 4096
 const DEFAULT_JPEG_QUALITY = 85
 
@@ -52,12 +65,13 @@ const BYTES_PER_PIXEL: Record<ViewSpec['format'], number> = {
   JPEG: 1.5,
 }
 
-/** Throws if the ring cannot be created. */
+/** Creates a ring. Throws if the ring file cannot be created. */
 export function createRingView(options: RingViewOptions): RingView {
   const { path, generation, fit, spec, pacing } = options
-  const sink = `view-${generation}`
+  const sinkName = `view-${generation}`
   const slots = calculateSlots(fit, spec.format, options.fps)
   const wakeup = pacing === 'all' ? wakeOnDemand(slots, options.onFrame) : wakeOnEveryFrame(options.onFrame)
+
   const ring = new Ring({
     path,
     generation,
@@ -67,7 +81,7 @@ export function createRingView(options: RingViewOptions): RingView {
     height: fit.height,
     format: spec.format,
     content: fit.content,
-    fill: fillColor(spec),
+    fill: toFillColour(spec),
     payloadLimit: Math.ceil(maxPayloadBytes(fit, spec.format)),
     sourceWidth: options.source.width,
     sourceHeight: options.source.height,
@@ -87,10 +101,11 @@ export function createRingView(options: RingViewOptions): RingView {
 
     async attach(pipeline, tee) {
       if (attached) return
-      const queue = scaleQueueName(options.sourceId, generation)
-      const branch = pipeline.add(viewLaunch(queue, sink, fit.content, spec, pacing), tee)
+      const queueName = scaleQueueName(options.sourceId, generation)
+      const branch = pipeline.add(createViewLaunch(queueName, sinkName, fit.content, spec, pacing), tee)
+
       let isFirst = true
-      const feed = pipeline.toRing(sink, ring, frame => {
+      const feed = pipeline.toRing(sinkName, ring, frame => {
         wakeup.onFrame(frame, isFirst)
         isFirst = false
       })
@@ -102,6 +117,7 @@ export function createRingView(options: RingViewOptions): RingView {
     grant: n => ring.grant(n),
     readUpTo: wakeup.readUpTo,
     stats: () => ring.stats(),
+
     async close() {
       const branch = attached?.branch
       detach()
@@ -111,38 +127,45 @@ export function createRingView(options: RingViewOptions): RingView {
   }
 }
 
-/** Scales before it converts, since 4:2:0 has half as many bytes. */
-function viewLaunch(
-  queue: string,
-  sink: string,
+/** Returns the GStreamer launch string of the branch. Frames are scaled before they are converted, because 4:2:0 has fewer bytes. */
+function createViewLaunch(
+  queueName: string,
+  sinkName: string,
   size: { width: number; height: number },
   { format, quality = DEFAULT_JPEG_QUALITY }: Pick<ViewSpec, 'format' | 'quality'>,
   pacing: Pacing,
 ): string {
   const leaky = pacing === 'all' ? 'no' : 'downstream'
   return [
-    `queue name=${queue} leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
+    `queue name=${queueName} leaky=${leaky} max-size-buffers=2 max-size-bytes=0 max-size-time=0`,
     'videoscale add-borders=false',
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     'videoconvert',
-    // A JPEG in 4:2:0 always fits in a slot, even if the picture is noise.
+    // In 4:2:0, even a JPEG of noise fits in a slot.
     `video/x-raw,format=${format === 'JPEG' ? 'I420' : format}`,
     ...(format === 'JPEG' ? [`jpegenc quality=${quality}`] : []),
-    `appsink name=${sink} sync=false async=false`,
+    `appsink name=${sinkName} sync=false async=false`,
   ].join(' ! ')
 }
 
-/** Returns enough slots for half a second of frames, as far as the memory limit permits. */
+/** Returns the number of slots for half a second of frames, limited by the maximum size of a ring. */
 function calculateSlots(fit: Fit, format: ViewSpec['format'], fps: number): number {
-  const slots = Math.max(MIN_SLOTS, Math.ceil(fps * RING_S))
+  const preferredSlots = Math.max(MIN_PREFERRED_SLOTS, Math.ceil(fps * RING_SECONDS))
+  // A slot also has a header and is padded to whole pages. One slot fewer leaves space for the header of the ring.
   const slotBytes = maxPayloadBytes(fit, format) + PAGE_BYTES
-  return Math.max(2, Math.min(slots, Math.floor(MAX_RING_BYTES / slotBytes) - 1))
+  const maxSlots = Math.floor(MAX_RING_BYTES / slotBytes) - 1
+  return Math.max(MIN_SLOTS, Math.min(preferredSlots, maxSlots))
 }
 
-const maxPayloadBytes = ({ width, height }: Fit, format: ViewSpec['format']) =>
-  width * height * BYTES_PER_PIXEL[format] + (format === 'JPEG' ? JPEG_TABLES_BYTES : 0)
+/** Returns the maximum size of a frame. */
+function maxPayloadBytes({ width, height }: Fit, format: ViewSpec['format']): number {
+  const pixelBytes = width * height * BYTES_PER_PIXEL[format]
+  return format === 'JPEG' ? pixelBytes + JPEG_TABLES_BYTES : pixelBytes
+}
 
-/** `fill` is a grey from 0 (black) to 255 (white). I420 limits luma to 16–235; 128 is neutral chroma. */
-function fillColor({ format, fill }: Pick<ViewSpec, 'format' | 'fill'>): number[] {
-  return format === 'I420' ? [Math.round(16 + (fill * 219) / 255), 128, 128] : [fill]
+/** Converts a grey level from 0 to 255 to a colour. I420 limits luma to 16–235 (ITU-R BT.601); 128 is neutral chroma. */
+function toFillColour({ format, fill }: Pick<ViewSpec, 'format' | 'fill'>): number[] {
+  if (format !== 'I420') return [fill]
+  const luma = Math.round(16 + (fill * 219) / 255)
+  return [luma, 128, 128]
 }

@@ -1,27 +1,31 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** A thread of this process and its CPU time since it started. */
+// Measures how much CPU time each source uses. All sources share one process, so the time is attributed by the names of the
+// threads that decode and scale the frames of a source.
+
+/** A thread of this process, and its CPU time in ms since it was started. */
 export interface ThreadTime {
   tid: string
   name: string
   ms: number
 }
 
-/** CPU time of one source's threads between two readings, in ms. */
+/** CPU time of one source's threads between two readings. */
 export interface SourceTime {
   decodeMs: number
   scaleMs: number
 }
 
 /**
- * Names of the queues whose threads decode and scale a source. GStreamer names a thread after the pad that it pushes to, and
- * threads that libavcodec starts from it inherit the name. Linux truncates names to 15 characters.
+ * Names of the GStreamer queues that decode and scale a source. GStreamer names the thread of a queue after the queue's pad, and
+ * threads that libavcodec starts from this thread inherit the name. Linux truncates names to 15 characters.
  */
 export const decodeQueueName = (source: number) => `decode-${source}`
 export const scaleQueueName = (source: number, view: number) => `scale-${source}-${view}`
 
+/** Matches the name of a source's thread: the kind of work, and the id of the source. */
 const SOURCE_THREAD = /^(decode|scale)-(\d+)[-:]/
-/** Newer versions of libavcodec name their threads themselves, without the source. */
+/** Newer versions of libavcodec choose a thread name, which does not contain the source. */
 const LIBAVCODEC_THREAD = /^av:/
 
 /** Linux counts CPU time in hundredths of a second on every architecture. */
@@ -29,6 +33,7 @@ const MS_PER_CLOCK_TICK = 10
 
 const TASKS = '/proc/self/task'
 
+/** Returns all threads of this process. */
 export async function readThreads(): Promise<ThreadTime[]> {
   const tids = await readdir(TASKS)
   const threads = await Promise.all(tids.map(readThread))
@@ -41,17 +46,18 @@ async function readThread(tid: string): Promise<ThreadTime | undefined> {
   return stat === undefined ? undefined : parseThreadTime(tid, stat)
 }
 
-/** Parses a thread's `stat` file, see proc(5). The name is in parentheses and may contain any character. */
+/** Parses the `stat` file of a thread: see proc_pid_stat(5). The name is in parentheses and may contain any character. */
 export function parseThreadTime(tid: string, stat: string): ThreadTime {
   const nameEnd = stat.lastIndexOf(')')
   const fields = stat.slice(nameEnd + 2).split(' ')
+  // CPU time in user mode and in kernel mode.
   const clockTicks = Number(fields[11]) + Number(fields[12])
   return { tid, name: stat.slice(stat.indexOf('(') + 1, nameEnd), ms: clockTicks * MS_PER_CLOCK_TICK }
 }
 
 /**
- * Returns the CPU time of each source's threads between two readings. The time of libavcodec threads that do not name a source
- * is distributed in proportion to the sources' own decoding time.
+ * Returns the CPU time of each source's threads between two readings, by source. The time of libavcodec threads whose names do not
+ * contain a source is distributed in proportion to the decoding time of the sources.
  */
 export function attributeTimes(
   before: readonly ThreadTime[],
@@ -60,21 +66,28 @@ export function attributeTimes(
   const msBefore = new Map(before.map(thread => [thread.tid, thread.ms]))
   const times = new Map<number, SourceTime>()
   let unattributedMs = 0
+
   for (const { tid, name, ms } of now) {
     const earlierMs = msBefore.get(tid) ?? 0
-    // A thread with less time than before has the id of one that has ended.
+    // If the time is less than before, the ID belonged to another thread, which has ended.
     const elapsedMs = ms < earlierMs ? ms : ms - earlierMs
-    const [, work, source] = SOURCE_THREAD.exec(name) ?? []
     if (LIBAVCODEC_THREAD.test(name)) unattributedMs += elapsedMs
+
+    const [, work, source] = SOURCE_THREAD.exec(name) ?? []
     if (!source) continue
     const time = times.get(Number(source)) ?? { decodeMs: 0, scaleMs: 0 }
     if (work === 'decode') time.decodeMs += elapsedMs
     else time.scaleMs += elapsedMs
     times.set(Number(source), time)
   }
-  let totalDecodeMs = 0
-  for (const time of times.values()) totalDecodeMs += time.decodeMs
-  if (totalDecodeMs > 0)
-    for (const time of times.values()) time.decodeMs *= 1 + unattributedMs / totalDecodeMs
+
+  distributeDecodeTime(times, unattributedMs)
   return times
+}
+
+function distributeDecodeTime(times: ReadonlyMap<number, SourceTime>, unattributedMs: number): void {
+  let totalDecodeMs = 0
+  for (const { decodeMs } of times.values()) totalDecodeMs += decodeMs
+  if (totalDecodeMs === 0) return
+  for (const time of times.values()) time.decodeMs *= 1 + unattributedMs / totalDecodeMs
 }

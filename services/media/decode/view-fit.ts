@@ -10,29 +10,32 @@ export interface Rectangle extends Size {
   y: number
 }
 
-/** A view's size in pixels, and the rectangle in it that the picture covers. */
+/** Size of a view in pixels, and the rectangle of the view that the picture covers. */
 export interface Fit extends Size {
   content: Rectangle
 }
 
 /**
- * Fits a picture, whose size is in square pixels, into a view by the rules of `ViewSpec`. A letterbox has equal padding on
- * both sides.
+ * Fits the picture of a source into a view, which is the size and format in which readers request frames. The rules are those
+ * of `ViewSpec`. The size of the picture is in square pixels. A letterbox has equal padding on both sides.
  */
 export function fitView(spec: ViewSpec, picture: Size): Fit {
   const box = calculateBox(spec, picture)
   if (!spec.letterbox) return { ...box, content: { x: 0, y: 0, ...box } }
 
+  // I420 has one chroma sample per two pixels.
   const step = spec.format === 'I420' ? 2 : 1
   const scale = Math.min(box.width / picture.width, box.height / picture.height)
   const width = roundWithin(picture.width * scale, box.width, step)
   const height = roundWithin(picture.height * scale, box.height, step)
   const x = roundDown((box.width - width) / 2, step)
   const y = roundDown((box.height - height) / 2, step)
+  // A JPEG has no padding: it is as large as the picture.
   if (spec.format === 'JPEG') return { width, height, content: { x: 0, y: 0, width, height } }
   return { ...box, content: { x, y, width, height } }
 }
 
+/** Returns the requested size. A missing side follows from the picture's aspect ratio. */
 function calculateBox(spec: ViewSpec, picture: Size): Size {
   const { width, height, scale = 1, multiple_of } = spec
   if (width && height) return { width, height }

@@ -59,7 +59,7 @@ describe('views with pacing all', () => {
     )
   })
 
-  it('omit frames with equal pts, as rounding in a container produces', async () => {
+  it('omit frames with equal pts, which result from rounding in a container', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mkv')
     // Matroska stores milliseconds: 0, 1, 1, 2, 2 and so on.
@@ -118,7 +118,7 @@ describe('views with pacing all', () => {
   })
 })
 
-it('a grant may arrive before its view exists', async () => {
+it('accepts a grant before the view exists', async () => {
   const media = await serveMedia()
   const path = join(media.folder, 'clip.mp4')
   makeVideo(path)
@@ -215,7 +215,7 @@ describe('views of a source', () => {
     ring.close()
   })
 
-  it('are added and removed without losing frames of others, and decoding stops with the last', async () => {
+  it('are added and removed without losing frames of other views, and decoding stops with the last view', async () => {
     const media = await serveMedia()
     const path = join(media.folder, 'clip.mp4')
     makeVideo(path, { frames: 90 })
@@ -245,7 +245,7 @@ describe('views of a source', () => {
     expect(readdirSync(media.environment.ring)).toEqual([])
   })
 
-  it('that need too much memory are refused without affecting others', async () => {
+  it('that need too much memory are rejected without affecting other views', async () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     const views = {

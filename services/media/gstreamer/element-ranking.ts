@@ -1,21 +1,20 @@
-/** Chooses among interchangeable elements, best first, skipping elements that have failed on this machine. */
+/** Chooses among interchangeable GStreamer elements. Avoids elements that have failed on this machine. */
 export interface ElementRanking<Candidate> {
-  /** Undefined only if there are no candidates. */
+  /** Returns the first candidate that has not failed. Candidates are ordered best first. Undefined for an empty list. */
   best(candidates: readonly Candidate[]): Candidate | undefined
-  /** Returns whether another candidate remains. If none does, all become eligible again. */
+  /** Marks a candidate as failed. Returns whether another one remains; otherwise all of them become eligible again. */
   markFailed(failed: Candidate, candidates: readonly Candidate[]): boolean
 }
 
 export function createElementRanking<Candidate>(): ElementRanking<Candidate> {
   const failures = new Set<Candidate>()
-  const best = (candidates: readonly Candidate[]) =>
-    candidates.find(candidate => !failures.has(candidate)) ?? candidates[0]
+  const hasNotFailed = (candidate: Candidate) => !failures.has(candidate)
 
   return {
-    best,
+    best: candidates => candidates.find(hasNotFailed) ?? candidates[0],
     markFailed(failed, candidates) {
       failures.add(failed)
-      if (candidates.some(candidate => !failures.has(candidate))) return true
+      if (candidates.some(hasNotFailed)) return true
       failures.clear()
       return false
     },

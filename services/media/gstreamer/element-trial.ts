@@ -1,20 +1,24 @@
 import { Pipeline } from '../node-gst/index.ts'
 
-/** Returns the candidates that work on this machine, in the same order. */
+/** Returns the candidates, such as names of GStreamer elements, that work on this machine, in the same order. */
 export async function filterWorking<Candidate>(
   candidates: readonly Candidate[],
-  works: (candidate: Candidate) => Promise<boolean>,
+  isWorking: (candidate: Candidate) => Promise<boolean>,
 ): Promise<Candidate[]> {
-  const results = await Promise.all(candidates.map(works))
+  const results = await Promise.all(candidates.map(isWorking))
   return candidates.filter((_, index) => results[index])
 }
 
 const TIMEOUT_MS = 5_000
 
-/** Whether a pipeline reaches PAUSED without an error within five seconds. With a sink that prerolls, this requires a buffer. */
-export async function prerolls(launch: string): Promise<boolean> {
+/**
+ * Whether a pipeline reaches the state PAUSED, in which all its elements are initialized, within five seconds. A sink with
+ * `async=true` requires a first buffer for that.
+ */
+export async function canReachPaused(launch: string): Promise<boolean> {
   const outcome = Promise.withResolvers<boolean>()
   const fail = () => outcome.resolve(false)
+
   let pipeline: Pipeline
   try {
     pipeline = new Pipeline(launch, ({ type }) => {
@@ -23,12 +27,13 @@ export async function prerolls(launch: string): Promise<boolean> {
   } catch {
     return false
   }
-  const limit = setTimeout(fail, TIMEOUT_MS)
+
+  const timeout = setTimeout(fail, TIMEOUT_MS)
   pipeline.setState('paused').then(() => outcome.resolve(true), fail)
   try {
     return await outcome.promise
   } finally {
-    clearTimeout(limit)
+    clearTimeout(timeout)
     await pipeline.dispose()
   }
 }

@@ -1,6 +1,6 @@
 import type { Caps, Fraction, Value } from '../node-gst/index.ts'
 
-/** The picture that a stream's caps describe. */
+/** The picture format of a video stream, from its caps, which is GStreamer's term for the description of a format. */
 export interface Picture {
   /** `h264`, `h265`, `jpeg`, ... */
   codec: string
@@ -9,11 +9,11 @@ export interface Picture {
   height: number
   /** Ratio of a pixel's width to its height. */
   pixelAspect: Fraction
-  /** Frames per second, if the stream specifies it. */
+  /** Frames per second; undefined if the stream does not declare them. */
   fps: number | undefined
 }
 
-/** Returns undefined while the caps do not contain the size. */
+/** Parses the caps of a video stream. Returns undefined if they do not contain the size. */
 export function parsePicture(caps: Caps): Picture | undefined {
   const { width, height } = caps.fields
   if (typeof width !== 'number' || typeof height !== 'number') return undefined
@@ -27,7 +27,7 @@ export function parsePicture(caps: Caps): Picture | undefined {
   }
 }
 
-/** Returns the size at which the picture is displayed, in square pixels. */
+/** Returns the display size of a picture, in square pixels. */
 export function displaySize(picture: Pick<Picture, 'width' | 'height' | 'pixelAspect'>): {
   width: number
   height: number

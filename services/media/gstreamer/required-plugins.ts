@@ -1,6 +1,6 @@
 import { Pipeline } from '../node-gst/index.ts'
 
-/** The elements that media requires, by Debian package. */
+/** The GStreamer elements that the media service requires, by Debian package. */
 const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
   'gstreamer1.0-plugins-base': ['videotestsrc', 'videoscale', 'videoconvert', 'parsebin', 'decodebin3'],
   'gstreamer1.0-plugins-good': [
@@ -24,7 +24,7 @@ const ELEMENTS_BY_PACKAGE: Record<string, readonly string[]> = {
   'gstreamer1.0-libav': ['avdec_h264'],
 }
 
-/** Whether this GStreamer installation has an element. */
+/** Whether an element is installed. */
 export function hasElement(element: string): boolean {
   try {
     void new Pipeline(element, () => {}).dispose()
@@ -34,15 +34,18 @@ export function hasElement(element: string): boolean {
   }
 }
 
-/** Throws an Error that names the missing elements and the packages to install. */
+/** Throws an `Error` that names the missing elements and the packages to install. */
 export function assertPluginsInstalled(): void {
-  const missing = Object.values(ELEMENTS_BY_PACKAGE)
-    .flat()
-    .filter(element => !hasElement(element))
+  const missing: string[] = []
+  const packages: string[] = []
+  for (const [name, elements] of Object.entries(ELEMENTS_BY_PACKAGE)) {
+    const missingInPackage = elements.filter(element => !hasElement(element))
+    if (missingInPackage.length === 0) continue
+    missing.push(...missingInPackage)
+    packages.push(name)
+  }
+
   if (missing.length === 0) return
-  const packages = Object.keys(ELEMENTS_BY_PACKAGE).filter(name =>
-    ELEMENTS_BY_PACKAGE[name]!.some(element => missing.includes(element)),
-  )
   throw new Error(
     `missing GStreamer elements ${missing.join(', ')}: run apt-get install ${packages.join(' ')}`,
   )

@@ -1,6 +1,6 @@
 import type { GstError } from '../node-gst/index.ts'
 
-/** Caps of any video codec, which exclude sound and subtitles. */
+/** Caps (GStreamer's descriptions of formats) that match every video codec, but no sound or subtitles. */
 export const ANY_VIDEO = [
   'video/x-h264',
   'video/x-h265',
@@ -14,7 +14,15 @@ export const ANY_VIDEO = [
   'video/x-raw',
 ]
 
-/** Whether GStreamer could not link the source because it offers no stream that the pipeline accepts. */
+/** Whether an error means that the source offers no stream that the pipeline accepts. */
 export function isLinkFailure(error: GstError): boolean {
   return error.message.startsWith('Delayed linking failed') || /reason not-linked/.test(error.debug ?? '')
+}
+
+/**
+ * Whether two elements could not agree on a format. GStreamer reports every failure of the data flow as
+ * GST_STREAM_ERROR_FAILED. Only the debug text contains the reason.
+ */
+export function isNotNegotiated({ debug }: GstError): boolean {
+  return /reason not-negotiated/.test(debug ?? '')
 }

@@ -10,6 +10,28 @@ async function statusFor(remoteAddress: string | undefined): Promise<number> {
   return (await app.request('/', {}, { incoming: { socket: { remoteAddress } } })).status
 }
 
+describe('access with a configured token', () => {
+  it.each<[string, string, Record<string, string>, RegExp]>([
+    ['no token', '/', {}, /^the request contains no token: send /],
+    [
+      'a wrong token',
+      '/',
+      { Authorization: 'Bearer wrong' },
+      /^the media service does not accept this token: /,
+    ],
+    ['a wrong ticket', '/?ticket=wrong', {}, /^this ticket has expired or belongs to another stream: /],
+  ])('is denied with the reason for a request with %s', async (_, path, headers, reason) => {
+    const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
+    app.get('/', requireAccess('right'), c => c.text('welcome'))
+    const env = { incoming: { socket: { remoteAddress: '127.0.0.1' } } }
+    const response = await app.request(path, { headers }, env)
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      { code: 'auth', reason: expect.stringMatching(reason) },
+    ])
+  })
+})
+
 describe('access without a configured token', () => {
   it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
     'is granted to the loopback address %s',

@@ -9,9 +9,9 @@ export function bufferedBytes(socket: WSContext): number {
 /** Room in a close frame after the status code (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123
 
-/** Closes a WebSocket with a reason, truncated to the size of a close frame: a longer one would throw and leave it open. */
+/** Closes a WebSocket. Truncates the reason to the size of a close frame, because `close` throws if the reason is too long. */
 export function closeSocket(socket: WSContext, code: number, reason: string): void {
   const bytes = Buffer.from(reason).subarray(0, MAX_REASON_BYTES)
-  // Decoding as a stream omits a multi-byte character that was cut in two.
+  // Decoding as a stream omits an incomplete character at the end.
   socket.close(code, new TextDecoder().decode(bytes, { stream: true }))
 }

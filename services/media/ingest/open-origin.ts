@@ -6,7 +6,10 @@ import type { OpenContext, Origin } from './origin/origin.ts'
 import { openPattern } from './pattern/pattern-origin.ts'
 import { openRtsp } from './rtsp/rtsp-origin.ts'
 
-/** Opens the origin at an address. Throws a `SourceFault` if the address is invalid or cannot be played. */
+/**
+ * Opens the camera, file or server from which a source receives its video. Throws a `SourceFault` if the address is invalid or cannot be
+ * played.
+ */
 export async function openOrigin(
   { type, address }: Pick<DesiredSource, 'type' | 'address'>,
   context: OpenContext,
@@ -18,6 +21,7 @@ export async function openOrigin(
   return openFile(url, context.mediaRoots)
 }
 
+/** Opens a camera, which is a device of this machine, or reached over HTTP or RTSP. */
 async function openVideo(address: AddressObject, context: OpenContext): Promise<Origin> {
   const device = parseVideoDevice(address.url)
   if (device) return openDevice(device)

@@ -1,16 +1,16 @@
 import { ANY_VIDEO } from '../gstreamer/video-caps.ts'
 import type { Origin } from './origin/origin.ts'
 
-/** The codec that a session accepts: one that live views and recordings pass through, or any. */
+/** The codec that a session accepts: H.264 or H.265, which live views and recordings pass through, or any codec. */
 export type PacketCodec = 'h264' | 'h265' | 'any'
 
 export const toPacketCodec = (codec: string): PacketCodec =>
   codec === 'h264' || codec === 'h265' ? codec : 'any'
 
-/** The codec to try next if the source does not offer this one. */
+/** The codec to try next if the source does not offer a codec. */
 export const FALLBACK_CODEC = { h264: 'h265', h265: 'any', any: undefined } as const
 
-/** Returns the launch strings of the elements from the origin to its parsed packets. */
+/** Returns the GStreamer launch strings of the elements that receive and parse an origin's packets. */
 export function buildPacketElements(codec: PacketCodec, { elements }: Origin): string[] {
   switch (codec) {
     case 'h264':

@@ -1,7 +1,7 @@
 import type { CameraClock } from '@eyrie/contract'
 import { DECODER_NAME } from '../decode/decoders.ts'
 import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
-import { isLinkFailure } from '../gstreamer/video-caps.ts'
+import { isLinkFailure, isNotNegotiated } from '../gstreamer/video-caps.ts'
 import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isMissingSoundWarning } from '../sound/sound-elements.ts'
@@ -13,54 +13,63 @@ import { createCameraLipSync } from './timing/camera-lip-sync.ts'
 import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
 import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 
-/** Why a session ended. */
+/** Name of the pacing element. */
+const PACING = 'pace'
+
+/** Passes each packet when it is due, relative to the first one, so that a file plays in real time. */
+const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
+
+/** The reason why a session ended. */
 export type Outcome =
   | { end: 'eos' }
   | { end: 'stopped' }
-  /** The pacing element would delay the first packet for hours. */
+  /** The pacing element would delay the first packet for hours: see `isMispaced`. */
   | { end: 'mispaced' }
   | { end: 'lost'; fault: SourceFault }
-  /** The decoder failed, not the source. `unshown`: the stream ended before the decoder found a picture. */
+  /** The decoder has failed, not the source. `unshown`: the stream ended before the decoder found a picture. */
   | { end: 'undecodable'; reason: string; unshown?: boolean }
   /** The source does not offer video in the requested codec. */
   | { end: 'unlinked' }
 
 export interface PipelineSessionOptions {
   origin: Origin
-  /** The codec that the session accepts. */
+  /** Codec that the session accepts. */
   codec: PacketCodec
-  /** Packets are read as fast as they are processed, instead of in real time. */
+  /** Whether packets are read as fast as they are processed, instead of in real time. */
   unpaced: boolean
   /** Stream time at which the session begins, in 90 kHz ticks. */
   ptsOffset: number
   clock: Clock
   onSample(sample: Sample): void
-  /** An auxiliary element has failed: neither packets nor frames are affected. */
+  /** Called when an auxiliary element, such as an encoder, has failed. Packets and decoded frames are not affected. */
   onAuxiliaryFailure(error: GstError): void
-  /** Live sources only, at intervals: the clock that provides the capture times. */
+  /** Called at intervals for live sources with the clock from which capture times are derived. */
   onClock(clock: CameraClock): void
-  /** RTP only, every few seconds: the share of packets lost, 0 to 1. */
+  /** Called every few seconds, if packets arrive over RTP, with the share of packets lost, 0 to 1. */
   onLoss(share: number): void
 }
 
-/** One connection to a source. */
+/**
+ * One connection to a camera, or one playback of a file. The session has its own GStreamer pipeline, which receives the packets
+ * of the coded video and passes them to JavaScript.
+ */
 export interface PipelineSession {
-  /** A tee named `packets` provides the packets. */
+  /** Other parts of the service add branches, such as the decoder. They get the packets from the tee `packets`. */
   readonly pipeline: Pipeline
-  /** RTP only: aligns sound with the picture by the camera's sender reports. */
+  /** Aligns sound with video by the camera's sender reports; undefined without RTP. */
   readonly lipSync: LipSync | undefined
-  /** Packets that are not read in time are dropped. */
+  /** Whether packets that are not read in time are dropped. */
   readonly live: boolean
-  /** Whether playback has started, so that packets may have passed. Stays true after the end. */
+  /** Returns whether playback has ever started: if so, packets may have passed the tee. */
   hasStarted(): boolean
-  /** Plays until the session ends or the signal fires. The caller disposes of the pipeline. */
+  /** Plays until the session ends or the signal fires. Afterwards the caller must dispose of the pipeline. */
   play(signal: AbortSignal): Promise<Outcome>
-  /** Ends the session from outside. */
+  /** Ends the session with this outcome. */
   end(outcome: Outcome): void
 }
 
-/** Packets that may be queued for the JavaScript thread. When the queue is full, a live source drops the oldest; a file waits. */
-const MAX_HELD_PACKETS = 64
+/** Length of the queue to the JavaScript thread. If the queue is full, a live source drops the oldest packet, and a file waits. */
+const MAX_QUEUED_PACKETS = 64
 /** How often the RTP statistics are read. */
 const RECEPTION_INTERVAL_MS = 100
 /** How often pacing is checked until the first packet arrives. */
@@ -70,14 +79,16 @@ const PACING_INTERVAL_MS = 500
 export function createPipelineSession(options: PipelineSessionOptions): PipelineSession {
   const { origin, clock } = options
   const outcome = Promise.withResolvers<Outcome>()
+
   const pipeline = new Pipeline(buildLaunch(options), message => {
     if (message.type === 'error' && isAuxiliary(message.error))
       return options.onAuxiliaryFailure(message.error)
     const end = toOutcome(message, origin)
     if (end) outcome.resolve(end)
   })
+
   const ptsOffset = options.ptsOffset - (origin.timeline?.begins ?? 0)
-  let phase: 'created' | 'playing' | 'over' = 'created'
+  let phase: 'created' | 'playing' | 'ended' = 'created'
   let hasPackets = false
   let lastPacketAt = clock.now()
   let receptionReadAt = lastPacketAt
@@ -86,18 +97,24 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   pipeline.setTimeline({ ptsOffset })
   const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset, clock })
   const lipSync = origin.rtp ? createCameraLipSync({ pipeline, ptsOffset }) : undefined
-  const loss = createLossMeter(clock.now())
-  const full = origin.live ? 'drop-oldest' : 'block'
-  pipeline.samples('live', { queue: MAX_HELD_PACKETS, full }, sample => {
+  const lossMeter = createLossMeter(clock.now())
+  pipeline.samples(
+    'live',
+    { queue: MAX_QUEUED_PACKETS, full: origin.live ? 'drop-oldest' : 'block' },
+    onSample,
+  )
+
+  function onSample(sample: Sample) {
     lastPacketAt = clock.now()
     hasPackets = true
     // Queued packets may arrive after the end, when the pipeline can no longer be queried.
-    if (phase !== 'over') trackTime(sample)
+    if (phase !== 'ended') trackTime(sample)
     options.onSample(sample)
     sample.release()
-    if (phase !== 'over' && origin.live && lastPacketAt - receptionReadAt >= RECEPTION_INTERVAL_MS)
-      updateReception()
-  })
+
+    const isReceptionDue = lastPacketAt - receptionReadAt >= RECEPTION_INTERVAL_MS
+    if (phase !== 'ended' && origin.live && isReceptionDue) updateReception()
+  }
 
   function trackTime(sample: Sample) {
     anchor.addPacket(sample)
@@ -110,6 +127,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     if (isPaced(options)) await watchPacing(signal)
   }
 
+  /** Ends the session if the first packet would be delayed for hours. */
   async function watchPacing(signal: AbortSignal) {
     while (!hasPackets && !signal.aborted) {
       if (isMispaced(pipeline)) return outcome.resolve({ end: 'mispaced' })
@@ -126,24 +144,21 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
   function trackReception(reception: Reception) {
     anchor.addReception(reception)
-    const share = loss.measure(reception, clock.now())
+    const share = lossMeter.measure(reception, clock.now())
     if (share !== undefined) options.onLoss(share)
   }
 
-  /** Resolves once no packet has arrived for this long. */
+  /** Resolves once no packet has arrived for `limitMs`. */
   async function waitForSilence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
     lastPacketAt = clock.now()
-    for (;;) {
-      const leftMs = lastPacketAt + limitMs - clock.now()
-      if (leftMs <= 0) break
+    let leftMs = limitMs
+    while (leftMs > 0) {
       await clock.sleep(leftMs, signal)
+      leftMs = lastPacketAt + limitMs - clock.now()
     }
-    const received = origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0
-    const reason =
-      received > 0
-        ? `has sent ${received} packets but no picture for ${limitMs / 1000} s: check the camera and the network to it`
-        : `has sent nothing for ${limitMs / 1000} s: check the camera and the network to it`
-    return { end: 'lost', fault: new SourceFault(`${origin.name} ${reason}`, { transient: true }) }
+
+    const reception = origin.rtp ? readReception(pipeline) : undefined
+    return { end: 'lost', fault: createSilenceFault(origin.name, reception?.received ?? 0, limitMs) }
   }
 
   return {
@@ -152,60 +167,76 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     live: origin.live,
     hasStarted: () => phase !== 'created',
     end: outcome.resolve,
+
     async play(signal) {
-      const done = new AbortController()
-      const ended = AbortSignal.any([signal, done.signal])
-      signal.addEventListener('abort', () => outcome.resolve({ end: 'stopped' }), { signal: done.signal })
-      if (signal.aborted) outcome.resolve({ end: 'stopped' })
+      const finished = new AbortController()
+      const ended = AbortSignal.any([signal, finished.signal])
+      const stop = () => outcome.resolve({ end: 'stopped' })
+      signal.addEventListener('abort', stop, { signal: finished.signal })
+      if (signal.aborted) stop()
+
       phase = 'playing'
       if (origin.silenceMs) waitForSilence(origin.silenceMs, ended).then(outcome.resolve, () => {})
       start(ended).catch(error => outcome.resolve(toErrorOutcome(error, origin)))
+
       try {
         return await outcome.promise
       } finally {
-        phase = 'over'
-        done.abort()
+        phase = 'ended'
+        finished.abort()
       }
     },
   }
 }
 
+/** Whether packets are delayed until they are due. Live packets arrive when they are due. */
 const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
 
+/** Returns the launch string of the pipeline. Its appsink `live` passes the packets to JavaScript. */
 function buildLaunch(options: PipelineSessionOptions): string {
   const { origin, codec, unpaced } = options
-  const pace = isPaced(options) ? [PACING_ELEMENT] : []
+  const elements = buildPacketElements(codec, origin)
+  if (isPaced(options)) elements.push(PACING_ELEMENT)
+  elements.push('tee name=packets')
+
+  const sink = 'packets. ! appsink name=live sync=false async=false'
   const sound = unpaced ? '' : (origin.sound ?? '')
-  const sink = 'appsink name=live sync=false async=false'
-  return `${[...buildPacketElements(codec, origin), ...pace, 'tee name=packets'].join(' ! ')} packets. ! ${sink} ${sound}`
+  return `${elements.join(' ! ')} ${sink} ${sound}`
 }
 
+function createSilenceFault(name: string, receivedCount: number, limitMs: number): SourceFault {
+  const problem = receivedCount > 0 ? `has sent ${receivedCount} packets but no picture` : 'has sent nothing'
+  const reason = `${name} ${problem} for ${limitMs / 1000} s: check the camera and the network to it`
+  return new SourceFault(reason, { transient: true })
+}
+
+/** Returns the outcome of a session that this message ends; undefined for other messages. */
 function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome> | undefined {
   if (message.type === 'eos') return { end: 'eos' }
   if (message.type === 'error') return toErrorOutcome(message.error, origin)
-  if (message.type === 'warning' && isLinkFailure(message.error) && !isMissingSoundWarning(message.error))
-    return { end: 'unlinked' }
-  return undefined
+  if (message.type !== 'warning') return undefined
+
+  const isVideoMissing = isLinkFailure(message.error) && !isMissingSoundWarning(message.error)
+  return isVideoMissing ? { end: 'unlinked' } : undefined
 }
 
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
-  // The message of all GStreamer decoders that receive no picture.
+  // All GStreamer decoders report this when the stream ends without a picture.
   const unshown = /no valid frames found/.test(error.debug ?? '')
   if (unshown || error.source === DECODER_NAME) return { end: 'undecodable', reason: error.message, unshown }
   if (isLinkFailure(error) || origin.hasNoH264?.(error)) return { end: 'unlinked' }
-  // When a decoder refuses its input, the element before it may report the error.
-  if (/reason not-negotiated/.test(error.debug ?? '')) return { end: 'undecodable', reason: error.message }
-  return Promise.resolve(origin.fault(error)).then(fault => ({ end: 'lost', fault }))
+  // If a decoder rejects its input, the error may come from the element before the decoder.
+  if (isNotNegotiated(error)) return { end: 'undecodable', reason: error.message }
+  return explainLoss(error, origin)
 }
 
-const PACING = 'pace'
-
-/** Passes each packet when it is due, relative to the first one. */
-const PACING_ELEMENT = `clocksync name=${PACING} sync-to-first=true`
+async function explainLoss(error: GstError, origin: Origin): Promise<Outcome> {
+  return { end: 'lost', fault: await origin.fault(error) }
+}
 
 /**
- * Whether `clocksync` is going to delay the first packet for hours. On the way to PLAYING, an element receives its clock shortly
- * before its base time. A packet that reaches `clocksync` in between counts as late by the absolute clock value.
+ * Returns whether `clocksync` is going to delay the first packet for hours. On the way to PLAYING, GStreamer sets the clock of an
+ * element shortly before its base time. A packet that reaches `clocksync` in between is timed against the absolute clock value.
  */
 function isMispaced(pipeline: Pipeline): boolean {
   const runningTime = pipeline.runningTime()

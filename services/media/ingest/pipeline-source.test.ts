@@ -47,20 +47,20 @@ const decoder = 'avdec_h264'
 it.each([
   ['fails while decoding', failsWhileDecoding],
   ['rejects the stream', rejectsH264],
-])('a decoder that %s is replaced by the next best one', async (_, broken) => {
+])('replaces a decoder that %s by the next best one', async (_, broken) => {
   const { source, statuses, frame } = await playWith([broken, 'avdec_h264'])
   await frame
   await expect.poll(() => source.status().decoder, { timeout: 10_000 }).toBe('avdec_h264')
   expect(statuses.filter(({ state }) => state === 'failed')).toEqual([])
 })
 
-it('OpenH264 decodes where libavcodec is not available', async () => {
+it('decodes with OpenH264 if libavcodec is not available', async () => {
   const { source, frame } = await playWith(['openh264dec'])
   await frame
   expect(source.status()).toMatchObject({ state: 'running', decoder: 'openh264dec' })
 })
 
-it('a source fails when all decoders have failed, naming the last one', async () => {
+it('fails when all decoders have failed, with the name of the last decoder', async () => {
   const { source, failed } = await playWith([rejectsH264, failsWhileDecoding])
   await failed
   expect(source.status().reason).toContain(`cannot be decoded by ${failsWhileDecoding}`)

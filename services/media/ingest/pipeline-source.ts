@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CameraClock, SourceStatus } from '@eyrie/contract'
+import { findServerAddress, waitForServer } from '@eyrie/kit'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding } from '../decode/decoding.ts'
 import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { createSound } from '../sound/source-sound.ts'
 import type { Source, SourceOptions } from '../sources/source.ts'
-import { initialState, type LifecycleEvent, type PlayMode, transition } from '../sources/source-lifecycle.ts'
+import { INITIAL_STATE, type LifecycleEvent, type PlayMode, transition } from '../sources/source-lifecycle.ts'
 import { createSourceVariants } from '../transcode/source-variants.ts'
 import { openOrigin } from './open-origin.ts'
+import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
 import { stripCredentials } from './origin/url-credentials.ts'
 import { FALLBACK_CODEC, type PacketCodec, toPacketCodec } from './packet-codec.ts'
@@ -16,23 +18,27 @@ import { createPipelineSession, type Outcome, type PipelineSession } from './pip
 import { createReaderPresence } from './reader-presence.ts'
 import { createSourcePackets } from './source-packets.ts'
 
-/** A source played by GStreamer: a camera, a file, a test pattern or another instance's stream. */
+/** Options of a source that GStreamer plays: a camera, a file, a test pattern or the live view of another appliance. */
 export interface PipelineSourceOptions extends SourceOptions {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
   decoders: Decoders
 }
 
-/** What follows the end of a session: another one immediately, the end of the source, or a reconnect with back-off. */
-type Verdict = { end: 'retry' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
+/** The next step after a session: start another session immediately, end the source, or reconnect with back-off. */
+type NextStep = { end: 'retry' } | { end: 'eos' } | { end: 'lost'; fault: SourceFault }
 
 const RETRY = { end: 'retry' } as const
 
-/** Smaller losses cost a picture only occasionally and are not reported. */
+/** Smaller losses affect a picture only occasionally and are not reported. */
 const MIN_REPORTED_LOSS = 0.02
 /** Smaller changes of the clock skew are not reported. */
 const MIN_REPORTED_DRIFT_S = 0.1
 
+/**
+ * Creates a source that plays in sessions, each with its own GStreamer pipeline. After a failure, the next session starts with
+ * back-off, or with another codec or decoder. Decoding, sound and live views continue across sessions.
+ */
 export function createPipelineSource(options: PipelineSourceOptions): Source {
   const { identity, epoch, beginPts, clock, log, decoders, encoders, listener } = options
   const { id, type, pacing } = identity
@@ -45,66 +51,72 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     onPacket,
   })
   const sound = createSound()
+
   const stopping = new AbortController()
   const presence = createReaderPresence(stopping.signal)
+  /** Remembers the decoders that have failed. */
   const ranking = createElementRanking<string>()
+
   let status: SourceStatus = { id, state: 'connecting' }
-  let lifecycle = initialState
+  let lifecycle = INITIAL_STATE
   let session: PipelineSession | undefined
-  /** The codec to request, for origins whose codec is unknown before playback. */
+  /** Codec to request from an origin whose codec is unknown before playback. */
   let codecToTry: PacketCodec = 'h264'
 
   const finished = playUntilStopped()
 
   async function playUntilStopped() {
     while (!stopping.signal.aborted) {
-      const verdict = await playSession().catch(error => (stopping.signal.aborted ? RETRY : toVerdict(error)))
-      if (verdict.end === 'retry') continue
-      if (verdict.end === 'eos') {
+      const step = await playSession().catch(error => (stopping.signal.aborted ? RETRY : toNextStep(error)))
+      if (step.end === 'retry') continue
+      if (step.end === 'eos') {
         dispatch({ type: 'ended' })
         break
       }
+
       variants.writer.interrupt()
-      const { message: reason, transient } = verdict.fault
+      const { message: reason, transient } = step.fault
       dispatch({ type: 'lost', reason, transient })
       if (lifecycle.nextAttemptAt === undefined) break
-      await clock.sleep(lifecycle.nextAttemptAt - clock.now(), stopping.signal).catch(() => {})
-      dispatch({ type: 'attempt' })
+
+      await waitForNextAttempt(lifecycle.nextAttemptAt - clock.now())
     }
     variants.end(status.reason ?? 'the stream has ended')
   }
 
-  async function playSession(): Promise<Verdict> {
+  /** Waits for the back-off, or until the host of the source can be reached again. */
+  async function waitForNextAttempt(delayMs: number) {
+    const hasReturned = await waitForServer({
+      address: findServerAddress(identity.address.url),
+      sleep: signal => clock.sleep(delayMs, signal),
+      signal: stopping.signal,
+    })
+    dispatch({ type: hasReturned ? 'returned' : 'attempt' })
+  }
+
+  /** Opens the address of the source and plays until the connection is lost or the file ends. */
+  async function playSession(): Promise<NextStep> {
+    // With pacing `all`, no frame may be lost, so the source plays only while it has readers.
     const signal = pacing === 'all' ? await presence.waitForReaders() : stopping.signal
     const origin = await openOrigin(identity, {
       mediaRoots: options.mediaRoots,
       clock,
       signal: stopping.signal,
     })
+
     const packetsBefore = packets.count()
-    const { picture } = origin
-    session = createPipelineSession({
-      origin,
-      codec: picture ? toPacketCodec(picture.codec) : codecToTry,
-      unpaced: pacing === 'all',
-      ptsOffset: packets.nextPts(origin.live),
-      clock,
-      onSample: packets.read,
-      onAuxiliaryFailure: error => {
-        sound.auxiliaryFailed(error)
-        decoding.onAuxiliaryFailure(error)
-      },
-      onClock: reportClock,
-      onLoss: reportLoss,
-    })
-    sound.attach(origin.sound && pacing === 'realtime' ? session : undefined)
+    session = createSession(origin)
+    const hasSound = origin.sound !== undefined && pacing === 'realtime'
+    sound.attach(hasSound ? session : undefined)
+
     try {
-      if (picture) await updatePicture(picture)
+      if (origin.picture) await updatePicture(origin.picture)
       else if (codecToTry !== 'any') await attachDecoder(codecToTry)
+
       const outcome = await session.play(signal)
-      return judge(outcome, packets.count() > packetsBefore)
+      return decideNextStep(outcome, packets.count() > packetsBefore)
     } finally {
-      // Cleared first: packets that are still queued must not attach anything to this pipeline.
+      // Must be cleared first, because packets that are still queued must not attach anything to this pipeline.
       const { pipeline } = session
       session = undefined
       sound.detach()
@@ -113,8 +125,25 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     }
   }
 
-  /** Decides what follows the end of a session. */
-  function judge(outcome: Outcome, hasPlayed: boolean): Verdict {
+  function createSession(origin: Origin): PipelineSession {
+    return createPipelineSession({
+      origin,
+      codec: origin.picture ? toPacketCodec(origin.picture.codec) : codecToTry,
+      unpaced: pacing === 'all',
+      ptsOffset: packets.nextPts(origin.live),
+      clock,
+      onSample: packets.read,
+      onAuxiliaryFailure(error) {
+        sound.auxiliaryFailed(error)
+        decoding.onAuxiliaryFailure(error)
+      },
+      onClock: reportClock,
+      onLoss: reportLoss,
+    })
+  }
+
+  /** `hasPlayed`: whether packets have arrived in the session. */
+  function decideNextStep(outcome: Outcome, hasPlayed: boolean): NextStep {
     switch (outcome.end) {
       case 'stopped':
       case 'mispaced':
@@ -127,7 +156,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
         return tryNextCodec()
       case 'undecodable':
         // A decoder that was added late may have received no keyframe before the end.
-        if (outcome.unshown && decoding.isLate()) return judge({ end: 'eos' }, hasPlayed)
+        if (outcome.unshown && decoding.isLate()) return decideNextStep({ end: 'eos' }, hasPlayed)
         return tryNextDecoder(outcome.reason)
       case 'lost':
         // Another camera may be connected when the address responds again.
@@ -136,12 +165,14 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     }
   }
 
-  function tryNextCodec(): Verdict {
+  function tryNextCodec(): NextStep {
     const next = FALLBACK_CODEC[codecToTry]
-    if (mode === 'endless' && next && identity.decoder !== 'gst_h264') {
+    const mayTryNext = mode === 'endless' && identity.decoder !== 'gst_h264'
+    if (next && mayTryNext) {
       codecToTry = next
       return RETRY
     }
+
     const reason =
       codecToTry === 'h264'
         ? 'has no H.264 video: choose decoder gst for other codecs'
@@ -149,13 +180,17 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     return createLoss(reason, { transient: false })
   }
 
-  function tryNextDecoder(reason: string): Verdict {
+  function tryNextDecoder(reason: string): NextStep {
     const { codec = 'h264', decoder = identity.decoder } = status
-    log.warn({ source: id, decoder, reason }, 'decoder failed')
-    if (ranking.markFailed(decoder, decoders.elementsFor(identity.decoder, codec))) return RETRY
+    log.warn({ source: id, decoder, reason }, 'failed to decode source')
+
+    const candidates = decoders.elementsFor(identity.decoder, codec)
+    const isAnotherLeft = ranking.markFailed(decoder, candidates)
+    if (isAnotherLeft) return RETRY
     return createLoss(`cannot be decoded by ${decoder}: ${reason}`)
   }
 
+  /** Adapts decoding and live views to the format of the source's pictures. */
   async function updatePicture(picture: Picture) {
     const { codec, fps } = picture
     updateStatus({ ...displaySize(picture), codec, fps })
@@ -170,12 +205,13 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
       const reason = `is ${codec}, which decoder ${identity.decoder} does not support: choose gst`
       return session?.end(createLoss(reason, { transient: false }))
     }
+
     updateStatus({ decoder })
     if (session)
       await decoding.attach(session.pipeline, decoder, session.hasStarted).catch(endUndecodable(session))
   }
 
-  /** Returns an error handler that ends the session in which the error occurred, not one that has replaced it since. */
+  /** Returns an error handler that ends this session, even if another one has replaced it by the time of the error. */
   function endUndecodable(failed: PipelineSession | undefined) {
     return ({ message }: Error) => failed?.end({ end: 'undecodable', reason: message })
   }
@@ -185,7 +221,8 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     if (lifecycle.state !== 'running') dispatch({ type: 'data' })
   }
 
-  function dispatch(event: LifecycleEvent, facts: Pick<SourceStatus, 'loss'> = {}) {
+  /** Advances the state of the connection, and reports it. */
+  function dispatch(event: LifecycleEvent, details: Pick<SourceStatus, 'loss'> = {}) {
     lifecycle = transition(lifecycle, event, { mode, now: clock.now(), random: options.random })
     const { state, reason, failures, nextAttemptAt } = lifecycle
     const isLost = state === 'reconnecting' || state === 'failed'
@@ -195,22 +232,25 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
       attempts: isLost ? failures : undefined,
       next_try_at: toWallTime(nextAttemptAt),
       ...(isLost && { clock: undefined, loss: undefined }),
-      ...facts,
+      ...details,
     })
   }
 
-  const toWallTime = (at: number | undefined) =>
-    at === undefined ? undefined : new Date(clock.wall() + at - clock.now()).toISOString()
+  const toWallTime = (monotonicMs: number | undefined) =>
+    monotonicMs === undefined ? undefined : new Date(clock.wall() + monotonicMs - clock.now()).toISOString()
 
   function reportClock(cameraClock: CameraClock) {
-    const driftS = Math.abs((cameraClock.skew_s ?? 0) - (status.clock?.skew_s ?? 0))
-    if (cameraClock.source !== status.clock?.source || driftS > MIN_REPORTED_DRIFT_S)
-      updateStatus({ clock: cameraClock })
+    const reported = status.clock
+    const isSameSource = cameraClock.source === reported?.source
+    const driftS = Math.abs((cameraClock.skew_s ?? 0) - (reported?.skew_s ?? 0))
+    if (!isSameSource || driftS > MIN_REPORTED_DRIFT_S) updateStatus({ clock: cameraClock })
   }
 
   function reportLoss(share: number) {
-    const loss = share < MIN_REPORTED_LOSS ? undefined : Math.round(share * 100) / 100
+    const roundedShare = Math.round(share * 100) / 100
+    const loss = share < MIN_REPORTED_LOSS ? undefined : roundedShare
     if (loss === status.loss) return
+
     const reason = loss === undefined ? undefined : describeLoss(name, loss)
     dispatch({ type: 'degraded', reason }, { loss })
   }
@@ -221,6 +261,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   function updateStatus(change: Partial<SourceStatus>) {
     const next = { ...status, ...change }
     if (isDeepStrictEqual(next, status)) return
+
     const { state, reason } = next
     if (state !== status.state || reason !== status.reason) {
       const level = state === 'failed' || state === 'reconnecting' ? 'warn' : 'info'
@@ -258,7 +299,8 @@ function toPlayMode(type: PipelineSourceOptions['identity']['type']): PlayMode {
   return type === 'inf' ? 'looped' : 'endless'
 }
 
-function toVerdict(error: Error): Verdict {
+/** Returns the step after an error of a session: reconnect, unless the error is permanent. */
+function toNextStep(error: Error): NextStep {
   const fault = error instanceof SourceFault ? error : new SourceFault(error.message, { transient: true })
   return { end: 'lost', fault }
 }

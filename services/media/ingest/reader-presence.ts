@@ -1,14 +1,14 @@
-/** Tracks whether a source has readers, for sources that only play while their frames are read. */
+/** Tracks whether a source has readers. Some files are played only while they have readers, so that no frame is missed. */
 export interface ReaderPresence {
   set(hasReaders: boolean): void
-  /** Resolves once there are readers, with a signal that fires when the last one leaves. */
+  /** Waits until the source has readers. Resolves to a signal that fires when the last reader has left. */
   waitForReaders(): Promise<AbortSignal>
 }
 
 /** When `stopping` fires, `waitForReaders` resolves immediately. */
 export function createReaderPresence(stopping: AbortSignal): ReaderPresence {
   let arrival = Promise.withResolvers<AbortSignal>()
-  /** Fires when the last reader leaves. Undefined without readers. */
+  /** Aborted when the last reader leaves; undefined without readers. */
   let departure: AbortController | undefined
   stopping.addEventListener('abort', () => arrival.resolve(stopping), { once: true })
   return {

@@ -7,26 +7,31 @@ import type { StreamWriter, Track } from '../stream/live-stream.ts'
 
 const DEFAULT_FPS = 25
 
+/** Receives notifications about the packets of a source. */
 export interface PacketListener {
-  /** The picture's size or format has changed, or is known for the first time in this session. */
+  /** Called when the size or format of the picture becomes known in a session, and when it changes. */
   onPicture(picture: Picture): void
   onPacket(pts: number): void
 }
 
-/** Passes the packets of a source's sessions to the live view, and continues the stream time across sessions. */
+/**
+ * Passes the packets of a source, which are pieces of its coded video, to its live view. A source plays in sessions, one per connection; stream time continues from one
+ * session to the next.
+ */
 export interface SourcePackets {
   read(sample: Sample): void
   /**
-   * Returns the stream time, in 90 kHz ticks, at which the next session begins: after the last packet, and for a live source
-   * later by the duration of the interruption.
+   * Returns the stream time, in 90 kHz ticks, at which the next session begins: the end of the last packet, plus the duration of
+   * the interruption for a live source.
    */
   nextPts(live: boolean): number
   /** Returns a stream time after the last packet. */
   endPts(): number
+  /** Returns the number of packets in all sessions. */
   count(): number
 }
 
-/** `beginPts`: stream time at which the first session begins. */
+/** `beginPts` is the stream time at which the first session begins. */
 export function createSourcePackets(
   stream: StreamWriter<Track>,
   beginPts: number,
@@ -35,9 +40,9 @@ export function createSourcePackets(
 ): SourcePackets {
   let count = 0
   let endPts = beginPts
-  let lastArrival: number | undefined
+  let lastArrivalMs: number | undefined
   let frameTicks = TICKS_PER_SECOND / DEFAULT_FPS
-  /** Whether packets are written to the live view. */
+  /** Whether the packets can be shown in the live view. */
   let hasTrack = false
 
   function updateTrack(caps: Caps) {
@@ -45,6 +50,7 @@ export function createSourcePackets(
     if (!picture) return
     if (picture.fps) frameTicks = Math.round(TICKS_PER_SECOND / picture.fps)
     listener.onPicture(picture)
+
     const track = createTrack(picture, caps)
     hasTrack = track !== undefined
     if (track) stream.begin(track)
@@ -55,10 +61,12 @@ export function createSourcePackets(
       if (sample.caps) updateTrack(sample.caps)
       const { pts, keyframe, data } = sample
       if (pts === null) return
+
       const duration = sample.duration ?? frameTicks
       count++
-      lastArrival = clock.now()
+      lastArrivalMs = clock.now()
       endPts = Math.max(endPts, pts + duration)
+
       if (hasTrack) {
         if (sample.discont) stream.interrupt()
         stream.write({
@@ -72,16 +80,22 @@ export function createSourcePackets(
       }
       listener.onPacket(pts)
     },
+
     nextPts(live) {
-      if (!live || lastArrival === undefined) return endPts
-      return endPts + Math.round(((clock.now() - lastArrival) * TICKS_PER_SECOND) / 1000)
+      if (!live || lastArrivalMs === undefined) return endPts
+      const interruptionMs = clock.now() - lastArrivalMs
+      return endPts + Math.round((interruptionMs * TICKS_PER_SECOND) / 1000)
     },
+
     endPts: () => endPts,
     count: () => count,
   }
 }
 
-/** Returns undefined for raw video and codecs without a software decoder: their packets are not passed on. */
+/**
+ * Creates the description of the video for the live view. Returns undefined for raw video and for codecs without a software decoder, whose packets are not
+ * passed on.
+ */
 function createTrack(picture: Picture, { fields, text }: Caps): Track | undefined {
   const configuration = fields.codec_data
   if (configuration instanceof Uint8Array) {

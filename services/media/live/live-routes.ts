@@ -22,20 +22,30 @@ import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
 import { createChunkedBody, createSocketViewer } from './stream-viewers.ts'
 
+/** All streams of the media service. */
 export interface LiveStreams {
   sources: SourceRegistry
   hosted: AnnotatedStreams
 }
 
-/** A stream of the API: a source, whose id is its number, or an annotated stream with a name. */
+/** A stream of the API: a source, which has a numeric ID, or an annotated stream, which has a name. */
 type LiveStream = Source | AnnotatedStream
 
 const isSource = (live: LiveStream): live is Source => 'variants' in live
 
-/** Time in which a stream that is produced on demand must start. */
+/** Maximum time for the start of a stream that is produced on demand. */
 const START_TIMEOUT_MS = 10_000
 
-/** Live views as fragmented MP4, and snapshots. */
+/** Snapshots with boxes or hidden faces are requested from the engine, because the media service does not know the objects. */
+const snapshotQuery = z.strictObject({
+  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
+  width: integerParameter(16, 8192).optional(),
+})
+
+/**
+ * Adds the routes that viewers use: live views as fragmented MP4, over HTTP or a WebSocket, and snapshots, which are single
+ * pictures.
+ */
 export function liveRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   streams: LiveStreams,
@@ -51,16 +61,18 @@ export function liveRoutes(
     const live = getLive(c)
     const codecs = parseCodecs(c)
     const video = await startStream(live, selectStream(live, codecs))
-    const info = video.info()
-    if (!info) throw new EyrieError('unavailable', 'the stream has no picture yet')
+    const videoInfo = video.info()
+    if (!videoInfo) throw new EyrieError('unavailable', 'the stream has no picture yet')
+
     const stream = await addRequestedSound(live, video, codecs)
     const headers = {
       'Content-Type': `video/mp4; codecs="${stream.info()?.codecs}"`,
       'Cache-Control': 'no-store',
-      'X-Epoch': String(info.epoch),
+      'X-Epoch': String(videoInfo.epoch),
       'X-Pts': String(stream.newestPts()),
     }
-    // The body of a HEAD request is never read or cancelled, so its viewer would never leave.
+
+    // The body of a response to HEAD is never read nor cancelled, so its viewer would never leave.
     if (c.req.method === 'HEAD') return c.body(null, 200, headers)
     return c.body(createChunkedBody(stream), 200, headers)
   })
@@ -76,6 +88,7 @@ export function liveRoutes(
           onOpen: async (_, socket) => {
             const stream = await addRequestedSound(live, selectStream(live, codecs), codecs)
             leave = stream.watch(createSocketViewer(socket))
+            // The viewer may have disconnected while the sound was added.
             if (isClosed) leave()
           },
           onClose: () => {
@@ -88,23 +101,26 @@ export function liveRoutes(
   )
 
   app.get('/streams/:id/snapshot.jpg', async c => {
-    // Credentials in the query are no parameters of the snapshot.
-    const { ticket: _, access_token: __, ...query } = c.req.query()
+    // Credentials in the query are not parameters of the snapshot.
+    const { ticket: _ticket, access_token: _token, ...query } = c.req.query()
     const parsed = snapshotQuery.safeParse(query)
     if (!parsed.success) throw new EyrieError('syntax', explainQueryError(parsed.error))
-    return respondWithSnapshot(c, await snapshots.take(await selectSnapshotStream(getLive(c)), parsed.data))
+
+    const stream = await selectSnapshotStream(getLive(c))
+    return respondWithSnapshot(c, await snapshots.take(stream, parsed.data))
   })
 
   app.post('/streams/:id/snapshot.jpg', async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
     const stream = await selectSnapshotStream(getLive(c))
-    return respondWithSnapshot(c, await snapshots.take(stream, parseAs(snapshotRequest, body)))
+    const request = parseAs(snapshotRequest, body)
+    return respondWithSnapshot(c, await snapshots.take(stream, request))
   })
 }
 
 /**
- * Opens a stream for WebRTC, which carries neither B-frames nor every H.264 profile. With `transcoded`, the stream is one that
- * WebRTC always carries.
+ * Opens a stream for WebRTC. With `transcoded`, a source is encoded anew, because WebRTC can carry neither B-frames nor every H.264
+ * profile.
  */
 export function openH264Stream(
   id: string,
@@ -112,16 +128,18 @@ export function openH264Stream(
   { transcoded = false } = {},
 ): Promise<Stream> {
   const live = findLive(id, streams)
-  return startStream(live, transcoded && isSource(live) ? live.variants.transcoded : live.stream)
+  const stream = transcoded && isSource(live) ? live.variants.transcoded : live.stream
+  return startStream(live, stream)
 }
 
-/** Returns the sound of the stream's source; undefined if its source type has none. */
+/** Returns the sound of a stream's source; undefined if sources of this type never have sound. */
 export const findSound = (id: string, streams: LiveStreams): Sound | undefined =>
   getSound(findLive(id, streams))
 
+/** Throws `EyrieError` if the stream does not exist (`id`) or its source has failed (`unavailable`). */
 function findLive(id: string, { sources, hosted }: LiveStreams): LiveStream {
   const live = /^\d+$/.test(id) ? sources.get(Number(id)) : hosted.get(id)
-  if (!live) throw new EyrieError('id', `there is no stream ${id}: GET /streams lists them`)
+  if (!live) throw new EyrieError('id', `stream ${id} does not exist: GET /streams lists all streams`)
   if (isSource(live)) assertNotFailed(live)
   return live
 }
@@ -135,7 +153,7 @@ function getSound(live: LiveStream): Sound | undefined {
   return isSource(live) ? live.sound : live.source.sound
 }
 
-/** Selects the original H.265 packets for viewers that can play them, else H.264. */
+/** Selects the original packets in H.265 for viewers that can play H.265, else H.264. */
 function selectStream(live: LiveStream, codecs: readonly PlayableCodec[]): Stream<PlayableTrack> {
   return isSource(live) && codecs.includes('h265') ? live.variants.h265 : live.stream
 }
@@ -149,13 +167,13 @@ async function addRequestedSound(
   return sound && codecs.includes('aac') ? addSound(video, sound) : video
 }
 
-/** Selects the original packets in any codec, or H.264 for sources with raw pictures. */
+/** Selects the original packets in any codec, or H.264 for a source of raw pictures. */
 async function selectSnapshotStream(live: LiveStream): Promise<Stream<Track>> {
   if (isSource(live) && live.variants.original.track()) return live.variants.original
   return startStream(live, live.stream)
 }
 
-/** Waits until a stream that is produced on demand has started. Throws `EyrieError` (`unavailable`) with the reason. */
+/** Waits until a stream that is produced on demand has started. Throws `EyrieError` (`unavailable`) if it cannot be produced. */
 async function startStream<Carried extends Track>(
   live: LiveStream,
   stream: Stream<Carried>,
@@ -165,24 +183,21 @@ async function startStream<Carried extends Track>(
     return stream
   } catch (cause) {
     if (cause instanceof EyrieError) throw cause
+
+    const source = isSource(live) ? live : live.source
     const problem = isSource(live) ? 'no picture could be decoded' : `${live.name} has no analysed frame`
-    const { state, reason } = (isSource(live) ? live : live.source).status()
+    const { state, reason } = source.status()
     throw new EyrieError('unavailable', `${problem}: ${reason ?? `the source is ${state}`}`, { cause })
   }
 }
 
+/** Parses the codecs that the viewer can play. */
 function parseCodecs(c: Context): PlayableCodec[] {
   const parsed = playableCodecs.safeParse(c.req.query('codecs'))
   if (parsed.success) return parsed.data
   const known = playableCodec.options.join(', ')
   throw new EyrieError('syntax', `codecs must be a comma-separated list of ${known}`)
 }
-
-/** Snapshots with boxes or hidden faces are a matter of the engine, because media knows no objects. */
-const snapshotQuery = z.strictObject({
-  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: integerParameter(16, 8192).optional(),
-})
 
 function explainQueryError({ issues: [issue] }: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys')

@@ -102,7 +102,7 @@ describe('live view', () => {
     await expect(answer.arrayBuffer()).rejects.toThrow()
   })
 
-  it('counts no viewer for HEAD requests and failed WebSocket upgrades', async () => {
+  it('does not count HEAD requests and failed WebSocket upgrades as viewers', async () => {
     const { media } = await serveVideo({ frames: 20 })
     const answer = await fetch(`${media.url}/streams/1`, { method: 'HEAD' })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([

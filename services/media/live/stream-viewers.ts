@@ -5,7 +5,12 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 
 const NORMAL_CLOSURE = 1000
 
-/** Sends the stream information as a text message, then the init segment and fragments as binary messages. */
+// Viewers pass the fragments of a live stream, in the format MP4, to a client.
+
+/**
+ * Creates a viewer that sends a stream over a WebSocket: the stream information as a text message, then the init segment and the
+ * fragments as binary messages.
+ */
 export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
@@ -19,22 +24,22 @@ export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
   }
 }
 
-/** Returns the stream as one endless MP4 file. It ends where a new init segment would be necessary. */
+/** Returns a stream as an endless MP4 file, for the body of a response. The file ends when a new init segment is necessary. */
 export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
   let leave = () => {}
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        let state: 'waiting' | 'started' | 'ended' = 'waiting'
+        let phase: 'waiting' | 'started' | 'ended' = 'waiting'
         const viewer: Viewer<PlayableTrack> = {
           begin(_, init) {
-            if (state === 'started') return end()
-            state = 'started'
+            if (phase === 'started') return end()
+            phase = 'started'
             controller.enqueue(init)
           },
           fragment(bytes) {
-            // A wrapper may end its viewer while it handles a unit, and then still pass on that unit.
-            if (state !== 'ended') controller.enqueue(bytes)
+            // A stream with sound may end the viewer while it handles a unit, and then still pass on this unit.
+            if (phase !== 'ended') controller.enqueue(bytes)
           },
           backlog: () => -(controller.desiredSize ?? 0),
           end,
@@ -42,7 +47,7 @@ export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream
         leave = stream.watch(viewer)
 
         function end() {
-          state = 'ended'
+          phase = 'ended'
           leave()
           controller.close()
         }

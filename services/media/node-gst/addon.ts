@@ -3,6 +3,7 @@ import type { Message } from './message.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Ring, RingOptions } from './ring.ts'
 
+/** The exports of the native addon, which is written in C++ and gives JavaScript access to GStreamer. */
 interface Addon {
   /** Throws `GstError` if the launch string is invalid. */
   Pipeline: new (
@@ -10,7 +11,7 @@ interface Addon {
     onMessage: (message: Message) => void,
   ) => Pipeline
   Ring: new (options: RingOptions) => Ring
-  /** GStreamer's version: `GStreamer 1.22.0`. */
+  /** Version of GStreamer, such as `GStreamer 1.22.0`. */
   version: string
 }
 
@@ -18,12 +19,11 @@ function load(): Addon {
   try {
     return createRequire(import.meta.url)('./build/Release/node_gst.node')
   } catch (cause) {
-    throw new Error(
-      'failed to load the GStreamer addon: run `npm run build --workspace services/media/node-gst` ' +
-        `(${(cause as Error).message})`,
-      { cause },
-    )
+    const { message } = cause as Error
+    const build = 'npm run build --workspace services/media/node-gst'
+    throw new Error(`failed to load the GStreamer addon (${message}): run \`${build}\``, { cause })
   }
 }
 
+/** The addon. Loading it fails with an explanation if it was not built. */
 export const addon = load()

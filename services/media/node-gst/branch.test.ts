@@ -21,7 +21,7 @@ function numbersAt(pipeline: Pipeline, sink: string): number[] {
 const consecutive = (numbers: number[]) => numbers.every((n, i) => i === 0 || n === numbers[i - 1]! + 1)
 
 describe('branch', () => {
-  it('is added and removed fifty times without affecting frames or caps of another', async () => {
+  it('is added and removed fifty times without affecting frames or caps of another branch', async () => {
     const { pipeline, messages } = launch(camera('allow-not-linked=true frames. ! queue ! appsink name=main'))
     pipeline.number('frames', 'sink')
     const main: number[] = []
@@ -66,7 +66,7 @@ describe('branch', () => {
     expect(pipeline.caps('end', 'sink')).not.toBeNull()
   })
 
-  it('leaves the source playing when the last one is removed', async () => {
+  it('leaves the source playing when the last branch is removed', async () => {
     const { pipeline } = launch(camera())
     const first = pipeline.add(small('first'), 'frames')
     await first.start()
@@ -146,15 +146,15 @@ describe('branch', () => {
     expect(() => late.start()).toThrow(/disposed/)
   })
 
-  it('is refused if its launch string is invalid', () => {
+  it('is rejected if its launch string is invalid', () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
     expect(() => pipeline.add('queue ! nosuchelement', 'frames')).toThrow(/nosuchelement/)
-    expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(/no open sink pad.*fakesrc/)
+    expect(() => pipeline.add('fakesrc ! fakesink', 'frames')).toThrow(/no unlinked sink pad.*fakesrc/)
     expect(() => pipeline.add('queue ! fakesink', 'tea')).toThrow(/no element "tea"/)
   })
 
-  it('is refused on start if the element is not a tee', async () => {
+  it('fails to start if the element is not a tee', async () => {
     const { pipeline } = launch(camera('frames. ! fakesink name=end'))
-    await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(/end is no tee/)
+    await expect(pipeline.add('queue ! fakesink', 'end').start()).rejects.toThrow(/end is not a tee/)
   })
 })

@@ -2,6 +2,9 @@ import { addon } from './addon.ts'
 import type { Pipeline as NativePipeline } from './pipeline.ts'
 import type { Ring as NativeRing } from './ring.ts'
 
+// Entry point of the GStreamer binding: runs media pipelines through a native addon. `Pipeline` and `Ring` are the classes of the
+// addon; pipeline.ts and ring.ts describe them as interfaces.
+
 export type { GstError, Message } from './message.ts'
 export { isGstError } from './message.ts'
 export type {
@@ -25,5 +28,5 @@ export const Pipeline: typeof addon.Pipeline = addon.Pipeline
 export type Ring = NativeRing
 export const Ring: typeof addon.Ring = addon.Ring
 
-/** GStreamer's version: `GStreamer 1.22.0`. */
+/** Version of GStreamer, such as `GStreamer 1.22.0`. */
 export const version: string = addon.version

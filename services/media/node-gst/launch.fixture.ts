@@ -3,11 +3,11 @@ import { type Message, Pipeline, type Sample, type SampleOptions } from './index
 
 type Typed<T extends Message['type']> = Extract<Message, { type: T }>
 
-/** A pipeline that is disposed of after the test, and whose messages can be awaited. */
+/** A pipeline with its messages. It is disposed of after the test. */
 export interface Launched {
   pipeline: Pipeline
   messages: Message[]
-  /** Resolves with the first message of a type, past or future. */
+  /** Resolves to the first message of this type, which may have arrived already. */
   message<T extends Message['type']>(type: T): Promise<Typed<T>>
 }
 

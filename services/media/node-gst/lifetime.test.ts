@@ -14,7 +14,7 @@ async function exercise(name: string, ...args: string[]): Promise<string> {
 
 describe('memory', () => {
   // A leak of 1 KB per frame would be 10 MB.
-  it.each(['samples', 'ring'])('stays flat over 10,000 frames of %s', async what => {
+  it.each(['samples', 'ring'])('does not grow over 10,000 frames of %s', async what => {
     const { bytes, files } = JSON.parse(await exercise('memory', what))
     expect(bytes).toBeLessThan(4 << 20)
     expect(files).toBe(0)
@@ -29,14 +29,14 @@ describe('memory', () => {
 })
 
 describe('garbage collection', () => {
-  it('frees what is unreachable, but no running pipeline', async () => {
+  it('frees unreachable objects, but not a running pipeline', async () => {
     expect(await exercise('collection')).toBe('collected\n')
   })
 })
 
 describe('pipeline', () => {
   it('can be disposed of in every state', async () => {
-    expect(await exercise('teardown', '10')).toBe('down\n')
+    expect(await exercise('teardown', '10')).toBe('disposed\n')
   }, 60_000)
 
   it.each(['down', 'disposed', 'exit', 'worker-terminated', 'worker-exits'])(

@@ -53,7 +53,9 @@ describe('numbering', () => {
 
   it('rejects an invalid rate', () => {
     const { pipeline } = launch('fakesrc name=source ! fakesink')
-    expect(() => pipeline.number('source', 'src', { rate: 0 })).toThrow(/rate must be frames a second/)
+    expect(() => pipeline.number('source', 'src', { rate: 0 })).toThrow(
+      /rate must be a number of frames per second/,
+    )
     expect(() => pipeline.number('source', 'src', { start: 0 })).toThrow(
       /start must be a whole number from 1/,
     )
@@ -66,19 +68,22 @@ describe('rate limit', () => {
     [30, 10, [0, 3, 6, 9]],
     [25, 10, [0, 3, 5, 8, 10]],
     [12, 30, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
-  ])('thins %i frames a second to %i, evenly, numbers without a gap', async (fps, rate, indices) => {
+  ])('reduces %i frames per second evenly to %i, numbered without gaps', async (fps, rate, indices) => {
     const times = frames(12, fps)
     const { passed } = await pass(times, { rate })
     expect(passed.map(({ ptsNs }) => times.indexOf(ptsNs!))).toEqual(indices)
     expect(passed.map(({ n }) => n)).toEqual(indices.map((_, i) => i + 1))
   })
 
-  it.each([24, 25, 30, 50, 60])('that is the stream’s own, %i, loses nothing to milliseconds', async fps => {
-    const times = frames(4 * fps, fps, 1e6)
-    expect((await pass(times, { rate: fps })).times).toEqual(times)
-  })
+  it.each([24, 25, 30, 50, 60])(
+    'of %i frames per second passes every frame of a stream with this rate, despite rounded timestamps',
+    async fps => {
+      const times = frames(4 * fps, fps, 1e6)
+      expect((await pass(times, { rate: fps })).times).toEqual(times)
+    },
+  )
 
-  it('selects the same frames wherever the stream begins', async () => {
+  it('selects the same frames for any start of the stream', async () => {
     const times = frames(40, 30)
     const whole = await pass(times, { rate: 7 })
     const tail = await pass(times.slice(20), { rate: 7 })

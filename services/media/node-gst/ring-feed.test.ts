@@ -137,7 +137,7 @@ describe('frame in a ring', () => {
     expect(warnings[0]).toMatchObject({
       source: 'sink',
       error: {
-        message: expect.stringMatching(/view\.ring: it is 32x32 RGB where the ring takes 64x48 I420/),
+        message: expect.stringMatching(/view\.ring: it is 32x32 RGB instead of 64x48 I420/),
       },
     })
     expect(ring.stats()).toMatchObject({ written: 0, dropped: 5 })
@@ -198,7 +198,7 @@ describe('ring notification', () => {
 })
 
 describe('pacing', () => {
-  it('all writes the granted frames without loss', async () => {
+  it('writes all granted frames without loss', async () => {
     const { ring, view } = createRing({ slots: 3, pacing: 'all' })
     ring.grant(2)
     const { pipeline, message } = feed(ring, 10, picture('I420', 64, 48))
@@ -218,7 +218,7 @@ describe('pacing', () => {
   it.each<[string, (ring: Ring) => void]>([
     ['changed to newest', ring => ring.setPacing('newest')],
     ['closed with its ring', ring => ring.close()],
-  ])('lets a waiting writer go when it is %s', async (_, release) => {
+  ])('releases a waiting writer when it is %s', async (_, release) => {
     const { ring } = createRing({ pacing: 'all' })
     const { pipeline, message } = feed(ring, 5, picture('I420', 64, 48))
     await pipeline.setState('playing')
@@ -226,7 +226,7 @@ describe('pacing', () => {
     await message('eos')
   })
 
-  it('all continues after a flush while the writer waits', async () => {
+  it('continues after a flush while the writer waits', async () => {
     const { ring, view } = createRing({ pacing: 'all' })
     const { pipeline } = feed(ring, 30, picture('I420', 64, 48))
     ring.grant(1)

@@ -37,7 +37,7 @@ describe('JPEG frame in a ring', () => {
     pipeline.toRing('sink', ring, () => {})
     await pipeline.setState('playing')
     const warning = await message('warning')
-    expect(warning.error.message).toMatch(/it has \d+ bytes where a slot holds 100/)
+    expect(warning.error.message).toMatch(/it has \d+ bytes, more than the slot size of 100/)
     await message('eos')
     expect(ring.stats()).toMatchObject({ written: 0, dropped: 3 })
   })

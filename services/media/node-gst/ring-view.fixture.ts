@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { RING_HEADER_BYTES, ringHeader, slotHeader } from '@eyrie/contract/ring'
+import { RING_HEADER, RING_HEADER_BYTES, SLOT_HEADER } from '@eyrie/contract/ring'
 
 /** Reads a ring with `pread`, as external readers do. */
 export class RingView {
@@ -9,37 +9,37 @@ export class RingView {
     this.#file = openSync(path, 'r')
   }
 
-  header<K extends keyof typeof ringHeader>(field: K): number {
-    const offset = ringHeader[field]
+  header<K extends keyof typeof RING_HEADER>(field: K): number {
+    const offset = RING_HEADER[field]
     const is64Bit = ['slotStride', 'payloadSize', 'generation', 'epoch', 'newest'].includes(field)
     return is64Bit ? this.#u64(offset) : this.bytes(offset, 4).readUInt32LE()
   }
 
   format(): string {
-    return this.bytes(ringHeader.format, 8).toString('latin1').replace(/\0+$/, '')
+    return this.bytes(RING_HEADER.format, 8).toString('latin1').replace(/\0+$/, '')
   }
 
   stamp(n: number) {
     const offset = this.#slot(n)
     return {
       sequence: this.sequence(n),
-      n: this.#u64(offset + slotHeader.n),
-      pts: this.#u64(offset + slotHeader.pts),
-      timeUs: this.#u64(offset + slotHeader.time),
-      flags: this.bytes(offset + slotHeader.flags, 4).readUInt32LE(),
+      n: this.#u64(offset + SLOT_HEADER.n),
+      pts: this.#u64(offset + SLOT_HEADER.pts),
+      timeUs: this.#u64(offset + SLOT_HEADER.time),
+      flags: this.bytes(offset + SLOT_HEADER.flags, 4).readUInt32LE(),
     }
   }
 
   sequence(n: number): number {
-    return this.#u64(this.#slot(n) + slotHeader.sequence)
+    return this.#u64(this.#slot(n) + SLOT_HEADER.sequence)
   }
 
   payload(n: number): Buffer {
-    return this.bytes(this.#slot(n) + slotHeader.payload, this.header('payloadSize'))
+    return this.bytes(this.#slot(n) + SLOT_HEADER.payload, this.header('payloadSize'))
   }
 
   payloadBytes(n: number): number {
-    return this.bytes(this.#slot(n) + slotHeader.payloadBytes, 4).readUInt32LE()
+    return this.bytes(this.#slot(n) + SLOT_HEADER.payloadBytes, 4).readUInt32LE()
   }
 
   bytes(offset: number, length: number): Buffer {

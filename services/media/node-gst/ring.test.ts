@@ -50,7 +50,7 @@ describe('ring', () => {
     expect(status.blocks * 512).toBeGreaterThanOrEqual(ring.bytes)
   })
 
-  it('replaces an older one at its path, and survives the closing of the older one', () => {
+  it('replaces an older ring at the same path, and remains when the older ring is closed', () => {
     const path = join(createTemporaryFolder(), 'view.ring')
     const old = new Ring(ringOptions({ path }))
     const { view } = createRing({ path, generation: 2 })
@@ -59,7 +59,7 @@ describe('ring', () => {
     expect(view.header('generation')).toBe(2)
   })
 
-  it('replaces an incomplete file that a crash left behind', () => {
+  it('replaces an incomplete file that remains from a crash', () => {
     const path = join(createTemporaryFolder(), 'view.ring')
     writeFileSync(`${path}.new`, 'half')
     expect(createRing({ path }).view.header('magic')).toBe(RING_MAGIC)
@@ -74,14 +74,14 @@ describe('ring', () => {
   })
 
   it.each<[string, Partial<RingOptions>, RegExp]>([
-    ['more bytes than allowed', { bytesLimit: 10_000 }, /needs \d+ bytes, the limit is 10000/],
+    ['more bytes than allowed', { bytesLimit: 10_000 }, /needs \d+ bytes, but the limit is 10000/],
     [
       'more bytes than available',
       { width: 65_535, height: 65_535, slots: 65_535 },
       /cannot reserve \d+ bytes/,
     ],
-    ['an unknown format', { format: 'I421' }, /"I421" cannot be kept/],
-    ['a format that is not 8-bit', { format: 'I420_10LE' }, /"I420_10LE" cannot be kept/],
+    ['an unknown format', { format: 'I421' }, /"I421" is not supported/],
+    ['a format that is not 8-bit', { format: 'I420_10LE' }, /"I420_10LE" is not supported/],
     ['content beyond the edge', { content: { x: 2, y: 0, width: 64, height: 48 } }, /inside width x height/],
     [
       'content between chroma samples',
@@ -94,16 +94,16 @@ describe('ring', () => {
       { format: 'JPEG', payloadLimit: 1, content: { x: 0, y: 0, width: 64, height: 40 } },
       /JPEG has no padding/,
     ],
-    ['JPEG of unknown length', { format: 'JPEG' }, /payloadLimit must be given/],
+    ['JPEG of unknown length', { format: 'JPEG' }, /payloadLimit is required/],
     ['a fill value above 255', { fill: [256] }, /0 to 255/],
     ['a single slot', { slots: 1 }, /slots must be a whole number from 2/],
-  ])('with %s is refused without leaving a file', (_, changes, message) => {
+  ])('with %s is rejected and leaves no file', (_, changes, message) => {
     const options = ringOptions(changes)
     expect(() => new Ring(options)).toThrow(message)
     expect(readdirSync(join(options.path, '..'))).toEqual([])
   })
 
-  it('is refused if its folder does not exist', () => {
+  it('is rejected if its folder does not exist', () => {
     expect(() => new Ring(ringOptions({ path: '/nowhere/view.ring' }))).toThrow(
       /nowhere.*No such file or directory/,
     )

@@ -1,54 +1,53 @@
 import type { Caps } from './value.ts'
 
-/** What happens to a new sample while `queue` samples are waiting or held. */
-export type WhenFull = 'drop-oldest' | 'drop-newest' | 'block'
-
-export interface SampleOptions {
-  /**
-   * Maximum number of samples that are waiting for JavaScript or delivered and not yet released. At least 1.
-   */
-  queue: number
-  /**
-   * `block` blocks the streaming thread until a sample is released, or the pipeline is stopped or flushed; `drop-oldest`
-   * drops the oldest waiting sample, or the new one if all are held.
-   */
-  full: WhenFull
-}
-
-/** One buffer from an appsink, mapped for reading. */
+/** A picture, sound packet or other buffer that a pipeline passes to JavaScript through an appsink. */
 export interface Sample {
-  /** The buffer's memory, not a copy. Empty after `release()`. */
+  /** Memory of the buffer, not a copy. Empty after `release()`. */
   readonly data: Uint8Array
-  /** Presentation time in 90 kHz ticks of stream time (see `Timeline`); null if the buffer has none. */
+  /** Presentation time in 90 kHz ticks of stream time (see `Timeline`); null if the buffer has no timestamp. */
   readonly pts: number | null
-  /** Decoding time in 90 kHz ticks of stream time; may be before the timeline's start if pictures are reordered. */
+  /** Decode time in 90 kHz ticks of stream time. May be before the start of the timeline if the stream has B-frames. */
   readonly dts: number | null
   /** In 90 kHz ticks. */
   readonly duration: number | null
-  /** Capture time in µs since 1970, by the timeline's anchor; null if `pts` is. */
+  /** Capture time in µs since 1970, from the anchor of the timeline; null if `pts` is null. */
   readonly timeUs: number | null
-  /** The buffer's timestamp in ns, before the segment is applied. */
+  /** Timestamp of the buffer in ns, before the GStreamer segment is applied. */
   readonly bufferPtsNs: number | null
-  /** GST_BUFFER_OFFSET: the frame's number if `Pipeline.number` assigned one. */
+  /** GST_BUFFER_OFFSET, which is the number of the frame if `Pipeline.number` has assigned one. */
   readonly offset: number | null
-  /** Decodable on its own. */
+  /** Whether the sample can be decoded without others. */
   readonly keyframe: boolean
-  /** Data is missing before this sample. */
+  /** Whether data is missing before this sample. */
   readonly discont: boolean
-  /** A stream header instead of a picture. */
+  /** Whether the sample is a stream header instead of a picture. */
   readonly header: boolean
-  /** Set on a stream's first sample, and if the caps differ from those of the previous sample delivered. */
+  /** Caps of the first sample, and of a sample whose caps differ from those of the previous one; null otherwise. */
   readonly caps: Caps | null
   /**
-   * Returns the buffer to GStreamer and detaches `data`. May be called more than once. A sample that is not released counts
-   * against `queue` until it is garbage-collected.
+   * Returns the buffer to GStreamer and detaches `data`. May be called repeatedly. A sample that is not released occupies the queue
+   * until it is garbage-collected.
    */
   release(): void
 }
 
+/** Delivers the samples of an appsink to JavaScript. */
 export interface SampleStream {
-  /** Samples `delivered` to JavaScript, and `dropped` because the queue was full. */
+  /** Returns the number of samples delivered to JavaScript, and dropped because the queue was full. */
   stats(): { delivered: number; dropped: number }
-  /** Stops delivery. Samples that are held remain valid, and the appsink discards new ones. */
+  /** Stops delivery. Delivered samples remain valid, and the appsink discards new samples. */
   close(): void
+}
+
+/** Action for a new sample while the queue is full. */
+export type WhenFull = 'drop-oldest' | 'drop-newest' | 'block'
+
+export interface SampleOptions {
+  /** Maximum number of samples that wait for JavaScript, or were delivered and not yet released. At least 1. */
+  queue: number
+  /**
+   * `block` blocks the streaming thread until a sample is released, or the pipeline is stopped or flushed. `drop-oldest` drops the
+   * oldest waiting sample, or the new one if no sample is waiting.
+   */
+  full: WhenFull
 }

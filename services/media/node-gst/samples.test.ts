@@ -97,7 +97,7 @@ describe('timeline', () => {
 })
 
 describe('full sample queue', () => {
-  it('loses nothing with block, and never delivers more than its size', async () => {
+  it('loses no samples with block, and never delivers more than its size', async () => {
     const held: Sample[] = []
     let most = 0
     const { stream, message, played } = numbered(50, { queue: 3, full: 'block' }, sample => {
@@ -132,7 +132,7 @@ describe('full sample queue', () => {
         [1, false],
       ],
     ],
-  ])('that does %s counts what it drops and marks the gap', async (full, expected) => {
+  ])('with %s counts dropped samples and marks the gap', async (full, expected) => {
     const received: [number, boolean][] = []
     const { pipeline, stream, message, played } = numbered(10, { queue: 2, full }, sample => {
       received.push([sample.data[0]!, sample.discont])
@@ -147,7 +147,7 @@ describe('full sample queue', () => {
     expect(stream.stats()).toEqual({ delivered: 2, dropped: 8 })
   })
 
-  it('drops the new sample if all others are held', async () => {
+  it('drops the new sample if no sample is waiting', async () => {
     const held: Sample[] = []
     const { stream, message, played } = numbered(10, { queue: 2, full: 'drop-oldest' }, sample =>
       held.push(sample),
@@ -161,7 +161,7 @@ describe('full sample queue', () => {
 })
 
 describe('sample', () => {
-  it('refers to the memory of the buffer, and is empty after its release', async () => {
+  it('refers to the memory of the buffer, and is empty after it is released', async () => {
     const { played, message } = numbered(1, { queue: 2, full: 'block' }, sample => {
       const { data } = sample
       expect([data.length, data[99]]).toEqual([100, 0])
@@ -199,7 +199,7 @@ describe('sample stream', () => {
         second++
         sample.release()
       })
-    expect(again).toThrow(/"sink" has a taker already/)
+    expect(again).toThrow(/"sink" already has a reader/)
     await pipeline.setState('playing')
     await until(() => first > 0, 'the first taker has a sample')
     stream.close()
@@ -213,7 +213,7 @@ describe('sample stream', () => {
     const { pipeline } = launch('fakesrc ! fakesink name=end appsrc ! appsink name=sink')
     const readSamples = (sink: string, options: object) => () =>
       pipeline.samples(sink, options as SampleOptions, () => {})
-    expect(readSamples('end', { queue: 1, full: 'block' })).toThrow(/"end" is no appsink/)
+    expect(readSamples('end', { queue: 1, full: 'block' })).toThrow(/"end" is not an appsink/)
     expect(readSamples('sink', { queue: 0, full: 'block' })).toThrow(/queue must be a whole number from 1/)
     expect(readSamples('sink', { queue: 1, full: 'explode' })).toThrow(/drop-oldest, drop-newest or block/)
   })

@@ -1,19 +1,20 @@
+/**
+ * A GStreamer value in JavaScript. 64-bit integers become numbers (exact up to 2⁵³), enums become nicknames, and buffers are
+ * copied. Other types become strings, as GStreamer serializes them.
+ */
+export type Value = string | number | boolean | null | Fraction | Uint8Array | Value[]
+
+/** A GStreamer fraction, such as a frame rate of 30/1. */
 export interface Fraction {
   numerator: number
   denominator: number
 }
 
-/**
- * A GStreamer value in JavaScript: 64-bit integers are numbers (exact up to 2^53), enums and flags are nicknames, buffers are
- * copies of their bytes, and types without a counterpart are in GStreamer's serialization.
- */
-export type Value = string | number | boolean | null | Fraction | Uint8Array | Value[]
-
-/** Fixed caps: `caps.fields.width`, `caps.fields.codec_data`. */
+/** The caps (capabilities: the media format) of a stream, with fields such as `width` and `codec_data`. */
 export interface Caps {
-  /** The media type: `video/x-raw`, `video/x-h264`. */
+  /** Media type, such as `video/x-raw` or `video/x-h264`. */
   name: string
   fields: Record<string, Value>
-  /** The caps in GStreamer's notation. */
+  /** The caps in the notation of GStreamer. */
   text: string
 }

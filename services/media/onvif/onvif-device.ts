@@ -2,12 +2,12 @@ import type { Clock } from '../runtime/clock.ts'
 import { callSoap, SoapFault, type SoapPeer } from './soap.ts'
 import { escapeXml, findAll, findFirst, findNumber, findText, type Xml } from './xml.ts'
 
-/** A device as it describes itself. */
+/** The description of an ONVIF camera or recorder, as it reports it over SOAP. `queryDevice` obtains it. */
 export interface OnvifDevice {
   manufacturer: string | undefined
   model: string | undefined
   firmware: string | undefined
-  /** How far its clock is ahead of this machine's, in ms; undefined if it does not report the time. */
+  /** How far the clock of the device is ahead of this machine's, in ms; undefined if the device does not report its time. */
   skewMs: number | undefined
   profiles: OnvifProfile[]
 }
@@ -21,31 +21,38 @@ export interface OnvifProfile {
   width: number | undefined
   height: number | undefined
   fps: number | undefined
-  /** Address of the stream, on the host that was queried. */
+  /** URL of the stream. Its host is the one that was queried. */
   url: string
   snapshotUrl: string | undefined
 }
 
-type AnonymousPeer = Omit<SoapPeer, 'deviceNow'>
+/** The device without its time, which is measured first. */
+type UntimedPeer = Omit<SoapPeer, 'deviceNow'>
 
+// XML namespaces of the ONVIF services.
 const DEVICE = 'http://www.onvif.org/ver10/device/wsdl'
 const MEDIA = 'http://www.onvif.org/ver10/media/wsdl'
 const MEDIA2 = 'http://www.onvif.org/ver20/media/wsdl'
 const SCHEMA = 'http://www.onvif.org/ver10/schema'
-/** Bounds the number of requests. Devices with more profiles are recorders with many channels. */
-const MAX_PROFILES = 32
 
-/** Queries a device's description, time and streams. Throws `SoapFault`, or the error of the connection. */
+/** Limits the number of requests to recorders with many channels. */
+const MAX_PROFILES = 32
+/** Devices report whole seconds, which is half a second too early on average. */
+const MEAN_TRUNCATION_MS = 500
+
+/** Queries the description, time and streams of a device. Throws `SoapFault`, or the error of the connection. */
 export async function queryDevice(
   url: URL,
-  peer: AnonymousPeer,
+  peer: UntimedPeer,
   clock: Pick<Clock, 'wall'>,
 ): Promise<OnvifDevice> {
   const skewMs = await measureSkew(url, peer, clock)
   const timedPeer: SoapPeer = { ...peer, deviceNow: () => clock.wall() + (skewMs ?? 0) }
   const services = await queryServices(url, timedPeer)
+
   const response = await callSoap(url, `<GetDeviceInformation xmlns="${DEVICE}"/>`, timedPeer)
   const information = findFirst(response, 'GetDeviceInformationResponse')
+
   return {
     manufacturer: findText(information, 'Manufacturer'),
     model: findText(information, 'Model'),
@@ -55,27 +62,33 @@ export async function queryDevice(
   }
 }
 
-/** Needs no login, which in turn depends on the device's time. */
+/**
+ * Returns how far the clock of the device is ahead, in ms. The request is sent without a login, because a login must contain
+ * the time of the device.
+ */
 async function measureSkew(
   url: URL,
-  peer: AnonymousPeer,
+  peer: UntimedPeer,
   clock: Pick<Clock, 'wall'>,
 ): Promise<number | undefined> {
   const sentAt = clock.wall()
   const anonymous: SoapPeer = { ...peer, login: undefined, deviceNow: () => sentAt }
   try {
     const body = await callSoap(url, `<GetSystemDateAndTime xmlns="${DEVICE}"/>`, anonymous)
+    // The device has read its clock between request and response.
     const measuredAt = (sentAt + clock.wall()) / 2
+
     const path = ['GetSystemDateAndTimeResponse', 'SystemDateAndTime', 'UTCDateTime']
     const deviceTime = parseTime(findFirst(body, ...path))
-    // The device reports whole seconds, and is on average half a second further.
-    return deviceTime === undefined ? undefined : deviceTime + 500 - measuredAt
+    if (deviceTime === undefined) return undefined
+    return deviceTime + MEAN_TRUNCATION_MS - measuredAt
   } catch (error) {
     if (error instanceof SoapFault && error.kind !== 'not-onvif') return undefined
     throw error
   }
 }
 
+/** Parses an ONVIF DateTime to ms since 1970. */
 function parseTime(xml: Xml | undefined): number | undefined {
   const year = findNumber(xml, 'Date', 'Year')
   const month = findNumber(xml, 'Date', 'Month')
@@ -93,7 +106,7 @@ interface MediaServices {
   media2: URL | undefined
 }
 
-/** Old devices do not support GetServices, and have no Media2. */
+/** Returns the URLs of the media services. Old devices do not support GetServices, and have no Media2. */
 async function queryServices(url: URL, peer: SoapPeer): Promise<MediaServices> {
   try {
     const request = `<GetServices xmlns="${DEVICE}"><IncludeCapability>false</IncludeCapability></GetServices>`
@@ -102,21 +115,25 @@ async function queryServices(url: URL, peer: SoapPeer): Promise<MediaServices> {
       const service = services.find(candidate => findText(candidate, 'Namespace') === namespace)
       return toQueriedHost(findText(service, 'XAddr'), url)
     }
+
     return { media: findService(MEDIA), media2: findService(MEDIA2) }
   } catch (error) {
     if (!(error instanceof SoapFault) || error.kind !== 'unsupported') throw error
-    const request = `<GetCapabilities xmlns="${DEVICE}"><Category>All</Category></GetCapabilities>`
-    const path = ['GetCapabilitiesResponse', 'Capabilities', 'Media', 'XAddr']
-    return {
-      media: toQueriedHost(findText(await callSoap(url, request, peer), ...path), url),
-      media2: undefined,
-    }
+    return { media: await queryOldMediaService(url, peer), media2: undefined }
   }
 }
 
+/** Returns the URL of the Media service of a device that does not support GetServices. */
+async function queryOldMediaService(url: URL, peer: SoapPeer): Promise<URL | undefined> {
+  const request = `<GetCapabilities xmlns="${DEVICE}"><Category>All</Category></GetCapabilities>`
+  const response = await callSoap(url, request, peer)
+  const address = findText(response, 'GetCapabilitiesResponse', 'Capabilities', 'Media', 'XAddr')
+  return toQueriedHost(address, url)
+}
+
 /**
- * Replaces the host of an address by the one that was queried: credentials must not be sent to other hosts, and a device behind
- * a router does not know its own address.
+ * Replaces the host of an address with the queried one, because credentials must not be sent to other hosts, and because a
+ * device behind a router does not know its public address.
  */
 function toQueriedHost(address: string | undefined, queried: URL): URL | undefined {
   const url = address === undefined ? null : URL.parse(address)
@@ -127,15 +144,7 @@ function toQueriedHost(address: string | undefined, queried: URL): URL | undefin
   return url
 }
 
-/** Returns the profiles of Media2 first, then those of Media with other streams. */
-async function queryProfiles({ media, media2 }: MediaServices, peer: SoapPeer): Promise<OnvifProfile[]> {
-  const profilesT = media2 ? await queryStreams(media2, MEDIA2_REQUESTS, peer) : []
-  const profilesS = media ? await queryStreams(media, MEDIA_REQUESTS, peer) : []
-  const urls = new Set(profilesT.map(({ url }) => url))
-  return [...profilesT, ...profilesS.filter(({ url }) => !urls.has(url))]
-}
-
-/** The requests of a media service, and where its responses contain the results. */
+/** The requests of a media service, and the XML paths of the results in its responses. */
 interface MediaRequests {
   profile: OnvifProfile['profile']
   listProfiles: string
@@ -170,27 +179,30 @@ const MEDIA_REQUESTS: MediaRequests = {
   snapshotPath: ['GetSnapshotUriResponse', 'MediaUri', 'Uri'],
 }
 
+/** Returns the profiles of Media2, followed by the profiles of Media that have other streams. */
+async function queryProfiles({ media, media2 }: MediaServices, peer: SoapPeer): Promise<OnvifProfile[]> {
+  const profilesT = media2 ? await queryStreams(media2, MEDIA2_REQUESTS, peer) : []
+  const profilesS = media ? await queryStreams(media, MEDIA_REQUESTS, peer) : []
+  const urls = new Set(profilesT.map(({ url }) => url))
+  return [...profilesT, ...profilesS.filter(({ url }) => !urls.has(url))]
+}
+
+/** Returns the profiles that have a video encoder and a stream. */
 async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPeer): Promise<OnvifProfile[]> {
   const response = await callSoap(service, requests.listProfiles, peer)
+  const described = findAll(response, 'GetProfilesResponse', 'Profiles')
   const profiles: OnvifProfile[] = []
 
-  const queryUrl = async (request: string, path: string[]) => {
-    try {
-      return toQueriedHost(findText(await callSoap(service, request, peer), ...path), service)?.href
-    } catch (error) {
-      // The rest of the profile is still useful.
-      if (error instanceof SoapFault && error.kind === 'unsupported') return undefined
-      throw error
-    }
-  }
-
-  for (const profile of findAll(response, 'GetProfilesResponse', 'Profiles').slice(0, MAX_PROFILES)) {
+  for (const profile of described.slice(0, MAX_PROFILES)) {
     const token = findText(profile, '@token')
     const encoder = findFirst(profile, ...requests.encoderPath)
     if (!token || !encoder) continue
-    const escaped = escapeXml(token)
-    const url = await queryUrl(requests.getStream(escaped), requests.streamPath)
+
+    const escapedToken = escapeXml(token)
+    const url = await queryUrl(service, requests.getStream(escapedToken), requests.streamPath, peer)
     if (!url) continue
+
+    const snapshotRequest = requests.getSnapshot(escapedToken)
     profiles.push({
       name: findText(profile, 'Name') ?? token,
       profile: requests.profile,
@@ -199,8 +211,25 @@ async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPee
       height: findNumber(encoder, 'Resolution', 'Height'),
       fps: findNumber(encoder, 'RateControl', 'FrameRateLimit'),
       url,
-      snapshotUrl: await queryUrl(requests.getSnapshot(escaped), requests.snapshotPath),
+      snapshotUrl: await queryUrl(service, snapshotRequest, requests.snapshotPath, peer),
     })
   }
   return profiles
+}
+
+/** Returns the URL at `path` in the response to a request; undefined if the device does not support the request. */
+async function queryUrl(
+  service: URL,
+  request: string,
+  path: string[],
+  peer: SoapPeer,
+): Promise<string | undefined> {
+  try {
+    const response = await callSoap(service, request, peer)
+    return toQueriedHost(findText(response, ...path), service)?.href
+  } catch (error) {
+    // A profile may be useful without this URL.
+    if (error instanceof SoapFault && error.kind === 'unsupported') return undefined
+    throw error
+  }
 }

@@ -5,9 +5,9 @@ import { networkInterfaces } from 'node:os'
 import type { Clock } from '../runtime/clock.ts'
 import { findAll, findText, parseXml, type Xml } from './xml.ts'
 
-/** A device that has answered the probe. */
+/** An ONVIF camera or recorder on the local network that has answered a probe. `discover` searches for such devices. */
 export interface DiscoveredDevice {
-  /** Address of its device service. */
+  /** URL of its device service. */
   url: string
   name: string | undefined
   hardware: string | undefined
@@ -17,7 +17,7 @@ export interface DiscoveredDevice {
 }
 
 export interface DiscoveryOptions {
-  /** Probes only this host. Default: all devices in the networks of this machine, by multicast. */
+  /** Probes only this host. By default, a multicast probes all networks of this machine. */
   host?: { address: string; port: number } | undefined
   /** How long to wait for answers. */
   durationMs: number
@@ -38,7 +38,7 @@ export async function discover({
 }: DiscoveryOptions): Promise<DiscoveredDevice[]> {
   const messageId = `urn:uuid:${randomUUID()}`
   const probe = Buffer.from(buildProbe(messageId))
-  /** By endpoint address, since a device may answer in several networks. */
+  /** By endpoint address, because a device may answer in several networks. */
   const devices = new Map<string, DiscoveredDevice>()
   const sockets: Socket[] = []
 
@@ -48,20 +48,26 @@ export async function discover({
     }
   }
 
+  // An unreachable network yields no answers. The other networks are still probed.
+  const ignoreError = () => {}
+
   async function sendProbe(localAddress: string | undefined): Promise<void> {
     const socket = createSocket('udp4')
     sockets.push(socket)
     socket.on('message', onAnswer)
-    // A network that cannot be probed is skipped.
-    socket.on('error', () => {})
+    socket.on('error', ignoreError)
     socket.bind(0, localAddress)
     await once(socket, 'listening', { signal })
+
     if (localAddress) socket.setMulticastInterface(localAddress)
-    socket.send(probe, host?.port ?? DISCOVERY_PORT, host?.address ?? MULTICAST_GROUP, () => {})
+    const port = host?.port ?? DISCOVERY_PORT
+    const address = host?.address ?? MULTICAST_GROUP
+    socket.send(probe, port, address, ignoreError)
   }
 
   try {
-    await Promise.allSettled(host ? [sendProbe(undefined)] : listLocalAddresses().map(sendProbe))
+    const localAddresses = host ? [undefined] : listLocalAddresses()
+    await Promise.allSettled(localAddresses.map(sendProbe))
     await clock.sleep(durationMs, signal)
     return [...devices.values()].sort((a, b) => a.url.localeCompare(b.url))
   } finally {
@@ -69,13 +75,20 @@ export async function discover({
   }
 }
 
+/** Returns the IPv4 addresses of this machine. */
 function listLocalAddresses(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
   return addresses.filter(({ family }) => family === 'IPv4').map(({ address }) => address)
 }
 
-/** Returns the devices in an answer to this probe; none for any other message. */
-function parseMatches(message: Buffer, messageId: string): { endpoint: string; device: DiscoveredDevice }[] {
+/** A device and its endpoint address, which is the same in all networks. */
+interface Match {
+  endpoint: string
+  device: DiscoveredDevice
+}
+
+/** Returns the devices in an answer to this probe. Returns no devices for any other message. */
+function parseMatches(message: Buffer, messageId: string): Match[] {
   let xml: Xml
   try {
     xml = parseXml(message.toString())
@@ -83,28 +96,36 @@ function parseMatches(message: Buffer, messageId: string): { endpoint: string; d
     return []
   }
   if (findText(xml, 'Envelope', 'Header', 'RelatesTo') !== messageId) return []
-  return findAll(xml, 'Envelope', 'Body', 'ProbeMatches', 'ProbeMatch').flatMap(match => {
-    const url = findText(match, 'XAddrs')?.split(/\s+/).find(isHttpUrl)
-    if (!url) return []
-    const scopes = findText(match, 'Scopes')?.split(/\s+/) ?? []
+
+  const matches: Match[] = []
+  for (const match of findAll(xml, 'Envelope', 'Body', 'ProbeMatches', 'ProbeMatch')) {
+    const url = splitList(findText(match, 'XAddrs')).find(isHttpUrl)
+    if (!url) continue
+    const scopes = splitList(findText(match, 'Scopes'))
     const endpoint = findText(match, 'EndpointReference', 'Address') ?? url
-    return [{ endpoint, device: { url, ...parseScopes(scopes) } }]
-  })
+    matches.push({ endpoint, device: { url, ...parseScopes(scopes) } })
+  }
+  return matches
 }
+
+/** Splits an XML list, whose entries are separated by white space. */
+const splitList = (text: string | undefined) => text?.split(/\s+/) ?? []
 
 const isHttpUrl = (text: string) => ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')
 
-/** Parses scopes such as `onvif://www.onvif.org/name/Entrance`. */
+/** Parses the scopes of a device, such as `onvif://www.onvif.org/name/Entrance`. */
 function parseScopes(scopes: string[]): Omit<DiscoveredDevice, 'url'> {
   const getValues = (kind: string) =>
     scopes.flatMap(scope => {
       const value = new RegExp(`^onvif://www\\.onvif\\.org/${kind}/(.+)$`, 'i').exec(scope)?.[1]
       return value ? [decodePercent(value)] : []
     })
+
   const profiles = getValues('profile').map(name =>
-    // Profile S is declared by its name.
+    // Devices declare profile S by its name.
     name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase(),
   )
+
   return {
     name: getValues('name')[0],
     hardware: getValues('hardware')[0],
@@ -121,5 +142,21 @@ function decodePercent(text: string): string {
   }
 }
 
-const buildProbe = (messageId: string) =>
-  `<?xml version="1.0" encoding="UTF-8"?><e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope" xmlns:w="http://schemas.xmlsoap.org/ws/2004/08/addressing" xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery" xmlns:dn="http://www.onvif.org/ver10/network/wsdl"><e:Header><w:MessageID>${messageId}</w:MessageID><w:To e:mustUnderstand="true">urn:schemas-xmlsoap-org:ws:2005:04:discovery</w:To><w:Action e:mustUnderstand="true">http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</w:Action></e:Header><e:Body><d:Probe><d:Types>dn:NetworkVideoTransmitter</d:Types></d:Probe></e:Body></e:Envelope>`
+/** Builds a Probe for video devices, with the WS-Discovery namespace of April 2005 that ONVIF prescribes. */
+const buildProbe = (messageId: string) => `<?xml version="1.0" encoding="UTF-8"?>
+<e:Envelope
+  xmlns:e="http://www.w3.org/2003/05/soap-envelope"
+  xmlns:w="http://schemas.xmlsoap.org/ws/2004/08/addressing"
+  xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery"
+  xmlns:dn="http://www.onvif.org/ver10/network/wsdl">
+  <e:Header>
+    <w:MessageID>${messageId}</w:MessageID>
+    <w:To e:mustUnderstand="true">urn:schemas-xmlsoap-org:ws:2005:04:discovery</w:To>
+    <w:Action e:mustUnderstand="true">http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</w:Action>
+  </e:Header>
+  <e:Body>
+    <d:Probe>
+      <d:Types>dn:NetworkVideoTransmitter</d:Types>
+    </d:Probe>
+  </e:Body>
+</e:Envelope>`

@@ -3,16 +3,16 @@ import { request as requestHttps } from 'node:https'
 import { createDigestAuthorization, createUsernameToken, type Login } from './ws-security.ts'
 import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 
-/** How to call a device's SOAP services. */
+/** A device whose SOAP services (ONVIF) are called, and the credentials for it. */
 export interface SoapPeer {
   login: Login | undefined
   tlsInsecure: boolean
-  /** Returns the device's time, in ms since 1970. */
+  /** Returns the current time of the device, in ms since 1970. */
   deviceNow(): number
   signal: AbortSignal
 }
 
-/** The device responds with an error, or with something else than SOAP. */
+/** The device has responded with an error, or not with SOAP at all. */
 export class SoapFault extends Error {
   override readonly name = 'SoapFault'
   readonly kind: 'refused' | 'unsupported' | 'not-onvif'
@@ -24,20 +24,30 @@ export class SoapFault extends Error {
 }
 
 const MAX_RESPONSE_BYTES = 1 << 20
+/** XML namespace of SOAP 1.2. */
 const ENVELOPE = 'http://www.w3.org/2003/05/soap-envelope'
 
 /**
- * Calls an operation and returns the content of the response body. Sends the login by WS-Security, and by HTTP Digest if the
- * device requires it. Throws `SoapFault`, or the error of the connection.
+ * Calls an operation and returns the SOAP body of the response. The login is sent with WS-Security, and with HTTP Digest if
+ * the device requires it. Throws `SoapFault`, or the error of the connection.
  */
 export async function callSoap(url: URL, body: string, peer: SoapPeer): Promise<Xml> {
   const { login } = peer
-  const header = login ? `<s:Header>${createUsernameToken(login, peer.deviceNow())}</s:Header>` : ''
-  const message = `<?xml version="1.0" encoding="UTF-8"?><s:Envelope xmlns:s="${ENVELOPE}">${header}<s:Body>${body}</s:Body></s:Envelope>`
-  let response = await post(url, message, undefined, peer)
-  const authorization = login && response.status === 401 && answerChallenge(response, url, login)
-  if (authorization) response = await post(url, message, authorization, peer)
-  return parseBody(response)
+  const message = createEnvelope(body, peer)
+  const response = await post(url, message, undefined, peer)
+  if (response.status !== 401 || !login) return parseBody(response)
+
+  const authorization = answerChallenge(response, url, login)
+  if (!authorization) return parseBody(response)
+  return parseBody(await post(url, message, authorization, peer))
+}
+
+function createEnvelope(body: string, { login, deviceNow }: SoapPeer): string {
+  const header = login ? `<s:Header>${createUsernameToken(login, deviceNow())}</s:Header>` : ''
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<s:Envelope xmlns:s="${ENVELOPE}">${header}<s:Body>${body}</s:Body></s:Envelope>`,
+  ].join('')
 }
 
 interface HttpResponse {
@@ -46,6 +56,7 @@ interface HttpResponse {
   challenges: string[]
 }
 
+/** Returns the Authorization header for an HTTP Digest challenge; undefined without a supported one. */
 function answerChallenge({ challenges }: HttpResponse, url: URL, login: Login): string | undefined {
   const challenge = challenges.find(header => /^Digest /i.test(header))
   if (!challenge) return undefined
@@ -59,7 +70,8 @@ async function post(
   peer: SoapPeer,
 ): Promise<HttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+  const sendRequest = url.protocol === 'https:' ? requestHttps : requestHttp
+  const request = sendRequest(url, {
     method: 'POST',
     agent: false,
     signal: peer.signal,
@@ -71,6 +83,7 @@ async function post(
     },
   })
   request.on('response', resolve).on('error', reject).end(message)
+
   const response = await promise
   return {
     status: response.statusCode ?? 0,
@@ -81,18 +94,20 @@ async function post(
 
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
-  let bytes = 0
+  let byteCount = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES)
+    byteCount += chunk.length
+    if (byteCount > MAX_RESPONSE_BYTES)
       throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
+/** Returns the SOAP body of a response. Throws `SoapFault` if it is a fault or not SOAP. */
 function parseBody({ status, text }: HttpResponse): Xml {
   if (status === 401 || status === 403) throw createLoginFault()
+
   let xml: Xml
   try {
     xml = parseXml(text)
@@ -100,11 +115,13 @@ function parseBody({ status, text }: HttpResponse): Xml {
     const reason = status === 200 ? (error as Error).message : `it responds with status ${status}`
     throw new SoapFault('not-onvif', `does not provide ONVIF at this address: ${reason}`)
   }
+
   const body = findFirst(xml, 'Envelope', 'Body')
   if (!body)
     throw new SoapFault('not-onvif', 'does not provide ONVIF at this address: its response is not SOAP')
   const fault = findFirst(body, 'Fault')
   if (!fault) return body
+
   const codes = JSON.stringify(findAll(fault, 'Code'))
   if (/NotAuthorized|FailedAuthentication|FailedCheck|InvalidSecurity/i.test(codes)) throw createLoginFault()
   const reason = findText(fault, 'Reason', 'Text') ?? findText(fault, 'faultstring') ?? 'no reason given'

@@ -1,18 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { escapeXml } from './xml.ts'
 
+/** The credentials of a device, for WS-Security in SOAP messages and for HTTP Digest. */
 export interface Login {
   username: string
   password: string
 }
 
+// XML namespaces of WS-Security.
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
 const DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`
 
 /**
- * Returns a WS-Security header that proves knowledge of the password without containing it: a UsernameToken with a digest
- * (OASIS Username Token Profile 1.1, section 3.1). `now` is the device's time, in ms since 1970: devices reject tokens from
- * other times.
+ * Returns a WS-Security header with a UsernameToken that contains a digest of the password (OASIS Username Token Profile 1.1,
+ * section 3.1). `now` is the time of the device, in ms since 1970; devices reject tokens with another time.
  */
 export function createUsernameToken({ username, password }: Login, now: number): string {
   const nonce = randomBytes(16)
@@ -28,7 +29,7 @@ export function createUsernameToken({ username, password }: Login, now: number):
   ].join('')
 }
 
-/** Returns the response to an HTTP Digest challenge (RFC 7616); undefined for any other challenge or algorithm. */
+/** Returns the Authorization header for an HTTP Digest challenge (RFC 7616); undefined if it is not supported. */
 export function createDigestAuthorization(
   challenge: string,
   request: { method: string; path: string },
@@ -39,6 +40,7 @@ export function createDigestAuthorization(
   const algorithm = field('algorithm') ?? 'MD5'
   const hashName = { md5: 'md5', 'sha-256': 'sha256' }[algorithm.toLowerCase()]
   if (!hashName) return undefined
+
   const realm = field('realm') ?? ''
   const nonce = field('nonce') ?? ''
   const opaque = field('opaque')
@@ -46,11 +48,13 @@ export function createDigestAuthorization(
   const cnonce = randomBytes(8).toString('hex')
 
   const hash = (...parts: string[]) => createHash(hashName).update(parts.join(':')).digest('hex')
-  const secret = hash(username, realm, password)
-  const target = hash(request.method, request.path)
+
+  // A1 and A2 are the terms of RFC 7616, section 3.4.
+  const hashedA1 = hash(username, realm, password)
+  const hashedA2 = hash(request.method, request.path)
   const response = hasQop
-    ? hash(secret, nonce, '00000001', cnonce, 'auth', target)
-    : hash(secret, nonce, target)
+    ? hash(hashedA1, nonce, '00000001', cnonce, 'auth', hashedA2)
+    : hash(hashedA1, nonce, hashedA2)
 
   const fields = [
     `username="${username.replace(/["\\]/g, '\\$&')}", realm="${realm}", nonce="${nonce}", uri="${request.path}"`,

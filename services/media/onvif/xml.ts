@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 
-/** An XML element: text, or its children by local name. Attributes begin with `@`. */
+/** An element of a parsed XML document: its text, or its children by local name. The names of attributes begin with `@`. */
 export type Xml = string | { [name: string]: Xml | Xml[] }
 
 const parser = new XMLParser({
@@ -13,8 +13,8 @@ const parser = new XMLParser({
 })
 
 /**
- * Parses a document from the network. Throws an Error that explains what is invalid. A document type declaration, which SOAP
- * forbids, is rejected before any entity is expanded.
+ * Parses an XML document from the network. Throws an `Error` with the reason if it is invalid. Document type declarations,
+ * which SOAP forbids, are rejected before any entity is expanded.
  */
 export function parseXml(text: string): Xml {
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new Error('it declares a document type, which SOAP forbids')
@@ -23,13 +23,14 @@ export function parseXml(text: string): Xml {
   return parser.parse(text) as Xml
 }
 
-/** Returns all elements at a path. */
+/** Returns all elements at a path of local names. */
 export function findAll(xml: Xml | undefined, ...path: string[]): Xml[] {
   let elements: Xml[] = xml === undefined ? [] : [xml]
   for (const name of path) elements = elements.flatMap(element => getChildren(element, name))
   return elements
 }
 
+/** Returns the first element at a path. */
 export const findFirst = (xml: Xml | undefined, ...path: string[]): Xml | undefined =>
   findAll(xml, ...path)[0]
 
@@ -42,7 +43,9 @@ export function findText(xml: Xml | undefined, ...path: string[]): string | unde
 
 /** Returns the number at a path; undefined if missing or not a number. */
 export function findNumber(xml: Xml | undefined, ...path: string[]): number | undefined {
-  const number = Number(findText(xml, ...path) ?? Number.NaN)
+  const text = findText(xml, ...path)
+  if (text === undefined) return undefined
+  const number = Number(text)
   return Number.isFinite(number) ? number : undefined
 }
 
@@ -54,4 +57,5 @@ function getChildren(xml: Xml, name: string): Xml[] {
 
 const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' }
 
+/** Escapes text for use in an element or attribute. */
 export const escapeXml = (text: string): string => text.replace(/[<>&"]/g, character => ESCAPES[character]!)

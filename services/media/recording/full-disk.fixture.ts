@@ -1,10 +1,11 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ticksToUs } from '../runtime/stream-time.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 
-/** Records more than fits on the disk, then on a disk filled by another file, and prints the results as JSON. */
+/** Records until the disk is full, and then on a disk that another file fills. Prints the results as JSON. */
 const folder = process.argv[2]!
 const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
 const queue = createDiskQueue(8 << 20)
@@ -15,14 +16,14 @@ const track = {
   avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
 }
 const beginUs = Date.UTC(2026, 0, 1) * 1000
-let disk = archive.tidy(beginUs)
+let disk = archive.applyRetention(beginUs)
 const segmenter = createSegmenter({
   ...{ source: 1, epoch: 1, queue, seconds: 2, nowUs: () => beginUs },
   findObstacle: () => (disk.full ? `only ${disk.freeBytes} bytes are left` : undefined),
   archive: {
-    begin: async (...args) => archive.begin(...args),
-    grow: async (...args) => archive.grow(...args),
-    close: async (...args) => archive.close(...args),
+    beginSegment: async (...args) => archive.beginSegment(...args),
+    growSegment: async (...args) => archive.growSegment(...args),
+    closeSegment: async (...args) => archive.closeSegment(...args),
   },
 })
 
@@ -34,16 +35,16 @@ async function record(seconds: number) {
       const dts = (second * 5 + n) * 18_000
       const data = Buffer.alloc(20_000, n)
       const unit = { pts: dts, dts, duration: 18_000, keyframe: n === 0, data }
-      segmenter.addPicture({ ...unit, timeUs: beginUs + (dts * 100) / 9 }, track)
+      segmenter.addPicture({ ...unit, timeUs: beginUs + ticksToUs(dts) }, track)
     }
     await queue.drain()
-    disk = archive.tidy(beginUs)
+    disk = archive.applyRetention(beginUs)
   }
 }
 
-function outcome() {
+function summarize() {
   const { bavail, bsize } = statfsSync(folder)
-  const ranges = archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)
+  const ranges = archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)
   const newest = Date.parse(ranges.at(-1)?.to ?? '') * 1000 > beginUs + (second - 5) * 1e6
   return {
     ...{ written: segmenter.stats().bytes, dropped: segmenter.stats().dropped, newest },
@@ -54,20 +55,20 @@ function outcome() {
 }
 
 await record(120)
-const kept = outcome()
+const retained = summarize()
 
 const filler = join(folder, 'something-else')
 for (let size = 6 << 20; size > 1 << 10; size >>= 1) {
   try {
     writeFileSync(`${filler}-${size}`, Buffer.alloc(size))
   } catch {
-    // The part that was written remains and fills the disk.
+    // The bytes that could be written remain and fill the disk.
   }
 }
 await record(30)
-const filled = outcome()
+const filled = summarize()
 
 for (let size = 6 << 20; size > 1 << 10; size >>= 1) rmSync(`${filler}-${size}`, { force: true })
-disk = archive.tidy(beginUs)
+disk = archive.applyRetention(beginUs)
 await record(10)
-process.stdout.write(JSON.stringify({ kept, filled, freed: outcome() }))
+process.stdout.write(JSON.stringify({ kept: retained, filled, freed: summarize() }))

@@ -11,7 +11,7 @@ import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.t
 
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
-it('recovers a recording up to its last complete fragment after media was killed', {
+it('recovers a recording up to its last complete fragment after the media service was killed', {
   timeout: 180_000,
 }, async () => {
   const data = createTemporaryFolder()

@@ -15,7 +15,7 @@ const PATIENCE = { timeout: 90_000, interval: 100 }
 const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
 const fixture = join(import.meta.dirname, 'full-disk.fixture.ts')
 
-it('deletes the oldest recordings on a full disk, and drops new ones when other files fill it', {
+it('deletes the oldest recordings on a full disk, and drops new packets when other files fill the disk', {
   ...needs(mountRequirement),
   timeout: 180_000,
 }, async () => {

@@ -11,7 +11,7 @@ import {
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
-import type { DiskSpace } from './archive/recording-archive.ts'
+import { type DiskSpace, describeFullDisk } from './archive/recording-archive.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
@@ -22,80 +22,89 @@ import {
   type RecordingInput,
 } from './writing/source-recorder.ts'
 
+/** Records sources (cameras and files) to disk, applies retention, and provides access to the recordings. */
+export interface Recordings {
+  readonly archive: RemoteArchive
+  start(): Promise<void>
+  /** Starts and stops recorders as configured. Must be called after the sources were configured. */
+  apply(sources: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
+  addEvent(event: EventToRecord): void
+  addResult(result: ResultToRecord): void
+  /** Lists one stream or all streams. Throws `EyrieError` (`id`) if the stream has no recordings and is not recorded. */
+  list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
+  /** Deletes recordings. Throws `EyrieError` (`id`) if the stream has no recordings and is not recorded. */
+  remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
+  statuses(): { source: number; status: RecorderStatus }[]
+  /** Returns the number of bytes that wait for the disk. */
+  queuedBytes(): number
+  /** Returns the problems that an operator must know, such as a full disk. */
+  alarms(): string[]
+  stop(): Promise<void>
+}
+
 export interface RecordingsOptions {
   /** Data folder of the appliance. */
   data: string
   settings: RecordingSettings
+  /** Start of this run of the service. Stream times of different epochs are not comparable. */
   epoch: number
+  /** Returns the packets of a configured source. */
   findPackets(source: number): RecordingInput | undefined
   clock: Clock
   log: Log
 }
 
-/** Records sources to disk and provides access to the recordings. */
-export interface Recordings {
-  readonly archive: RemoteArchive
-  start(): Promise<void>
-  /** Must be called after the sources were configured. */
-  apply(sources: readonly Pick<DesiredSource, 'id' | 'recording'>[]): void
-  addEvent(happening: EventToRecord): void
-  addResult(result: ResultToRecord): void
-  list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
-  remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
-  statuses(): { source: number; status: RecorderStatus }[]
-  queuedBytes(): number
-  alarms(): string[]
-  stop(): Promise<void>
-}
+type RecordingConfiguration = NonNullable<DesiredSource['recording']>
 
-/** Buffers several seconds of many cameras while the disk is slow. */
-const QUEUE_BYTES = 64 << 20
-const TIDY_INTERVAL_MS = 1000
+/** Holds several seconds of many cameras while the disk is slow. */
+const MAX_QUEUED_BYTES = 64 << 20
+/** Time between two applications of the retention policies. */
+const RETENTION_INTERVAL_MS = 1000
+/** Maximum time to wait for the disk when the service stops. */
 const STOP_TIMEOUT_MS = 800
 
 export function createRecordings(options: RecordingsOptions): Recordings {
   const { data, settings, epoch, findPackets, clock, log } = options
   const folder = settings.folder ?? join(data, 'recordings')
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
-  const queue = createDiskQueue(QUEUE_BYTES)
+  const queue = createDiskQueue(MAX_QUEUED_BYTES)
   const recorders = new Map<number, Recorder>()
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
   let disk: DiskSpace = { freeBytes: 0, reserveBytes: 0, full: false }
-  let tidyFailure: string | undefined
-  let tidying: Promise<void> = Promise.resolve()
+  /** Reason why retention fails; undefined while it works. */
+  let retentionFailure: string | undefined
+  /** Resolves when retention is no longer applied, after `stop`. */
+  let retentionEnded: Promise<void> = Promise.resolve()
 
   const nowUs = () => clock.wall() * 1000
 
-  async function tidyPeriodically() {
+  async function applyRetentionPeriodically() {
     while (!stopping.signal.aborted) {
-      await tidy()
-      await clock.sleep(TIDY_INTERVAL_MS, stopping.signal).catch(() => {})
+      await applyRetention()
+      await clock.sleep(RETENTION_INTERVAL_MS, stopping.signal).catch(() => {})
     }
   }
 
-  async function tidy() {
+  async function applyRetention() {
     try {
-      disk = await archive.tidy(nowUs())
-      tidyFailure = undefined
+      disk = await archive.applyRetention(nowUs())
+      retentionFailure = undefined
     } catch (error) {
       const reason = `retention fails for the recordings in ${folder}: ${(error as Error).message}`
-      if (tidyFailure !== reason) log.error({ err: error, folder }, 'failed to apply retention of recordings')
-      tidyFailure = reason
+      const isNew = retentionFailure !== reason
+      if (isNew) log.error({ err: error, folder }, 'failed to apply retention of recordings')
+      retentionFailure = reason
     }
   }
 
+  /** Returns the reason why nothing can be recorded; undefined if recording is possible. */
   function findObstacle(): string | undefined {
-    if (!disk.full) return undefined
-    return `the disk has only ${disk.freeBytes} bytes left of a reserve of ${disk.reserveBytes}: delete other files, or lower the reserve`
+    return disk.full ? describeFullDisk(disk) : undefined
   }
 
-  function startRecorder(
-    source: number,
-    packets: RecordingInput,
-    recording: NonNullable<DesiredSource['recording']>,
-  ) {
+  function startRecorder(source: number, packets: RecordingInput, recording: RecordingConfiguration) {
     const segmenter = createSegmenter({
       source,
       epoch,
@@ -113,10 +122,15 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     recorders.delete(source)
   }
 
-  async function describe(source: number, fromUs: number, toUs: number): Promise<RecordedStream> {
+  /** Returns the sources that have recordings or are recorded. The API calls them streams. */
+  async function findStreams(): Promise<Set<number>> {
+    return new Set([...(await archive.listSources()), ...recorders.keys()])
+  }
+
+  async function describeStream(source: number, fromUs: number, toUs: number): Promise<RecordedStream> {
     const { state, reason, dropped } = recorders.get(source)?.status() ?? { state: 'off', dropped: 0 }
-    const ranges = await archive.ranges(source, fromUs, toUs)
-    const extent = await archive.extent(source)
+    const ranges = await archive.listRanges(source, fromUs, toUs)
+    const extent = await archive.findExtent(source)
     return { stream: source, state, ...(reason && { reason }), dropped, ...extent, ranges }
   }
 
@@ -128,62 +142,70 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const opened = openArchive({ folder, reserve })
       archive = opened.archive
       closeArchive = opened.close
-      await tidy()
-      archive.rebuild().then(
+      await applyRetention()
+      archive.rebuildIndex().then(
         files => files > 0 && log.info({ files }, 'recordings indexed'),
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
-      tidying = tidyPeriodically()
+      retentionEnded = applyRetentionPeriodically()
     },
 
     apply(sources) {
-      const recorded = new Map(sources.flatMap(({ id, recording }) => (recording ? [[id, recording]] : [])))
-      for (const source of [...recorders.keys()]) {
-        // A replaced source has another stream.
-        if (!recorded.has(source) || recorders.get(source)?.stream !== findPackets(source)?.stream)
-          stopRecorder(source)
+      const recorded = new Map<number, RecordingConfiguration>()
+      for (const { id, recording } of sources) {
+        if (recording) recorded.set(id, recording)
       }
+
+      for (const source of [...recorders.keys()]) {
+        const isReplaced = recorders.get(source)?.stream !== findPackets(source)?.stream
+        if (!recorded.has(source) || isReplaced) stopRecorder(source)
+      }
+
       for (const [source, recording] of recorded) {
         const packets = findPackets(source)
         if (!packets) continue
+
         const { keep_s, keep_bytes } = recording
-        archive.keep(source, { keep_s, keep_bytes }).catch(() => {})
+        archive.setPolicy(source, { keep_s, keep_bytes }).catch(() => {})
+
         const recorder = recorders.get(source)
         if (recorder) recorder.configure(recording)
         else startRecorder(source, packets, recording)
       }
     },
-    addEvent: happening => recorders.get(happening.source)?.addEvent(happening),
+    addEvent: event => recorders.get(event.source)?.addEvent(event),
     addResult: result => recorders.get(result.source)?.addResult(result),
 
     async list(source, fromUs, toUs) {
-      const existing = new Set([...(await archive.sources()), ...recorders.keys()])
-      if (source !== undefined && !existing.has(source))
-        throw new EyrieError(
-          'id',
-          `stream ${source} has no recordings: GET /recordings lists all streams that have`,
-        )
-      const sources = source === undefined ? [...existing].sort((a, b) => a - b) : [source]
+      const streams = await findStreams()
+      if (source !== undefined) assertIsStream(source, streams)
+      const sources = source === undefined ? [...streams].sort((a, b) => a - b) : [source]
       return {
-        rebuilding: await archive.rebuilding(),
+        rebuilding: await archive.isRebuilding(),
         free_bytes: disk.freeBytes,
         reserve_bytes: disk.reserveBytes,
-        streams: await Promise.all(sources.map(each => describe(each, fromUs, toUs))),
+        streams: await Promise.all(sources.map(id => describeStream(id, fromUs, toUs))),
       }
     },
 
     async remove(source, fromUs, toUs) {
+      assertIsStream(source, await findStreams())
+      // The archive deletes only closed segments, so an open one in this time is closed first.
       if (toUs > nowUs() - settings.segment_s * 1e6) {
         recorders.get(source)?.closeSegment()
         await queue.drain()
       }
-      return archive.remove(source, fromUs, toUs)
+      return archive.deleteSegments(source, fromUs, toUs)
     },
 
     statuses: () => [...recorders].map(([source, recorder]) => ({ source, status: recorder.status() })),
     queuedBytes: queue.queuedBytes,
     alarms() {
-      const alarms = tidyFailure ? [tidyFailure] : []
+      const alarms = retentionFailure ? [retentionFailure] : []
+      // Recorders that wait for an event have not tried to write yet.
+      const obstacle = recorders.size > 0 ? findObstacle() : undefined
+      if (obstacle) return [...alarms, `recordings cannot be stored: ${obstacle}`]
+
       for (const [source, recorder] of recorders) {
         const { reason } = recorder.status()
         if (reason) alarms.push(`source ${source} is not recorded: ${reason}`)
@@ -194,12 +216,18 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async stop() {
       stopping.abort()
       for (const source of [...recorders.keys()]) stopRecorder(source)
-      const finished = queue.drain().then(() => tidying)
-      // A hanging disk must not delay the exit: files are complete up to their last fragment.
+      const finished = queue.drain().then(() => retentionEnded)
+      // A disk that hangs must not delay the exit. Files are complete up to their last fragment.
       await withTimeout(STOP_TIMEOUT_MS, finished).catch(error =>
         log.warn({ err: error }, 'failed to finish recordings in time'),
       )
       await withTimeout(STOP_TIMEOUT_MS, closeArchive()).catch(() => {})
     },
   }
+}
+
+function assertIsStream(source: number, streams: ReadonlySet<number>): void {
+  if (streams.has(source)) return
+  const reason = `stream ${source} has no recordings: GET /recordings lists the streams that have`
+  throw new EyrieError('id', reason)
 }

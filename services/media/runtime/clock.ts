@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The service's source of time. Tests replace it. */
+/** Provides the time to the media service. Tests use a clock that they control. */
 export interface Clock {
   /** Returns the wall clock, in ms since 1970. */
   wall(): number
   /** Returns monotonic time, in ms since an arbitrary moment. */
   now(): number
-  /** Rejects with an `AbortError` when the signal fires first. */
+  /** Resolves after `ms`. Rejects with an `AbortError` if the signal fires first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
+/** The clock of the operating system. */
 export const systemClock: Clock = {
   wall: () => Date.now(),
   now: () => performance.now(),

@@ -1,12 +1,16 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** The methods of a worker thread as called from another thread: each returns a promise. */
+/**
+ * The methods of an object in a worker thread, as another thread calls them: each one returns a promise. `serveThread` offers the
+ * object in the worker thread, and `startThread` calls it.
+ */
 export type Remote<Methods> = {
   [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never
 }
 
+/** A call of a method, as sent to the worker thread. */
 interface Request {
   id: number
   method: string
@@ -19,7 +23,10 @@ interface Response {
   error?: unknown
 }
 
-/** Starts a thread whose module calls `serveThread`. Calls are rejected once the thread has ended. */
+/**
+ * Starts a thread. Its module must call `serveThread`, whose methods can then be called on `remote`. Calls are rejected once the
+ * thread has ended.
+ */
 export function startThread<Methods>(
   url: URL,
   workerData: unknown,
@@ -44,34 +51,40 @@ export function startThread<Methods>(
     pending.clear()
   })
 
-  const call = (method: string, args: unknown[]) => {
+  function call(method: string, args: unknown[]): Promise<unknown> {
     if (failure) return Promise.reject(failure)
+
     const result = Promise.withResolvers<unknown>()
-    const id = ++lastId
-    pending.set(id, result)
-    thread.postMessage({ id, method, args } satisfies Request)
+    lastId++
+    pending.set(lastId, result)
+    thread.postMessage({ id: lastId, method, args } satisfies Request)
     return result.promise
   }
+
   const remote = new Proxy({} as Remote<Methods> & object, {
-    // There is no `then`: awaiting the proxy must not call the thread.
-    get: (_, method) =>
-      typeof method === 'string' && method !== 'then'
-        ? (...args: unknown[]) => call(method, args)
-        : undefined,
+    get(_target, method) {
+      // Without a method `then`, the proxy can be awaited like any other object.
+      if (typeof method !== 'string' || method === 'then') return undefined
+      return (...args: unknown[]) => call(method, args)
+    },
   })
   return { remote, end: () => void thread.terminate() }
 }
 
-/** Serves these methods to the thread that started this one. */
+/** Handles the calls of the thread that has started this thread. */
 export function serveThread<Methods extends Record<keyof Methods, unknown>>(served: Methods): void {
   const methods = served as Record<string, (...args: unknown[]) => unknown>
-  parentPort!.on('message', async ({ id, method, args }: Request) => {
-    const response = await Promise.resolve()
-      .then(() => methods[method]!.call(served, ...args))
-      .then(
-        (value): Response => ({ id, value }),
-        (error): Response => ({ id, error }),
-      )
-    parentPort!.postMessage(response)
+
+  async function respond({ id, method, args }: Request): Promise<Response> {
+    try {
+      const value = await methods[method]!.call(served, ...args)
+      return { id, value }
+    } catch (error) {
+      return { id, error }
+    }
+  }
+
+  parentPort!.on('message', async (request: Request) => {
+    parentPort!.postMessage(await respond(request))
   })
 }

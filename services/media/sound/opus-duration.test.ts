@@ -14,8 +14,11 @@ const SECOND = 90_000
 const MILLISECOND = 90
 const RATE = 48_000
 
+/** Long enough not to loop while a test listens, even on a busy machine. */
+const CLIP_SECONDS = 60
+
 async function playClip(sound?: 'aac' | 'mulaw' | 'opus') {
-  const path = makeClip({ sound })
+  const path = makeClip({ sound, seconds: CLIP_SECONDS })
   return { path, sound: (await playSource({ type: 'inf', url: path })).sound! }
 }
 
@@ -76,9 +79,7 @@ describe('sound as Opus', () => {
     const { units } = await collectUnits(sound, 100)
     const args = ['-v', 'error', '-i', path, '-c', 'copy', '-map', '0:a', '-f', 'data', '-']
     const original = execFileSync('ffmpeg', args, { maxBuffer: 1 << 28 })
-    // The file is looped.
-    const whole = Buffer.concat([original, original])
-    expect(whole.includes(Buffer.concat(units.slice(0, 50).map(({ data }) => data)))).toBe(true)
+    expect(original.includes(Buffer.concat(units.slice(0, 50).map(({ data }) => data)))).toBe(true)
   })
 
   it.each([

@@ -1,18 +1,35 @@
-/** Samples at 48 kHz per frame, by the low bits of the configuration (RFC 6716, table 2). */
-const SILK = [480, 960, 1920, 2880]
-const HYBRID = [480, 960]
-const CELT = [120, 240, 480, 960]
+// Samples at 48 kHz per frame in each mode, by the lowest bits of the configuration (RFC 6716, table 2).
+const SILK_FRAME_SAMPLES = [480, 960, 1920, 2880]
+const HYBRID_FRAME_SAMPLES = [480, 960]
+const CELT_FRAME_SAMPLES = [120, 240, 480, 960]
 
-/** Returns the number of samples at 48 kHz in an Opus packet (RFC 6716, 3.1); 0 for an empty packet. */
+/**
+ * Returns the duration of an Opus packet as a number of samples at 48 kHz; 0 for an empty packet. It follows from the first bytes.
+ */
 export function countOpusSamples(packet: Uint8Array): number {
-  const [toc, second = 0] = packet
+  const [toc] = packet
   if (toc === undefined) return 0
-  const frames = [1, 2, 2, second & 0x3f][toc & 3]!
-  return frames * getFrameSamples(toc >> 3)
+  const configuration = toc >> 3
+  return countFrames(packet) * getFrameSamples(configuration)
 }
 
+/** Returns the number of frames in a packet, from the lowest bits of its TOC byte (RFC 6716, sections 3.1 and 3.2). */
+function countFrames([toc = 0, frameCountByte = 0]: Uint8Array): number {
+  const code = toc & 3
+  switch (code) {
+    case 0:
+      return 1
+    case 1:
+    case 2:
+      return 2
+    default:
+      return frameCountByte & 0x3f
+  }
+}
+
+/** Returns the number of samples in a frame. The configuration has the mode, the audio bandwidth and the length of a frame. */
 function getFrameSamples(configuration: number): number {
-  if (configuration < 12) return SILK[configuration & 3]!
-  if (configuration < 16) return HYBRID[configuration & 1]!
-  return CELT[configuration & 3]!
+  if (configuration < 12) return SILK_FRAME_SAMPLES[configuration & 3]!
+  if (configuration < 16) return HYBRID_FRAME_SAMPLES[configuration & 1]!
+  return CELT_FRAME_SAMPLES[configuration & 3]!
 }

@@ -15,14 +15,19 @@ const sounds = {
 interface Clip {
   picture?: keyof typeof pictures
   sound?: keyof typeof sounds | undefined
+  seconds?: number
 }
 
-/** Creates a file of ten seconds with a tick every second. The test source emits ticks one buffer early, so buffers are small. */
-export function makeClip({ picture = 'h264', sound }: Clip = {}): string {
+const SAMPLE_RATE = 48_000
+/** The test source emits ticks one buffer early, so buffers are small. */
+const SAMPLES_PER_BUFFER = 20
+
+/** Creates a file with a tick every second, by default ten seconds long. */
+export function makeClip({ picture = 'h264', sound, seconds = 10 }: Clip = {}): string {
   const path = join(createTemporaryFolder(), 'clip.mkv')
-  const video = `videotestsrc num-buffers=250 ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
-  const ticks =
-    'audiotestsrc wave=ticks samplesperbuffer=20 num-buffers=24000 ! audio/x-raw,rate=48000 ! audioconvert ! audioresample'
+  const video = `videotestsrc num-buffers=${seconds * 25} ! video/x-raw,width=160,height=120,framerate=25/1 ! ${pictures[picture]} ! mux.`
+  const buffers = (seconds * SAMPLE_RATE) / SAMPLES_PER_BUFFER
+  const ticks = `audiotestsrc wave=ticks samplesperbuffer=${SAMPLES_PER_BUFFER} num-buffers=${buffers} ! audio/x-raw,rate=${SAMPLE_RATE} ! audioconvert ! audioresample`
   const audio = sound ? `${ticks} ! ${sounds[sound]} ! mux.` : ''
   const launch = `matroskamux name=mux ! filesink location=${path} ${video} ${audio}`
   execFileSync('gst-launch-1.0', ['-q', ...launch.trim().split(/\s+/)])

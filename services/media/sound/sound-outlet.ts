@@ -2,23 +2,29 @@ import type { GstError } from '../node-gst/index.ts'
 import type { SoundCodec } from './sound-codecs.ts'
 import { openTap, type SoundListener, type SoundOrigin, type SoundTap, toElementPrefix } from './sound-tap.ts'
 
-/** A source's sound in one codec, produced only while it has listeners. Listeners remain across pipelines. */
+/**
+ * The sound of a source in one codec. It is produced only while it has listeners. Listeners remain when the source is
+ * reconnected with a new pipeline.
+ */
 export interface SoundOutlet<Track> {
-  /** Returns a function that removes the listener. */
+  /** Adds a listener. Returns a function that removes it. */
   listen(listener: SoundListener<Track>): () => void
   /** Switches to the sound of a new pipeline. */
   attach(origin: SoundOrigin): void
   /** Must be called before the pipeline is disposed of. */
   detach(): void
-  /** Closes the tap for this pipeline if the failed element belongs to it. */
+  /** If the failed element belongs to this outlet, stops the sound until the next pipeline. */
   handleFailure(error: GstError): void
 }
 
 export function createOutlet<Track>(codec: SoundCodec<Track>): SoundOutlet<Track> {
   const listeners = new Set<SoundListener<Track>>()
+  /** Where the current pipeline provides sound; undefined while there is none. */
   let origin: SoundOrigin | undefined
+  /** Produces the sound while there are listeners. */
   let tap: SoundTap | undefined
   let track: Track | undefined
+
   const broadcast: SoundListener<Track> = {
     begin(next) {
       track = next

@@ -1,31 +1,34 @@
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
-import type { Caps, Pipeline, SampleOptions } from '../node-gst/index.ts'
+import type { Caps, Pipeline, Sample, SampleOptions } from '../node-gst/index.ts'
 import { ENCODER_SAMPLE_RATE, isAac, type SoundCodec } from './sound-codecs.ts'
 import type { SoundUnit } from './sound-track.ts'
 
+/** Receives the sound of a source in one codec. A tap, which is a branch of the source's pipeline, produces the sound. */
 export interface SoundListener<Track> {
+  /** The format of the following units. */
   begin(track: Track): void
   unit(unit: SoundUnit): void
 }
 
-/** Measures and corrects the A/V offset of a source. */
+/** Measures and corrects the offset between sound and pictures of a source. */
 export interface LipSync {
-  /** Must be called for each sound packet with its stream time. */
+  /** Must be called for each sound packet. `pts` is its stream time. */
   recordArrival(depayloader: string, pts: number): void
-  /** Correction to add to the stream time of sound, in 90 kHz ticks. May change at any time. */
+  /** Returns the correction to add to the stream time of sound, in 90 kHz ticks. It may change at any time. */
   offsetTicks(): number
 }
 
-/** Where the sound of a pipeline is available, and in which format. */
+/** The position of sound in a pipeline, and its format. */
 export interface SoundOrigin {
   pipeline: Pipeline
+  /** Name of the tee that provides the sound. */
   tee: string
   caps: Caps
-  /** For RTP: the name of the depayloader. */
+  /** Name of the depayloader, for RTP. */
   depayloader: string
-  /** Undefined if sound and pictures of the source have reliable common timestamps. */
+  /** Undefined if the timestamps of sound and pictures are already aligned. */
   lipSync: LipSync | undefined
-  /** A live source never waits. The reading of a file does. */
+  /** A live source drops sound that is not read in time. A file waits for its readers. */
   live: boolean
 }
 
@@ -46,19 +49,19 @@ const DECODERS: Record<string, string> = {
 
 const LIVE_SAMPLES: SampleOptions = { queue: 64, full: 'drop-oldest' }
 /**
- * A file waits for the reader, and its pictures must wait as well: if they ran ahead too far, consumers of both would conclude that
- * the sound has stopped. Hence the short queue.
+ * The queue of a file is short, so that its pictures wait together with its sound. If the pictures were far ahead, consumers
+ * of both would conclude that the sound has ended.
  */
 const FILE_SAMPLES: SampleOptions = { queue: 8, full: 'block' }
-/** Sound that may wait for decoder and encoder. */
+/** Maximum duration of the sound that waits for the decoder and encoder. */
 const MAX_QUEUE_NS = 1_000_000_000
 
 const findDecoder = (caps: Caps) => (isAac(caps) ? 'avdec_aac' : DECODERS[caps.name])
 
-/** Common prefix of the names of a codec's elements. */
+/** Returns the common name prefix of the elements that produce a codec. */
 export const toElementPrefix = ({ name }: Pick<SoundCodec<unknown>, 'name'>) => `${AUXILIARY}sound-${name}`
 
-/** Adds the branch to the pipeline. Returns undefined if there is no decoder for this sound. */
+/** Adds a tap to a pipeline. Returns undefined if there is no decoder for the sound. */
 export function openTap<Track>(
   origin: SoundOrigin,
   codec: SoundCodec<Track>,
@@ -68,9 +71,24 @@ export function openTap<Track>(
   const isTranscoded = !codec.matches(caps)
   const decoder = isTranscoded ? findDecoder(caps) : undefined
   if (isTranscoded && !decoder) return undefined
+
   const prefix = toElementPrefix(codec)
   const branch = pipeline.add(createLaunch(origin, codec, decoder), tee)
   let newestPts = Number.NEGATIVE_INFINITY
+
+  function handleUnit(sample: Sample) {
+    const track = sample.caps && codec.parseTrack(sample.caps)
+    if (track) listener.begin(track)
+
+    const streamTime = codec.toStreamTime(sample, isTranscoded)
+    if (streamTime === undefined) return
+    const pts = streamTime + (lipSync?.offsetTicks() ?? 0)
+
+    // When a correction moves sound to an earlier time, overlapping sound is dropped.
+    if (pts < 0 || pts <= newestPts) return
+    newestPts = pts
+    listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
+  }
 
   const arrivals =
     lipSync &&
@@ -79,14 +97,7 @@ export function openTap<Track>(
       sample.release()
     })
   const units = pipeline.samples(`${prefix}-units`, live ? LIVE_SAMPLES : FILE_SAMPLES, sample => {
-    const track = sample.caps && codec.parseTrack(sample.caps)
-    if (track) listener.begin(track)
-    const pts = (codec.toStreamTime(sample, isTranscoded) ?? Number.NaN) + (lipSync?.offsetTicks() ?? 0)
-    // After a correction to an earlier time, sound that would overlap is dropped.
-    if (pts >= 0 && pts > newestPts) {
-      newestPts = pts
-      listener.unit({ pts, duration: sample.duration ?? 0, data: Uint8Array.from(sample.data) })
-    }
+    handleUnit(sample)
     sample.release()
   })
   branch.start().catch(() => {})
@@ -105,6 +116,10 @@ export function openTap<Track>(
   }
 }
 
+/**
+ * Returns the launch string of the branch. The branch transcodes if `decoder` is defined. For lip sync, a second sink receives the
+ * packets as they arrive.
+ */
 function createLaunch<Track>(
   { lipSync, live }: SoundOrigin,
   codec: SoundCodec<Track>,
@@ -112,14 +127,17 @@ function createLaunch<Track>(
 ): string {
   const prefix = toElementPrefix(codec)
   const leaky = live ? 'downstream' : 'no'
+
   const elements = [
     errorGuard(`sound-${codec.name}`),
     `queue name=${prefix}-queue leaky=${leaky} max-size-buffers=0 max-size-bytes=0 max-size-time=${MAX_QUEUE_NS}`,
   ]
+
   if (lipSync) {
     const tee = `${prefix}-tee`
     elements.push(`tee name=${tee}`, `appsink name=${prefix}-arrivals sync=false async=false ${tee}.`)
   }
+
   if (decoder) {
     const [encoder, ...more] = codec.encoder
     elements.push(
@@ -128,9 +146,13 @@ function createLaunch<Track>(
       `audioresample name=${prefix}-resample`,
       `audio/x-raw,rate=${ENCODER_SAMPLE_RATE},channels=[1,2]`,
       `${encoder} name=${prefix}-encoder`,
-      ...more.map((element, i) => (element.includes('/') ? element : `${element} name=${prefix}-${i}`)),
+      ...more.map((element, position) =>
+        // Caps cannot have a name.
+        element.includes('/') ? element : `${element} name=${prefix}-${position}`,
+      ),
     )
   }
+
   elements.push(`appsink name=${prefix}-units sync=false async=false`)
   return elements.join(' ! ')
 }

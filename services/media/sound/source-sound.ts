@@ -6,56 +6,57 @@ import { createOutlet, type SoundOutlet } from './sound-outlet.ts'
 import type { LipSync, SoundListener } from './sound-tap.ts'
 import type { OpusTrack, SoundTrack } from './sound-track.ts'
 
-/** The sound of a source. It is decoded and encoded only while it has listeners. */
+/** The sound of a source (a camera or file) for its listeners. It is decoded and encoded only while there are any. */
 export interface Sound {
-  /** The source's codec, such as `aac` or `pcm_alaw`; undefined until sound is detected. */
+  /** Returns the codec of the source, such as `aac` or `pcm_alaw`; undefined until sound is detected. */
   codec(): string | undefined
-  /** Resolves, soon after the first pictures, to whether the source has sound. */
+  /** Resolves soon after the first pictures. Returns whether the source has sound. */
   isPresent(): Promise<boolean>
-  /** Adds a listener to the sound in AAC. Returns a function that removes it. */
+  /** Adds a listener for sound in AAC. Returns a function that removes it. */
   listenToAac(listener: SoundListener<SoundTrack>): () => void
-  /** The same in Opus, with one or two channels at 48 kHz. */
+  /** Adds a listener for sound in Opus, with one or two channels at 48 kHz. Returns a function that removes it. */
   listenToOpus(listener: SoundListener<OpusTrack>): () => void
 }
 
-/** One connection to a source. */
+/** One connection to a source, with its own pipeline. */
 export interface SoundSession {
   pipeline: Pipeline
   lipSync: LipSync | undefined
-  /** Sound that is not read in time is dropped. */
+  /** A live source drops sound that is not read in time. */
   live: boolean
 }
 
+/** The sound of a source, from the perspective of the source itself. */
 export interface SourceSound extends Sound {
-  /** Switches to the sound of this session; undefined for a session that cannot have sound. */
+  /** Switches to the sound of a new session. `undefined` is a session that cannot have sound. */
   attach(session: SoundSession | undefined): void
   /** Must be called before the pipeline is disposed of. */
   detach(): void
-  /** Must be called with the pts of every video packet: searches the pipeline for sound at intervals. */
+  /** Must be called with the pts of every video packet. Searches the pipeline for sound at intervals. */
   search(pts: number): void
-  /** Must be called when an auxiliary element has failed, which may belong to the sound. */
+  /** Must be called when any auxiliary element has failed. */
   auxiliaryFailed(error: GstError): void
 }
 
-/**
- * How often a new pipeline is searched for sound, for how long, and how often afterwards. In ticks of stream time, since
- * sound arrives with its picture even on a slow machine.
- */
-const SEARCH_TICKS = 9_000
-const INITIAL_SEARCH_TICKS = 135_000
-const LATER_SEARCH_TICKS = TICKS_PER_SECOND
+// A new pipeline is searched for sound ten times a second at first, and once a second later. The intervals are in ticks of
+// stream time, because even on a slow machine sound arrives together with its pictures.
+const INITIAL_PHASE_TICKS = 1.5 * TICKS_PER_SECOND
+const INITIAL_INTERVAL_TICKS = 0.1 * TICKS_PER_SECOND
+const LATER_INTERVAL_TICKS = TICKS_PER_SECOND
 
-/** The search for sound in a pipeline that has shown none so far. */
+/** The search for sound in a pipeline in which none has been found yet. */
 interface Search {
   session: SoundSession
-  /** Stream time of the first packet. */
+  /** Stream time of the first packet; undefined before it. */
   startedAt: number | undefined
   nextAt: number
 }
 
+/** Creates the sound of a source that is not connected yet. */
 export function createSound(): SourceSound {
   const outlets = { aac: createOutlet(aac), opus: createOutlet(opus) }
   const allOutlets: SoundOutlet<never>[] = Object.values(outlets)
+  /** Resolved once it is known whether the source has sound. */
   const identified = Promise.withResolvers<void>()
   let codec: string | undefined
   let search: Search | undefined
@@ -86,6 +87,7 @@ export function createSound(): SourceSound {
       if (!search || pts < search.nextAt) return
       const { session } = search
       search.startedAt ??= pts
+
       const origin = findSound(session.pipeline)
       if (origin) {
         search = undefined
@@ -93,8 +95,10 @@ export function createSound(): SourceSound {
         for (const outlet of allOutlets) outlet.attach({ ...session, ...origin })
         return
       }
-      const isInitial = pts - search.startedAt < INITIAL_SEARCH_TICKS
-      search.nextAt = pts + (isInitial ? SEARCH_TICKS : LATER_SEARCH_TICKS)
+
+      const isInitial = pts - search.startedAt < INITIAL_PHASE_TICKS
+      search.nextAt = pts + (isInitial ? INITIAL_INTERVAL_TICKS : LATER_INTERVAL_TICKS)
+      // The source counts as silent after the initial phase, even though sound may still be found later.
       if (!isInitial) identify(undefined)
     },
     auxiliaryFailed(error) {

@@ -4,7 +4,9 @@ import { attributeTimes, readThreads, type SourceTime, type ThreadTime } from '.
 import type { Clock } from '../runtime/clock.ts'
 import type { Source } from './source.ts'
 
+/** Options of the cost meter, which measures the CPU time that decoding and scaling cost per frame, for each source. */
 export interface CostMeterOptions {
+  /** Returns the current sources. */
   sources(): readonly Source[]
   clock: Clock
   onCost(cost: Cost): void
@@ -14,41 +16,48 @@ export interface CostMeterOptions {
 type Cost = Extract<MessageFromMedia, { type: 'cost' }>
 type SourceCounts = ReturnType<Source['stats']>
 
-/** Counters at one moment. */
+/** CPU times and packet counts at one moment. */
 interface Reading {
-  /** Monotonic time, in ms. */
-  at: number
+  /** Monotonic time. */
+  readAtMs: number
   threads: ThreadTime[]
   counts: Map<number, SourceCounts>
 }
 
 const INTERVAL_MS = 5000
 
-/** Reports, every five seconds, the CPU time per frame of each source that was decoded throughout the interval. */
+/**
+ * Measures the CPU time per frame of each source every five seconds. Sources that were not decoded throughout the interval are not
+ * reported.
+ */
 export function createCostMeter({ sources, clock, onCost, log }: CostMeterOptions): { stop(): void } {
   const stopping = new AbortController()
 
   async function read(): Promise<Reading> {
     const threads = await readThreads()
     const counts = new Map(sources().map(source => [source.status().id, source.stats()]))
-    return { at: clock.now(), threads, counts }
+    return { readAtMs: clock.now(), threads, counts }
   }
 
-  async function measure() {
+  async function measureUntilStopped() {
     let before = await read()
     for (;;) {
       await clock.sleep(INTERVAL_MS, stopping.signal)
-      const now = await read()
-      const times = attributeTimes(before.threads, now.threads)
-      for (const [source, counts] of now.counts) {
-        const cost = calculateCost(before.counts.get(source), counts, times.get(source), now.at - before.at)
+      const after = await read()
+      const times = attributeTimes(before.threads, after.threads)
+      const elapsedMs = after.readAtMs - before.readAtMs
+
+      for (const [source, counts] of after.counts) {
+        const cost = calculateCost(before.counts.get(source), counts, times.get(source), elapsedMs)
         if (cost) onCost({ type: 'cost', source, ...cost })
       }
-      before = now
+
+      before = after
     }
   }
 
-  measure().catch(error => {
+  // A failed reading stops the meter for good. Sources do not depend on it: only their costs are no longer reported.
+  measureUntilStopped().catch(error => {
     if (!stopping.signal.aborted) log.warn({ err: error }, 'failed to measure cost of sources')
   })
   return { stop: () => stopping.abort() }
@@ -57,13 +66,17 @@ export function createCostMeter({ sources, clock, onCost, log }: CostMeterOption
 /** Returns the cost per frame, or undefined if the source was not decoded throughout the interval. */
 export function calculateCost(
   before: SourceCounts | undefined,
-  now: SourceCounts,
+  after: SourceCounts,
   time: SourceTime | undefined,
   elapsedMs: number,
 ): Omit<Cost, 'type' | 'source'> | undefined {
-  const frames = now.packets - (before?.packets ?? 0)
-  const written = now.written - (before?.written ?? 0)
-  if (!before?.hasReaders || !now.hasReaders || !time || frames <= 0) return undefined
+  const wasDecoded = before?.hasReaders && after.hasReaders
+  if (!wasDecoded || !time) return undefined
+
+  const frames = after.packets - before.packets
+  const written = after.written - before.written
+  if (frames <= 0) return undefined
+
   return {
     fps: (frames * 1000) / elapsedMs,
     decode_ms: time.decodeMs / frames,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   BACKOFF,
-  initialState,
+  INITIAL_STATE,
   type Lifecycle,
   type LifecycleEvent,
   type PlayMode,
@@ -20,7 +20,12 @@ interface Step {
 }
 
 const event: fc.Arbitrary<LifecycleEvent> = fc.oneof(
-  fc.constantFrom<LifecycleEvent>({ type: 'attempt' }, { type: 'data' }, { type: 'ended' }),
+  fc.constantFrom<LifecycleEvent>(
+    { type: 'attempt' },
+    { type: 'returned' },
+    { type: 'data' },
+    { type: 'ended' },
+  ),
   fc.record({ type: fc.constant('degraded' as const), reason: fc.option(fc.string(), { nil: undefined }) }),
   fc.record({ type: fc.constant('lost' as const), reason: fc.string(), transient: fc.boolean() }),
 )
@@ -31,7 +36,7 @@ const modes = fc.constantFrom<PlayMode>('endless', 'looped', 'once')
 
 /** Returns every transition with its time. */
 function replay(mode: PlayMode, events: Step[]) {
-  let after = initialState
+  let after = INITIAL_STATE
   let now = 0
   return events.map(({ event, afterMs, chance }) => {
     now += afterMs
@@ -94,24 +99,30 @@ describe('back-off of a lost camera', () => {
   const apply = (state: Lifecycle, events: LifecycleEvent[], now = 0) =>
     events.reduce((current, event) => transition(current, event, { ...rules, now }), state)
 
-  it('doubles with each failure, up to 30 seconds', () => {
-    let state = initialState
+  it('doubles with each failure, up to 15 seconds', () => {
+    let state = INITIAL_STATE
     const delays = Array.from({ length: 9 }, () => {
       state = apply(state, [{ type: 'attempt' }, lost])
       return Math.round(state.nextAttemptAt! / 500) / 2
     })
-    expect(delays).toEqual([0.5, 1, 2, 4, 8, 16, 30, 30, 30])
+    expect(delays).toEqual([0.5, 1, 2, 4, 8, 15, 15, 15, 15])
   })
 
   it('restarts only after a steady run', () => {
-    const recovered = apply(initialState, [lost, lost, lost, { type: 'data' }])
+    const recovered = apply(INITIAL_STATE, [lost, lost, lost, { type: 'data' }])
     expect(apply(recovered, [lost], STEADY_MS).failures).toBe(4)
     expect(apply(recovered, [lost], STEADY_MS + 1).failures).toBe(1)
   })
 
+  it('restarts when the host returns', () => {
+    const returned = apply(INITIAL_STATE, [lost, lost, lost, { type: 'returned' }])
+    expect(returned).toMatchObject({ state: 'reconnecting', failures: 0, nextAttemptAt: undefined })
+    expect(apply(returned, [lost]).nextAttemptAt).toBeLessThanOrEqual(BACKOFF.initialMs)
+  })
+
   it('is randomized, so that cameras do not all reconnect at once', () => {
     const delays = [0, 0.5, 0.9].map(
-      chance => transition(initialState, lost, { ...rules, random: () => chance }).nextAttemptAt,
+      chance => transition(INITIAL_STATE, lost, { ...rules, random: () => chance }).nextAttemptAt,
     )
     expect(new Set(delays).size).toBe(3)
   })
@@ -123,5 +134,5 @@ it.each([
   ['looped', broken, { state: 'failed', isFinal: false }],
   ['endless', broken, { state: 'reconnecting', isFinal: false }],
 ] as const)('a source played %s goes after %o to %o', (mode, event, expected) => {
-  expect(transition(initialState, event, { mode, now: 0, random: () => 0.5 })).toMatchObject(expected)
+  expect(transition(INITIAL_STATE, event, { mode, now: 0, random: () => 0.5 })).toMatchObject(expected)
 })

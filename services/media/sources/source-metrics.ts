@@ -1,80 +1,99 @@
 import { type SourceState, sourceState } from '@eyrie/contract'
-import { type MetricFamily, renderMetrics } from '@eyrie/kit/prometheus-metrics'
+import { addCounter, addGauge, type Sample } from '@eyrie/kit/prometheus-metrics'
+import type { Registry } from 'prom-client'
 import type { Source } from './source.ts'
 
-export function countByState(sources: readonly Source[]): Record<SourceState, number> {
-  const counts = Object.fromEntries(sourceState.options.map(state => [state, 0])) as Record<
-    SourceState,
-    number
-  >
-  for (const source of sources) counts[source.status().state]++
-  return counts
+/** A metric with one value per source. */
+interface SourceMetric {
+  add: typeof addGauge | typeof addCounter
+  name: string
+  help: string
+  getValue(source: Source): number
 }
 
-/** Returns the metrics of all sources in the Prometheus text format. */
-export function sourceMetrics(sources: readonly Source[]): string {
-  const states = Object.entries(countByState(sources))
-  const readings = sources.map(source => ({
-    labels: { source: source.status().id },
-    status: source.status(),
-    ...source.stats(),
-    viewers: source.variants.viewerCount(),
-    transcoding: source.variants.isTranscoding(),
-  }))
-  type Reading = (typeof readings)[number]
+const sourceMetrics: readonly SourceMetric[] = [
+  {
+    add: addCounter,
+    name: 'eyrie_media_packets_total',
+    help: 'Encoded packets received.',
+    getValue: source => source.stats().packets,
+  },
+  {
+    add: addCounter,
+    name: 'eyrie_media_frames_total',
+    help: 'Decoded frames written for readers.',
+    getValue: source => source.stats().written,
+  },
+  {
+    add: addCounter,
+    name: 'eyrie_media_frames_dropped_total',
+    help: 'Decoded frames dropped instead of written for readers.',
+    getValue: source => source.stats().dropped,
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_source_attempts',
+    help: 'Consecutive failed attempts to connect to the source.',
+    getValue: source => source.status().attempts ?? 0,
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_packet_loss',
+    help: 'Share of packets recently lost on the network, 0 to 1.',
+    getValue: source => source.status().loss ?? 0,
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_clock_skew_seconds',
+    help: "How far the camera's clock is ahead, if known.",
+    getValue: source => source.status().clock?.skew_s ?? 0,
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_decoding',
+    help: 'Whether the source is being decoded.',
+    getValue: source => Number(source.stats().decoding),
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_views',
+    help: 'Sizes and formats in which frames are read.',
+    getValue: source => source.stats().views,
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_transcoding',
+    help: 'Whether the source is being encoded to H.264 for viewers.',
+    getValue: source => Number(source.variants.isTranscoding()),
+  },
+  {
+    add: addGauge,
+    name: 'eyrie_media_viewers',
+    help: 'Number of viewers of live views.',
+    getValue: source => source.variants.viewerCount(),
+  },
+]
 
-  const perSource = (
-    name: string,
-    type: MetricFamily['type'],
-    help: string,
-    getValue: (reading: Reading) => number,
-  ): MetricFamily => ({
-    name: `eyrie_media_${name}`,
-    type,
-    help,
-    samples: readings.map(reading => [reading.labels, getValue(reading)]),
+/** Registers the Prometheus metrics of all sources (cameras and files). They are read when Prometheus collects them. */
+export function registerSourceMetrics(registry: Registry, listSources: () => readonly Source[]): void {
+  addGauge(registry, {
+    name: 'eyrie_media_sources',
+    help: 'Number of sources by state.',
+    labelNames: ['state'],
+    read: () => Object.entries(countByState(listSources())).map(([state, count]) => [{ state }, count]),
   })
 
-  return renderMetrics([
-    {
-      name: 'eyrie_media_sources',
-      type: 'gauge',
-      help: 'Number of sources by state.',
-      samples: states.map(([state, count]) => [{ state }, count]),
-    },
-    perSource('packets_total', 'counter', 'Encoded packets received.', ({ packets }) => packets),
-    perSource('frames_total', 'counter', 'Decoded frames written for readers.', ({ written }) => written),
-    perSource(
-      'frames_dropped_total',
-      'counter',
-      'Decoded frames dropped instead of written for readers.',
-      ({ dropped }) => dropped,
-    ),
-    perSource(
-      'source_attempts',
-      'gauge',
-      'Consecutive failed attempts to connect to the source.',
-      ({ status }) => status.attempts ?? 0,
-    ),
-    perSource(
-      'packet_loss',
-      'gauge',
-      'Share of packets recently lost on the network, 0 to 1.',
-      ({ status }) => status.loss ?? 0,
-    ),
-    perSource(
-      'clock_skew_seconds',
-      'gauge',
-      "How far the camera's clock is ahead, if known.",
-      ({ status }) => status.clock?.skew_s ?? 0,
-    ),
-    perSource('decoding', 'gauge', 'Whether the source is being decoded.', reading =>
-      Number(reading.decoding),
-    ),
-    perSource('views', 'gauge', 'Sizes and formats in which frames are read.', ({ views }) => views),
-    perSource('transcoding', 'gauge', 'Whether the source is being encoded to H.264 for viewers.', reading =>
-      Number(reading.transcoding),
-    ),
-    perSource('viewers', 'gauge', 'Number of viewers of live views.', ({ viewers }) => viewers),
-  ])
+  for (const { add, name, help, getValue } of sourceMetrics) {
+    const read = () =>
+      listSources().map((source): Sample => [{ source: source.status().id }, getValue(source)])
+    add(registry, { name, help, labelNames: ['source'], read })
+  }
+}
+
+/** Returns the number of sources in each state, including states without sources. */
+export function countByState(sources: readonly Source[]): Record<SourceState, number> {
+  const zeros = sourceState.options.map(state => [state, 0])
+  const counts: Record<SourceState, number> = Object.fromEntries(zeros)
+  for (const source of sources) counts[source.status().state]++
+  return counts
 }

@@ -2,26 +2,30 @@ import { isDeepStrictEqual } from 'node:util'
 import type { DesiredSource } from '@eyrie/contract'
 import type { Source, SourceIdentity } from './source.ts'
 
-/** The configured sources by id. A source is replaced only when its own identity changes. */
+/**
+ * Creates, configures and stops sources (cameras and files) as the engine requests. A source is replaced only when its identity
+ * changes, which are the settings that it cannot change while it runs.
+ */
 export interface SourceRegistry {
+  /** Makes the sources equal to the configured ones. */
   apply(configured: readonly DesiredSource[]): Promise<void>
   get(id: number): Source | undefined
   list(): Source[]
-  /** Removes the views of every source, for example when the engine has disconnected. Live views continue. */
+  /** Removes the decoded views of every source, for example when the engine has disconnected. Live views continue. */
   removeViews(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * `create` creates a source whose stream time begins at `beginPts`, in 90 kHz ticks. `onFailure` reports a source that
- * cannot be created or configured; the other sources are applied nevertheless.
+ * `create` creates a source. Its stream time begins at `beginPts`, in 90 kHz ticks. `onFailure` is called for a source that cannot
+ * be created or configured; other sources are not affected.
  */
 export function createSourceRegistry(
   create: (identity: SourceIdentity, beginPts: number) => Source,
   onFailure: (source: number, error: Error) => void,
 ): SourceRegistry {
   const entries = new Map<number, { identity: SourceIdentity; source: Source }>()
-  /** Stream time at which removed sources ended: a source that is created again continues from there. */
+  /** Stream time at which each removed source ended. A source with the same ID continues from there. */
   const endPts = new Map<number, number>()
 
   async function remove(id: number) {
@@ -31,15 +35,19 @@ export function createSourceRegistry(
     if (source.endPts() > 0) endPts.set(id, source.endPts())
   }
 
-  /** `recording` is not part of the identity: recording a source differently does not restart it. */
-  async function applyOne({ rate, views, recording: _, ...identity }: DesiredSource) {
-    const existing = entries.get(identity.id)
-    if (existing && !isDeepStrictEqual(existing.identity, identity)) await remove(identity.id)
-    if (!entries.has(identity.id)) {
-      const source = create(identity, endPts.get(identity.id) ?? 0)
-      entries.set(identity.id, { identity, source })
+  async function applySource(configured: DesiredSource) {
+    // `recording` is not part of the identity, so a change of the recording does not restart the source.
+    const { rate, views, recording: _, ...identity } = configured
+    const { id } = identity
+
+    const existing = entries.get(id)
+    if (existing && !isDeepStrictEqual(existing.identity, identity)) await remove(id)
+    if (!entries.has(id)) {
+      const source = create(identity, endPts.get(id) ?? 0)
+      entries.set(id, { identity, source })
     }
-    await entries.get(identity.id)!.source.setViews(views, rate)
+
+    await entries.get(id)!.source.setViews(views, rate)
   }
 
   const list = () => [...entries.values()].map(({ source }) => source)
@@ -47,9 +55,12 @@ export function createSourceRegistry(
   return {
     async apply(configured) {
       const ids = new Set(configured.map(({ id }) => id))
-      const removed = [...entries.keys()].filter(id => !ids.has(id))
-      const applied = configured.map(source => applyOne(source).catch(error => onFailure(source.id, error)))
-      await Promise.all([...removed.map(remove), ...applied])
+      const removedIds = [...entries.keys()].filter(id => !ids.has(id))
+      const removals = removedIds.map(remove)
+      const changes = configured.map(source =>
+        applySource(source).catch(error => onFailure(source.id, error)),
+      )
+      await Promise.all([...removals, ...changes])
     },
     get: id => entries.get(id)?.source,
     list,

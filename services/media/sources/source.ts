@@ -8,17 +8,26 @@ import type { Stream } from '../stream/live-stream.ts'
 import type { Encoders } from '../transcode/encoders.ts'
 import type { Variants } from '../transcode/source-variants.ts'
 
-/** A camera, file or message sender, from its creation until it is stopped. It reconnects and loops by itself. */
+/**
+ * A source of pictures: a camera, a file or a sender of messages. It offers encoded packets to viewers (streams) and decoded frames
+ * to analysis (views, which other processes read from ring files). A source reconnects, and repeats its file, until it is stopped.
+ */
 export interface Source {
   /** The live view in H.264, transcoded if the source sends another codec. */
   readonly stream: Stream
+  /** The encodings in which the source can be watched. */
   readonly variants: Variants
   /** Undefined for a source that never has sound. */
   readonly sound: Sound | undefined
   status(): SourceStatus
-  /** Sets the views by their readers' keys, and the maximum frame rate in frames per second; undefined passes every frame. */
+  /**
+   * Sets the decoded views, by keys that the readers choose, and the maximum frame rate in frames per second. Without a rate, every
+   * frame is passed on.
+   */
   setViews(views: Record<string, ViewSpec>, rate: number | undefined): Promise<void>
+  /** Allows the frames of a view up to this number to be written, for readers that must not miss a frame. */
   grant: Decoding['grant']
+  /** The ring files from which the views are read. */
   rings: Decoding['rings']
   addFrameReader: Decoding['addReader']
   stats(): ReturnType<Decoding['stats']> & { packets: number }
@@ -35,8 +44,9 @@ export interface SourceListener extends ViewListener {
   onStatus(status: SourceStatus): void
 }
 
+/** Also receives the analysis results of a source that sends messages. */
 export interface MessageListener extends SourceListener {
-  /** The objects and events that the sender detected in the frame with this `pts`. */
+  /** Called with the objects and events that the sender has detected in a frame. */
   onFindings(findings: Omit<Extract<MessageFromMedia, { type: 'findings' }>, 'type' | 'source'>): void
 }
 

@@ -14,19 +14,25 @@ import { displaySize } from '../gstreamer/picture.ts'
 import { createSoundSampleEntry, type SoundTrack, type SoundUnit } from '../sound/sound-track.ts'
 import { createVideoSampleEntry, type PlayableTrack } from './sample-entry.ts'
 
-/** One coded picture in decoding order. Times in 90 kHz ticks of stream time. */
+/**
+ * A coded picture or sound unit, in decoding order, for packaging as fragmented MP4 (ISO/IEC 14496-12). Times are in 90 kHz ticks
+ * of stream time.
+ */
 export interface AccessUnit {
   pts: number
   dts: number
   duration: number
   keyframe: boolean
-  /** H.264 and H.265: length-prefixed NAL units. The track's configuration has the size of the prefix. */
+  /** H.264 and H.265: NAL units, each after its length. The size of the length field is in the track's configuration. */
   data: Uint8Array
 }
 
+/** Track IDs. */
 const VIDEO = 1
 const SOUND = 2
+/** Flags of a `trun` box with a data offset, and duration, size, flags and composition offset of each sample. */
 const TRUN_ALL_FIELDS = 0xf01
+/** Sample flags (ISO/IEC 14496-12, 8.8.3.1). */
 const SYNC_SAMPLE = 0x2000000
 const NON_SYNC_SAMPLE = 0x1010000
 
@@ -34,7 +40,8 @@ const NON_SYNC_SAMPLE = 0x1010000
 export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buffer {
   const tracks = [createVideoTrack(track)]
   if (sound) tracks.push(createSoundTrack(sound))
-  const trexBoxes = tracks.map((_, i) => fullBox('trex', 0, 0, u32(VIDEO + i, 1, 0, 0, 0)))
+  const trexBoxes = tracks.map((_, index) => fullBox('trex', 0, 0, u32(VIDEO + index, 1, 0, 0, 0)))
+
   return Buffer.concat([
     box('ftyp', Buffer.from('iso5'), u32(512), Buffer.from('iso5iso6mp41')),
     box('moov', createMovieHeader(), ...tracks, box('mvex', ...trexBoxes)),
@@ -42,8 +49,8 @@ export function createInitSegment(track: PlayableTrack, sound?: SoundTrack): Buf
 }
 
 /**
- * Creates the moof and mdat boxes of consecutive access units. Composition offsets are signed (version 1 of trun), so a unit
- * need not wait for the next one.
+ * Creates the moof and mdat boxes of consecutive pictures. Composition offsets are signed (version 1 of `trun`), so that a picture
+ * can be sent before the next one is known.
  */
 export function createVideoFragment(sequence: number, ...units: AccessUnit[]): Buffer {
   return createFragment(sequence, [{ track: VIDEO, units }])
@@ -54,7 +61,7 @@ export function createSoundFragment(sequence: number, unit: SoundUnit): Buffer {
   return createFragment(sequence, [{ track: SOUND, units: [toAccessUnit(unit)] }])
 }
 
-/** Creates a fragment with pictures and their sound, which may be empty. The sound follows the pictures in the mdat. */
+/** Creates a fragment with pictures and optional sound. The sound follows the pictures in the mdat. */
 export function createInterleavedFragment(
   sequence: number,
   units: readonly AccessUnit[],
@@ -66,6 +73,8 @@ export function createInterleavedFragment(
 
 const toAccessUnit = (unit: SoundUnit): AccessUnit => ({ ...unit, dts: unit.pts, keyframe: true })
 
+const BOX_HEADER_BYTES = 8
+
 /** The units of one track in a fragment. */
 interface TrackRun {
   track: number
@@ -74,11 +83,15 @@ interface TrackRun {
 
 function createFragment(sequence: number, runs: readonly TrackRun[]): Buffer {
   const data = runs.flatMap(({ units }) => units.map(unit => unit.data))
+  const mdatBytes = data.reduce((sum, { length }) => sum + length, BOX_HEADER_BYTES)
+
+  // The moof contains the offset of the data, which depends on the length of the moof. The length does not depend on the offset.
   const moofBytes = createMoof(sequence, runs, 0).length
-  const mdat = [u32(data.reduce((sum, { length }) => sum + length, 8)), Buffer.from('mdat'), ...data]
-  return Buffer.concat([createMoof(sequence, runs, moofBytes + 8), ...mdat])
+  const moof = createMoof(sequence, runs, moofBytes + BOX_HEADER_BYTES)
+  return Buffer.concat([moof, u32(mdatBytes), Buffer.from('mdat'), ...data])
 }
 
+/** Creates the `moof` box, the index of a fragment. `dataOffset` is the offset of the first unit from the beginning of the box. */
 function createMoof(sequence: number, runs: readonly TrackRun[], dataOffset: number): Buffer {
   let offset = dataOffset
   const trafs = runs.map(run => {
@@ -89,6 +102,7 @@ function createMoof(sequence: number, runs: readonly TrackRun[], dataOffset: num
   return box('moof', fullBox('mfhd', 0, 0, u32(sequence)), ...trafs)
 }
 
+/** Creates the `traf` box, which describes the units of one track. */
 function createTraf({ track, units }: TrackRun, dataOffset: number): Buffer {
   const samples = units.flatMap(({ pts, dts, duration, keyframe, data }) => [
     u32(duration, data.length, keyframe ? SYNC_SAMPLE : NON_SYNC_SAMPLE),
@@ -103,16 +117,21 @@ function createTraf({ track, units }: TrackRun, dataOffset: number): Buffer {
 }
 
 function createMovieHeader(): Buffer {
-  const rateAndVolume = [u32(0x10000), u16(0x100, 0), u32(0, 0)]
+  // The duration of a fragmented file is unknown.
+  const timesAndDuration = u32(0, 0, TIMESCALE, 0)
+  const rate = u32(0x10000)
+  const volumeAndReserved = [u16(0x100, 0), u32(0, 0)]
+  const predefined = u32(0, 0, 0, 0, 0, 0)
   const nextTrack = u32(SOUND + 1)
   return fullBox(
     'mvhd',
     0,
     0,
-    u32(0, 0, TIMESCALE, 0),
-    ...rateAndVolume,
+    timesAndDuration,
+    rate,
+    ...volumeAndReserved,
     UNITY_MATRIX,
-    u32(0, 0, 0, 0, 0, 0),
+    predefined,
     nextTrack,
   )
 }

@@ -1,22 +1,22 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { StreamUnit, Track } from './live-stream.ts'
 
-/** A group of pictures: units from a keyframe on, in decoding order. */
+/** A group of pictures: a keyframe and the units until the next keyframe, in decoding order. */
 export interface Gop {
   track: Track
   units: StreamUnit[]
 }
 
-/** The most recent groups of pictures of a stream, limited by time and size. */
+/** Buffers the most recent groups of pictures (GOPs) of a stream, limited by time and size. */
 export interface GopBuffer {
   add(unit: StreamUnit, track: Track): void
-  /** Ends the current GOP: packets are missing before the next unit. */
+  /** Ends the current GOP, because packets are missing before the next unit. */
   interrupt(): void
-  /** The units of the current GOP. */
+  /** Returns the units of the current GOP. */
   currentUnits(): readonly StreamUnit[]
-  /** From the oldest to the current one. */
+  /** Returns the GOPs from the oldest to the current one. */
   gops(): readonly Gop[]
-  /** Sets how many seconds before the newest picture are retained, within the size limit. */
+  /** Sets for how many seconds pictures are retained. The size limit may shorten this time. */
   retain(seconds: number): void
 }
 
@@ -38,14 +38,14 @@ export function createGopBuffer(maxBytes: number): GopBuffer {
     return ended.reduce((sum, { bytes }) => sum + bytes, current?.bytes ?? 0)
   }
 
-  /** Whether the units after the oldest GOP cover the retained time. */
-  function isOldestSpare(newestPts: number): boolean {
+  /** Returns whether the GOPs after the oldest one cover the time to retain. */
+  function canDropOldest(newestPts: number): boolean {
     const next = ended[1] ?? current
     return next !== undefined && next.units[0]!.pts <= newestPts - retainedTicks
   }
 
   function trim(newestPts: number) {
-    while (ended.length > 0 && (isOldestSpare(newestPts) || countBytes() > maxBytes)) ended.shift()
+    while (ended.length > 0 && (canDropOldest(newestPts) || countBytes() > maxBytes)) ended.shift()
     if (countBytes() > maxBytes) current = undefined
   }
 

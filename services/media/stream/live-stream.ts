@@ -3,15 +3,15 @@ import { displaySize } from '../gstreamer/picture.ts'
 import { type AccessUnit, createInitSegment, createVideoFragment } from './fmp4.ts'
 import { isPlayable, type PlayableTrack, toCodecString, type VideoTrack } from './sample-entry.ts'
 
-/** A client that plays a stream. */
+/** A client that plays a stream, the live view of a source. It receives fragmented MP4: an init segment, followed by fragments. */
 export interface Viewer<Playable extends PlayableTrack = VideoTrack> {
-  /** Starts the stream, or starts it anew: later fragments belong to this init segment, which describes this track. */
+  /** Called before the first fragment, and whenever the track changes. The following fragments belong to this init segment. */
   begin(info: StreamInfo, init: Uint8Array, track: Playable): void
-  /** One access unit, packaged as a fragment and as received. */
+  /** Called for each access unit. `bytes` is the unit packaged as a fragment. */
   fragment(bytes: Uint8Array, unit: StreamUnit): void
-  /** Bytes passed to the viewer that are still unsent. */
+  /** Returns the number of bytes that the viewer has received but not yet sent to its client. */
   backlog(): number
-  /** The stream has ended, for this reason. */
+  /** Called when the stream has ended. */
   end(reason: string): void
 }
 
@@ -23,18 +23,18 @@ export interface TimedUnit extends AccessUnit {
 /** An access unit with the sequence number of its fragment. */
 export interface StreamUnit extends TimedUnit {
   sequence: number
-  /** The packaged fragment, once a viewer has needed it. */
+  /** The unit as a fragment; undefined until a viewer needs it. */
   bytes?: Buffer
 }
 
-/** A reader of the packets themselves: nothing is packaged for it. */
+/** Reads the packets of a stream without packaging. */
 export interface PacketReader<Carried extends Track = VideoTrack> {
   unit(unit: StreamUnit, track: Carried): void
-  /** Packets are missing before the next unit. */
+  /** Called when packets are missing before the next unit. */
   interrupt(): void
 }
 
-/** Video that players cannot decode, with the caps that a decoder needs. */
+/** A track in a codec that players cannot decode. `caps` are the GStreamer caps for a decoder. */
 export interface UnplayableTrack {
   codec: string
   caps: string
@@ -42,24 +42,24 @@ export interface UnplayableTrack {
 
 export type Track = PlayableTrack | UnplayableTrack
 
-/** A live view: packets as fragmented MP4 for any number of viewers, in H.264 by default. */
+/** A live view: sends packets as fragmented MP4 to any number of viewers, in H.264 by default. */
 export interface Stream<Carried extends Track = VideoTrack> {
-  /** Undefined before the first packet, and for video that players cannot decode. */
+  /** Returns codecs and size; undefined before the first packet, and for video that players cannot decode. */
   info(): StreamInfo | undefined
   track(): Carried | undefined
-  /** The current group of pictures from its keyframe on, in decoding order. */
+  /** Returns the current group of pictures, beginning with its keyframe, in decoding order. */
   cachedUnits(): readonly StreamUnit[]
-  /** The greatest pts so far. */
+  /** Returns the greatest `pts` so far. */
   newestPts(): number
   viewerCount(): number
   /**
-   * Only on streams that are produced on demand: counts as a viewer and resolves with the first fragment. Rejects with an
-   * `EyrieError` (`unavailable`) if the stream ends first, or with the signal's reason.
+   * Waits for the first fragment of a stream that is produced on demand; other streams do not have this method. The caller counts
+   * as a viewer meanwhile. Rejects with `EyrieError` (`unavailable`) if the stream ends first, or with the signal's reason.
    */
   waitUntilStarted?(signal: AbortSignal): Promise<void>
-  /** Returns a function that removes the viewer. */
+  /** Adds a viewer, which receives the current group of pictures at once. Returns a function that removes the viewer. */
   watch(viewer: Viewer<Extract<Carried, PlayableTrack>>): () => void
-  /** Returns a function that removes the reader. */
+  /** Adds a reader. Returns a function that removes the reader. */
   follow(reader: PacketReader<Carried>): () => void
 }
 
@@ -67,10 +67,11 @@ export interface Stream<Carried extends Track = VideoTrack> {
 export interface StreamWriter<Carried extends Track = VideoTrack> {
   /** Must be called before the first unit and whenever the track changes. */
   begin(track: Carried): void
-  /** Copies the unit's data. */
+  /** Sends a unit to all viewers and readers. The data is copied. */
   write(unit: TimedUnit): void
-  /** Packets are missing: viewers wait for the next keyframe. */
+  /** Must be called when packets are missing. Viewers then wait for the next keyframe. */
   interrupt(): void
+  /** Disconnects all viewers. */
   end(reason: string): void
 }
 
@@ -81,12 +82,13 @@ const BACKLOG_LIMIT_BYTES = 4 << 20
 /** A larger group of pictures is not cached. */
 const CACHE_LIMIT_BYTES = 32 << 20
 
-/** The sequence number of the unit that a viewer receives next. */
+/** The progress of a viewer in the stream. */
 interface Position {
+  /** Sequence number of the unit to send next, or `AWAITS_KEYFRAME`. */
   next: number
 }
-/** Position of a viewer that waits for the next keyframe. */
-const KEYFRAME = 0
+/** Position of a viewer that receives nothing until the next keyframe. Sequence numbers begin at 1. */
+const AWAITS_KEYFRAME = 0
 
 /** A track that players can decode, with the init segment that describes it. */
 interface Packaging<Playable extends PlayableTrack> {
@@ -100,7 +102,7 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   const viewers = new Map<Viewer<Playable>, Position>()
   const readers = new Set<PacketReader<Carried>>()
   let current: { track: Carried; packaging: Packaging<Playable> | undefined } | undefined
-  /** The current group of pictures. */
+  /** The current group of pictures: the units since the last keyframe. */
   let group = { units: [] as StreamUnit[], bytes: 0 }
   let newest: StreamUnit | undefined
   let sequence = 0
@@ -110,6 +112,7 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   function cache(unit: StreamUnit) {
     if (unit.keyframe) clearCache()
     else if (group.units.length === 0) return
+
     group.bytes += unit.data.length
     if (group.bytes > CACHE_LIMIT_BYTES) clearCache()
     else group.units.push(unit)
@@ -119,18 +122,21 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     group = { units: [], bytes: 0 }
   }
 
-  /** Sends all that the viewer has room for. A viewer that lags behind catches up within the cached group of pictures. */
+  /** Sends as many units as the viewer has room for. A slow viewer catches up from the cached group of pictures. */
   function send(viewer: Viewer<Playable>, position: Position) {
-    for (let unit = findUnit(position.next); unit; unit = findUnit(position.next)) {
-      if (viewer.backlog() > BACKLOG_LIMIT_BYTES) return
+    let unit = findUnit(position.next)
+    while (unit && viewer.backlog() <= BACKLOG_LIMIT_BYTES) {
       viewer.fragment(toFragment(unit), unit)
       position.next = unit.sequence + 1
+      unit = findUnit(position.next)
     }
   }
 
-  function findUnit(number: number): StreamUnit | undefined {
-    if (newest?.sequence === number) return newest
-    return group.units[number - (group.units[0]?.sequence ?? 0)]
+  /** Returns the unit with this sequence number if it is still available. */
+  function findUnit(unitSequence: number): StreamUnit | undefined {
+    if (newest?.sequence === unitSequence) return newest
+    const firstSequence = group.units[0]?.sequence ?? 0
+    return group.units[unitSequence - firstSequence]
   }
 
   function sendInit(viewer: Viewer<Playable>) {
@@ -142,10 +148,11 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   function interrupt() {
     clearCache()
     newest = undefined
-    for (const position of viewers.values()) position.next = KEYFRAME
+    for (const position of viewers.values()) position.next = AWAITS_KEYFRAME
     for (const reader of readers) reader.interrupt()
   }
 
+  /** Returns undefined for a track that players cannot decode. */
   function createPackaging(track: Carried): Packaging<Playable> | undefined {
     if (!isPlayable(track)) return undefined
     const info = { codecs: toCodecString(track), ...displaySize(track), epoch }
@@ -160,33 +167,40 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
     viewerCount: () => viewers.size,
 
     begin(track) {
-      if (current && Buffer.compare(getConfiguration(current.track), getConfiguration(track)) === 0) return
+      const isUnchanged = current && hasSameConfiguration(current.track, track)
+      if (isUnchanged) return
+
       current = { track, packaging: createPackaging(track) }
       interrupt()
       for (const viewer of viewers.keys()) sendInit(viewer)
     },
 
     write(unit) {
-      // Decoding times must increase from 0: units before the start of the stream get consecutive ticks.
+      // Decode times in MP4 are not negative and must increase, so earlier units get consecutive ticks.
       const dts = Math.max(unit.dts, lastDts + 1)
       lastDts = dts
       newestPts = Math.max(newestPts, unit.pts)
-      const cached = { ...unit, dts, data: Buffer.from(unit.data), sequence: ++sequence }
-      newest = cached
-      cache(cached)
+
+      sequence++
+      const streamUnit = { ...unit, dts, data: Buffer.from(unit.data), sequence }
+      newest = streamUnit
+      cache(streamUnit)
+
       for (const [viewer, position] of viewers) {
-        if (cached.keyframe) position.next = sequence
-        else if (!findUnit(position.next)) position.next = KEYFRAME
+        if (streamUnit.keyframe) position.next = sequence
+        else if (!findUnit(position.next)) position.next = AWAITS_KEYFRAME
         send(viewer, position)
       }
-      if (current) for (const reader of readers) reader.unit(cached, current.track)
+
+      if (!current) return
+      for (const reader of readers) reader.unit(streamUnit, current.track)
     },
 
     interrupt,
 
     watch(viewer) {
       sendInit(viewer)
-      const position = { next: group.units[0]?.sequence ?? KEYFRAME }
+      const position = { next: group.units[0]?.sequence ?? AWAITS_KEYFRAME }
       viewers.set(viewer, position)
       send(viewer, position)
       return () => viewers.delete(viewer)
@@ -204,13 +218,21 @@ export function createStream<Carried extends Track = VideoTrack>(epoch: number):
   }
 }
 
-/** Bytes that identify a track: viewers continue without a new init segment while they stay equal. */
+/** Whether viewers can continue with the same init segment. */
+function hasSameConfiguration(a: Track, b: Track): boolean {
+  return Buffer.compare(getConfiguration(a), getConfiguration(b)) === 0
+}
+
+/** Returns bytes that identify the configuration of a track. */
 function getConfiguration(track: Track): Uint8Array {
   if ('avcC' in track) return track.avcC
   return 'hvcC' in track ? track.hvcC : Buffer.from(track.caps)
 }
 
-/** The fragment of a unit, packaged once for all viewers when the first one needs it. Afterwards `data` points into it. */
+/**
+ * Returns a unit as a fragment. It is packaged once for all viewers. Afterwards `data` refers to the bytes in the fragment, to save
+ * memory.
+ */
 function toFragment(unit: StreamUnit): Buffer {
   const { data } = unit
   unit.bytes ??= createVideoFragment(unit.sequence, unit)

@@ -2,37 +2,39 @@ import { EyrieError } from '@eyrie/contract'
 import type { Clock } from '../runtime/clock.ts'
 import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 
-/** A stream that is produced only while it has viewers. */
+/** A live view that is produced only while it has viewers, such as one that must be transcoded. */
 export interface OnDemandStream extends Stream {
+  /** Returns whether the stream is being produced. */
   isRunning(): boolean
   waitUntilStarted(signal: AbortSignal): Promise<void>
-  /** Ends the stream for all viewers. */
+  /** Stops the production and disconnects all viewers. */
   close(reason: string): Promise<void>
 }
 
 export interface OnDemandStreamOptions {
   epoch: number
   clock: Clock
-  /** Called for the first viewer: packets must go to the writer from now on. */
+  /** Called for the first viewer. From then on, packets must be written to `writer`. */
   start(writer: StreamWriter): void
-  /** Called when the last viewer has been gone for three seconds. */
+  /** Called three seconds after the last viewer has left. */
   stop(): Promise<void>
-  /** Called for every viewer. */
+  /** Called when a viewer has joined. */
   onViewerJoined?(): void
 }
 
-/** How long production continues without viewers, such as between two requests of a client that polls for pictures. */
+/** Time for which production continues without viewers, for clients that poll for pictures. */
 const LINGER_MS = 3_000
 
 export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandStream {
   const { clock, onViewerJoined } = options
   const stream = createStream(options.epoch)
   let isRunning = false
-  let viewers = 0
+  let viewerCount = 0
+  /** Aborts the wait after which production stops. */
   let lingering = new AbortController()
 
   function addViewer() {
-    viewers++
+    viewerCount++
     lingering.abort()
     if (isRunning) return
     isRunning = true
@@ -40,8 +42,8 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
   }
 
   function removeViewer() {
-    viewers--
-    if (viewers > 0) return
+    viewerCount--
+    if (viewerCount > 0) return
     lingering = new AbortController()
     clock.sleep(LINGER_MS, lingering.signal).then(stop, () => {})
   }
@@ -50,7 +52,7 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
     if (!isRunning) return
     isRunning = false
     await options.stop()
-    // A viewer may have started it again meanwhile.
+    // A viewer may have restarted the production meanwhile.
     if (!isRunning) stream.interrupt()
   }
 
@@ -58,6 +60,7 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
     addViewer()
     const leave = stream.watch(viewer)
     onViewerJoined?.()
+
     let hasLeft = false
     return () => {
       leave()

@@ -6,21 +6,24 @@ import { createInitSegment, createSoundFragment, createVideoFragment } from './f
 import type { Stream, Viewer } from './live-stream.ts'
 import type { PlayableTrack } from './sample-entry.ts'
 
-/** Time in which the sound of a source begins once a listener has been added. */
+/** Maximum time to wait for the first sound of a source. */
 const START_TIMEOUT_MS = 1_500
-/** Sound that lags the picture by more has stopped. Players would stall, so silence is inserted. */
+/** If the sound lags behind the picture by more, it has stopped. Silence is inserted, because players would stall. */
 const STOPPED_TICKS = 2 * TICKS_PER_SECOND
-/** A larger distance is a jump in stream time: the gap is not filled with silence. */
+/** A larger gap is a jump in stream time and is not filled with silence. */
 const JUMP_TICKS = 10 * TICKS_PER_SECOND
+/** A client with more unsent bytes than this receives no sound until its connection has drained. */
 const BACKLOG_LIMIT_BYTES = 4 << 20
 
 /**
- * Combines a stream with its source's sound for one viewer. Returns the stream alone if no sound arrives in time. The result must
- * be watched at once, because the sound is already being produced.
+ * Returns a stream with the sound of its source, for one viewer, or the original stream if no sound arrives in time. The result
+ * must be watched immediately, because the sound is already being produced.
  */
 export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Promise<Stream<PlayableTrack>> {
+  /** Resolves to undefined if the source has no sound, or none arrives in time. */
   const firstTrack = Promise.withResolvers<SoundTrack | undefined>()
   let viewer: SoundViewer | undefined
+
   const stopListening = sound.listenToAac({
     begin(track) {
       firstTrack.resolve(track)
@@ -28,10 +31,14 @@ export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Pro
     },
     unit: unit => viewer?.addSound(unit),
   })
+
   const timeout = setTimeout(() => firstTrack.resolve(undefined), START_TIMEOUT_MS)
-  sound.isPresent().then(isPresent => isPresent || firstTrack.resolve(undefined))
+  sound.isPresent().then(isPresent => {
+    if (!isPresent) firstTrack.resolve(undefined)
+  })
   const track = await firstTrack.promise
   clearTimeout(timeout)
+
   if (!track) {
     stopListening()
     return stream
@@ -57,12 +64,12 @@ export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Pro
 }
 
 interface SoundViewer extends Viewer<PlayableTrack> {
-  /** Called when the sound begins, and again whenever it is interrupted. */
+  /** Called when the sound begins, and again after each interruption. */
   beginSound(track: SoundTrack): void
   addSound(unit: SoundUnit): void
 }
 
-/** Interleaves the fragments of both tracks for `client`, with common sequence numbers. */
+/** Passes the fragments of video and sound to `client`, with common sequence numbers. */
 function createSoundViewer(
   client: Viewer<PlayableTrack>,
   track: SoundTrack,
@@ -75,10 +82,10 @@ function createSoundViewer(
   let soundEnd: number | undefined
   /** Set while silence replaces the sound. */
   let silence: Silence | undefined
-  /** End of the last silence. Later sound from before it would overlap. */
+  /** End of the last silence. Sound from before this time is dropped, because it would overlap. */
   let silenceEnd = 0
 
-  /** VLC reads the start time of a track from its first fragment only if there is a gap in the sequence numbers. */
+  /** Skips a number at the start of each track: VLC reads the start time of a track only after a gap in the sequence numbers. */
   function nextSequence(kind: 'video' | 'sound'): number {
     if (!startedTracks.has(kind)) sequence++
     startedTracks.add(kind)
@@ -90,13 +97,18 @@ function createSoundViewer(
     if (!hasBegun) return
     soundEnd = unit.pts + unit.duration
     if (client.backlog() > BACKLOG_LIMIT_BYTES) return
+
     const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
     client.fragment(createSoundFragment(numbered.sequence, unit), numbered)
   }
 
+  /** Sends silence up to this picture if the sound has stopped. */
   function fillWithSilence(pts: number) {
-    if (soundEnd === undefined || (!silence && pts - soundEnd <= STOPPED_TICKS)) return
-    const isJump = pts - soundEnd > JUMP_TICKS
+    if (soundEnd === undefined) return
+    const lagTicks = pts - soundEnd
+    if (!silence && lagTicks <= STOPPED_TICKS) return
+
+    const isJump = lagTicks > JUMP_TICKS
     if (!silence || isJump) silence = createSilence(track, isJump ? pts : soundEnd)
     if (!silence) return client.end('the sound has stopped: watch again')
     for (const unit of silence.fillTo(pts)) send(unit)
@@ -117,7 +129,7 @@ function createSoundViewer(
         client.end('the sound has changed: watch again')
     },
     addSound(unit) {
-      // Close the gap between the silence and this unit, which may arrive before its picture.
+      // Fill the gap between the silence and this unit, which may arrive before its picture.
       const lastStart = unit.pts - unit.duration
       if (silence && lastStart - silenceEnd < JUMP_TICKS) {
         for (const silentUnit of silence.fillTo(lastStart)) send(silentUnit)

@@ -3,7 +3,10 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { createSwitchedStream } from '../stream/switched-stream.ts'
 import { createTranscodedStream, type TranscodedStreamOptions } from './transcoded-stream.ts'
 
-/** The forms in which a source can be watched. */
+/**
+ * The variants of a source: the encodings in which it can be watched. A variant passes on the packets of the source if their codec
+ * suits, and otherwise transcodes while it has viewers.
+ */
 export interface Variants {
   /** The packets of the source in any codec; empty for raw pictures. */
   readonly original: Stream<Track>
@@ -13,16 +16,19 @@ export interface Variants {
   readonly h265: Stream<PlayableTrack>
   /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream
-  /** Viewers of all variants. */
+  /** Number of viewers of the H.264, H.265 and transcoded variants. */
   viewerCount(): number
   /** Whether an encoder is running. */
   isTranscoding(): boolean
 }
 
+/** The variants of a source, from the perspective of the source itself. */
 export interface SourceVariants extends Variants {
+  /** Receives the packets of the source. */
   readonly writer: StreamWriter<Track>
-  /** Must be called before the first packet and when the source's codec changes. */
+  /** Must be called before the first packet, and when the codec of the source changes. */
   setCodec(codec: string): void
+  /** Ends all variants for their current viewers. */
   end(reason: string): void
   close(): Promise<void>
 }
@@ -46,9 +52,9 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
     viewerCount: () => variants.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
       // The cast is safe because the codec determines the type of all tracks.
-      const passedThrough = original as Stream<Track> as Stream<never>
-      h264.switchTo(codec === 'h264' ? passedThrough : encoded)
-      h265.switchTo(codec === 'h264' || codec === 'h265' ? passedThrough : encoded)
+      const passthrough = original as Stream<Track> as Stream<never>
+      h264.switchTo(codec === 'h264' ? passthrough : encoded)
+      h265.switchTo(codec === 'h264' || codec === 'h265' ? passthrough : encoded)
     },
     end(reason) {
       for (const stream of variants) stream.end(reason)

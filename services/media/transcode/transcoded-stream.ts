@@ -7,8 +7,10 @@ import { createOnDemandStream, type OnDemandStream } from '../stream/on-demand-s
 import type { Encoder, Encoders } from './encoders.ts'
 import { createTranscoder, type Transcoder } from './transcoder.ts'
 
+/** Options of a transcoded stream, which offers the decoded pictures of one source as H.264. */
 export interface TranscodedStreamOptions {
   source: number
+  /** Start of this run of the service. Stream times of different epochs are not comparable. */
   epoch: number
   clock: Clock
   log: Log
@@ -17,76 +19,96 @@ export interface TranscodedStreamOptions {
   read(reader: FrameReader): () => Promise<void>
 }
 
-/** One attempt to transcode with one encoder. It is over when `current` is another one. */
-interface Attempt {
-  writer: StreamWriter
-  transcoder?: Transcoder
+/** Transcoding from the arrival of a viewer until the last viewer has left. */
+interface Run {
+  readonly writer: StreamWriter
+  readonly stopping: AbortController
+  /** True after every encoder has failed. */
   hasFailed: boolean
+  /** Undefined until the first encoder is chosen. */
+  transcoder?: Transcoder
+  /** Removes the transcoder from the readers of the source. */
   leaveSource(): Promise<void>
 }
 
-/** The decoded pictures of a source encoded as H.264 without B-frames, which every player supports, while it has viewers. */
+/**
+ * Creates a stream of a source transcoded to H.264 without B-frames, which every player supports. Pictures are transcoded
+ * only while the stream has viewers.
+ */
 export function createTranscodedStream(options: TranscodedStreamOptions): OnDemandStream {
   const { source, epoch, clock, encoders, read } = options
   const log = options.log.child({ source })
   const ranking = createElementRanking<Encoder>()
-  let current: Attempt | undefined
+  let currentRun: Run | undefined
 
   function start(writer: StreamWriter) {
-    const attempt: Attempt = { writer, hasFailed: false, leaveSource: async () => {} }
-    current = attempt
-    transcode(attempt).catch(error => fail(attempt, error.message))
+    const run: Run = {
+      writer,
+      stopping: new AbortController(),
+      hasFailed: false,
+      leaveSource: async () => {},
+    }
+    currentRun = run
+    transcode(run, run.stopping.signal).catch(error => failRun(run, error.message))
   }
 
   async function stop() {
-    const ended = current
-    current = undefined
-    await ended?.leaveSource()
+    const run = currentRun
+    currentRun = undefined
+    run?.stopping.abort()
+    await run?.leaveSource()
     log.info('transcoding stopped')
   }
 
-  async function transcode(attempt: Attempt) {
-    const candidates = await encoders()
-    if (current !== attempt) return
-    const encoder = ranking.best(candidates)!
-    const { begin, write, interrupt } = attempt.writer
-    attempt.transcoder = createTranscoder(encoder, {
+  /**
+   * Transcodes until `stopping` is aborted. When an encoder fails, the next best encoder continues: viewers stay connected and
+   * resume at its first keyframe. Rejects when every encoder has failed.
+   */
+  async function transcode(run: Run, stopping: AbortSignal) {
+    while (!stopping.aborted) {
+      const candidates = await encoders()
+      if (stopping.aborted) return
+
+      const encoder = ranking.best(candidates)
+      if (!encoder) throw new Error('no H.264 encoder works')
+      const reason = await encodeUntilFailure(run, encoder)
+      if (stopping.aborted) return
+
+      log.warn({ encoder: encoder.name, reason }, 'failed to transcode with encoder')
+      if (!ranking.markFailed(encoder, candidates)) throw new Error(reason)
+      run.writer.interrupt()
+      void run.leaveSource()
+    }
+  }
+
+  /** Encodes the pictures of the source. Returns the reason when the encoder fails; remains pending while the encoder works. */
+  function encodeUntilFailure(run: Run, encoder: Encoder): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const { begin, write, interrupt } = run.writer
+    run.transcoder = createTranscoder(encoder, {
       track: begin,
       unit: write,
       interrupted: interrupt,
-      failed: reason => switchEncoder(attempt, encoder, candidates, reason),
+      failed: resolve,
     })
-    attempt.leaveSource = read(attempt.transcoder)
+    run.leaveSource = read(run.transcoder)
     log.info({ encoder: encoder.name }, 'transcoding to H.264 started')
+    return promise
   }
 
-  /** Viewers remain connected and continue with the first keyframe of the next best encoder. */
-  function switchEncoder(attempt: Attempt, encoder: Encoder, candidates: readonly Encoder[], reason: string) {
-    if (current !== attempt || attempt.hasFailed) return
-    log.warn({ encoder: encoder.name, reason }, 'failed to transcode with encoder')
-    if (!ranking.markFailed(encoder, candidates)) return fail(attempt, reason)
-    attempt.writer.interrupt()
-    void attempt.leaveSource()
-    start(attempt.writer)
-  }
-
-  /** Disconnects all viewers. The next one causes another attempt. */
-  function fail(attempt: Attempt, reason: string) {
-    if (current !== attempt || attempt.hasFailed) return
-    attempt.hasFailed = true
+  /** Disconnects all viewers. The next viewer starts another run. */
+  function failRun(run: Run, reason: string) {
+    if (run.stopping.signal.aborted) return
+    run.hasFailed = true
     log.warn({ reason }, 'failed to transcode')
-    void attempt.leaveSource()
-    attempt.writer.end(`the picture cannot be transcoded: ${reason}`)
+    void run.leaveSource()
+    run.writer.end(`the picture cannot be transcoded: ${reason}`)
   }
 
-  return createOnDemandStream({
-    epoch,
-    clock,
-    start,
-    stop,
-    onViewerJoined() {
-      if (current?.hasFailed) start(current.writer)
-      else current?.transcoder?.forceKeyframe()
-    },
-  })
+  function onViewerJoined() {
+    if (currentRun?.hasFailed) start(currentRun.writer)
+    else currentRun?.transcoder?.forceKeyframe()
+  }
+
+  return createOnDemandStream({ epoch, clock, start, stop, onViewerJoined })
 }

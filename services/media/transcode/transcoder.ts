@@ -5,32 +5,34 @@ import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
-/** A reader of a source's decoded pictures that encodes them as H.264. */
+/** Reads the decoded pictures of a source and encodes them as H.264, in a branch of the source's GStreamer pipeline. */
 export interface Transcoder extends FrameReader {
   forceKeyframe(): void
 }
 
 export interface TranscoderListener extends EncoderListener {
-  /** The pictures come from another pipeline or have another size from now on. */
+  /** The following pictures come from another pipeline, or have another size. */
   interrupted(): void
   failed(reason: string): void
 }
 
-/** Keyframes are forced by time, because the frame rate is often unknown. */
+/** Time between keyframes. They are forced by the transcoder, because the frame rate is often unknown to the encoder. */
 const KEYFRAME_TICKS = 2 * TICKS_PER_SECOND
-/** Upper limit in pictures for the encoder itself. */
-const KEYFRAME_INTERVAL = 250
-/** For sources that do not declare their frame rate. */
+/** Maximum number of pictures between keyframes that the encoder itself inserts. */
+const MAX_KEYFRAME_INTERVAL = 250
+/** Assumed for sources that do not declare their frame rate. */
 const DEFAULT_FPS = 25
 
-let transcoders = 0
+/** Number of transcoders created so far. */
+let transcoderCount = 0
 
 export function createTranscoder(encoder: Encoder, listener: TranscoderListener): Transcoder {
-  /** Unique, so that late errors of a previous transcoder's elements are not attributed to this one. */
-  const branchName = `transcode-${++transcoders}`
+  transcoderCount++
+  /** Unique, so that a late error of another transcoder's element is not attributed to this transcoder. */
+  const branchName = `transcode-${transcoderCount}`
   const prefix = `${AUXILIARY}${branchName}`
   let frameTicks = 0
-  let keyframePts = 0
+  let lastKeyframePts = 0
 
   const branch = createPictureBranch({
     getSize: picture => fitPicture(picture, encoder.maxSize),
@@ -55,8 +57,8 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   }
 
   function forceKeyframeIfDue(pts: number, isKeyframe: boolean) {
-    if (!isKeyframe && pts - keyframePts < KEYFRAME_TICKS) return
-    keyframePts = pts
+    if (!isKeyframe && pts - lastKeyframePts < KEYFRAME_TICKS) return
+    lastKeyframePts = pts
     if (!isKeyframe) forceKeyframe()
   }
 
@@ -72,7 +74,7 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
   }
 }
 
-/** Scales to square pixels, which every player supports, with even dimensions for chroma subsampling. */
+/** Returns the size of the encoded picture: square pixels, which every player supports, and even, for chroma subsampling. */
 function fitPicture(picture: Picture, maxSize: Encoder['maxSize']): { width: number; height: number } {
   const display = displaySize(picture)
   const scale = Math.min(1, maxSize.width / display.width, maxSize.height / display.height)
@@ -89,7 +91,7 @@ function createLaunch(branchName: string, encoder: Encoder, size: { width: numbe
     `video/x-raw,width=${size.width},height=${size.height},pixel-aspect-ratio=1/1`,
     `videoconvert name=${prefix}-convert`,
     'video/x-raw,format=(string){I420,NV12}',
-    `${encoder.launch(KEYFRAME_INTERVAL)} name=${prefix}-encoder`,
+    `${encoder.launch(MAX_KEYFRAME_INTERVAL)} name=${prefix}-encoder`,
     `h264parse name=${prefix}-parse`,
     'video/x-h264,stream-format=avc,alignment=au',
     `appsink name=${prefix}-units sync=false async=false`,

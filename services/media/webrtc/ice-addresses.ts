@@ -2,9 +2,12 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { types } from 'mediasoup'
 
+/** Addresses that mean all addresses of the machine. */
 const WILDCARDS = ['0.0.0.0', '::']
 
-/** The addresses that the worker listens on: the configured ones, else the address of the HTTP server. */
+/**
+ * Returns the addresses on which the WebRTC worker listens for viewers: the configured ones, else the address of the HTTP server.
+ */
 export function resolveListenAddresses(
   configured: readonly string[] | undefined,
   host: string,
@@ -14,8 +17,8 @@ export function resolveListenAddresses(
 }
 
 /**
- * Replaces the addresses in the worker's candidates with the announced ones. Without announced addresses, a wildcard is
- * replaced with the current addresses of the machine, which may change between two calls.
+ * Replaces the addresses in the worker's ICE candidates with the announced addresses, which are those by which viewers reach this
+ * machine. Without announced addresses, a wildcard is replaced with the machine's current addresses.
  */
 export function toReachableCandidates(
   candidates: readonly types.IceCandidate[],
@@ -23,24 +26,33 @@ export function toReachableCandidates(
 ): types.IceCandidate[] {
   return candidates.flatMap(candidate => {
     const addresses = announced.length > 0 ? announced : expandWildcard(candidate.address)
-    return addresses.map((address, index) => ({
-      ...candidate,
-      ip: address,
-      address,
-      foundation: `${candidate.foundation}${index || ''}`,
-      priority: candidate.priority - index,
-    }))
+    // Candidates with different addresses need different foundations (RFC 8445, 5.1.1.3) and priorities.
+    return addresses.map((address, index) => {
+      const suffix = index === 0 ? '' : String(index)
+      return {
+        ...candidate,
+        ip: address,
+        address,
+        foundation: candidate.foundation + suffix,
+        priority: candidate.priority - index,
+      }
+    })
   })
 }
 
-/** Loopback addresses are used only on a machine that has no others. */
+/** Returns the machine's addresses for a wildcard. Loopback addresses are included only if the machine has no other addresses. */
 function expandWildcard(address: string): string[] {
   if (!WILDCARDS.includes(address)) return [address]
-  const usable = Object.values(networkInterfaces())
-    .flatMap(interfaces => interfaces ?? [])
-    .filter(
-      ({ family, address: local }) => !local.startsWith('fe80:') && (address === '::' || family === 'IPv4'),
-    )
+
+  const allowsIPv6 = address === '::'
+  const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
+  const usable = all.filter(
+    ({ family, address }) => (allowsIPv6 || family === 'IPv4') && !isLinkLocal(address),
+  )
+
   const external = usable.filter(({ internal }) => !internal)
-  return (external.length > 0 ? external : usable).map(({ address }) => address)
+  const chosen = external.length > 0 ? external : usable
+  return chosen.map(({ address }) => address)
 }
+
+const isLinkLocal = (address: string) => address.startsWith('fe80:')

@@ -8,21 +8,24 @@ import { createBFrameDetector } from './feeds/b-frame-detector.ts'
 import { createSharedFeeds } from './feeds/shared-feeds.ts'
 import type { SoundLease } from './feeds/sound-feed.ts'
 import { resolveListenAddresses } from './ice-addresses.ts'
-import { type OfferedFormat, type OfferedH264, parseOffer, selectH264 } from './sdp/sdp-offer.ts'
+import { type Offer, type OfferedFormat, type OfferedH264, parseOffer, selectH264 } from './sdp/sdp-offer.ts'
 import { openWhepSession, type WhepSession } from './whep-session.ts'
 import { createWorkerSupervisor, type PayloadTypes } from './worker/mediasoup-worker.ts'
 
-/** Live views over WebRTC. A stream is sent to the mediasoup worker only while it has WebRTC viewers. */
+/**
+ * Live views over WebRTC. The media service packetizes a stream as RTP; a mediasoup worker process forwards the packets to viewers.
+ * A stream is sent to the worker only while it has WebRTC viewers.
+ */
 export interface WebRtc {
   readonly settings: WebRtcSettings
-  /** False once the stream has shown B-frames. */
+  /** Returns whether WebRTC can carry the stream: false if it has B-frames. */
   canCarry(stream: Stream): boolean
   /**
-   * Answers an SDP offer with the stream, and with its sound if the viewer accepts audio. Throws `EyrieError` with the reason:
-   * `syntax` or `type` for an unsuitable offer, `type` for B-frames, `unavailable` without a worker or a picture.
+   * Connects a viewer to a stream, and to its sound if the viewer accepts audio. `sdp` is the viewer's offer. Throws `EyrieError`:
+   * `syntax` or `type` for an unsuitable offer, `type` for a stream with B-frames, `unavailable` without a worker or a picture.
    */
   openSession(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
-  /** Throws `EyrieError` (`id`). */
+  /** Returns the session with this id. Throws `EyrieError` (`id`) if it has ended. */
   getSession(id: string): WhepSession
   health(): WebRtcHealth
   stop(): Promise<void>
@@ -38,11 +41,12 @@ export interface WebRtcOptions {
   log: Log
 }
 
-const B_FRAMES =
+const B_FRAMES_REASON =
   'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline'
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { clock } = options
+
   const worker = createWorkerSupervisor({
     ...options,
     listen: resolveListenAddresses(settings.listen, host),
@@ -52,32 +56,42 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
   const bFrames = createBFrameDetector()
   const feeds = createSharedFeeds(bFrames.markReordered)
 
+  /** Selects the format in which the viewer receives the stream. Throws `EyrieError` if WebRTC cannot carry the stream. */
+  function selectFormat(offer: Offer, stream: Stream): OfferedH264 {
+    const track = stream.track()
+    if (!track) throw new EyrieError('unavailable', 'the stream has no picture yet')
+    const format = selectH264(offer.h264, track.avcC)
+    if (bFrames.hasBFrames(stream)) throw new EyrieError('type', B_FRAMES_REASON, { status: 406 })
+    return format
+  }
+
   return {
     settings,
     canCarry: stream => !bFrames.hasBFrames(stream),
 
     async openSession(stream, sound, sdp) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is disabled in eyrie.json')
+
       const offer = parseOffer(sdp)
-      const track = stream.track()
-      if (!track) throw new EyrieError('unavailable', 'the stream has no picture yet')
-      const format = selectH264(offer.h264, track.avcC)
-      if (bFrames.hasBFrames(stream)) throw new EyrieError('type', B_FRAMES, { status: 406 })
+      const format = selectFormat(offer, stream)
       const opus = offer.audio?.opus
       const sendsSound = opus && sound && (await sound.isPresent())
       const payloadTypes = choosePayloadTypes(format, opus)
-      const running = await worker.getWorker()
-      const lease = feeds.acquire(running, stream, payloadTypes)
+
+      // Feeds are shared by viewers: a lease is the share of one viewer.
+      const runningWorker = await worker.getWorker()
+      const feedLease = feeds.acquire(runningWorker, stream, payloadTypes)
       let soundLease: SoundLease | undefined
-      const release = () => {
+      const releaseLeases = () => {
         soundLease?.release()
-        lease.release()
+        feedLease.release()
       }
+
       try {
-        const feed = await lease.feed
+        const feed = await feedLease.feed
         if (sendsSound) soundLease = await feed.acquireSound(sound)
         const session = await openWhepSession({
-          worker: running,
+          worker: runningWorker,
           feed,
           offer,
           format,
@@ -87,13 +101,13 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
           clock,
           onClosed({ id }) {
             sessions.delete(id)
-            release()
+            releaseLeases()
           },
         })
         sessions.set(session.id, session)
         return session
       } catch (cause) {
-        release()
+        releaseLeases()
         const reason = `failed to open the WebRTC connection: ${(cause as Error).message}`
         throw new EyrieError('unavailable', reason, { cause })
       }
@@ -106,16 +120,19 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       return session
     },
 
-    health: () =>
-      settings.enabled ? { ...worker.health(), viewers: sessions.size } : { state: 'off', viewers: 0 },
+    health() {
+      if (!settings.enabled) return { state: 'off', viewers: 0 }
+      return { ...worker.health(), viewers: sessions.size }
+    },
 
     stop: worker.stop,
   }
 }
 
-/** The number that browsers use for Opus, so that viewers with and without sound can share a feed. */
+/** The payload type that browsers use for Opus. With the same number, viewers with and without sound can share a feed. */
 const DEFAULT_OPUS_PAYLOAD_TYPE = 111
 
+/** Chooses different payload types for H.264 and Opus, as offered if possible. */
 function choosePayloadTypes(
   { payloadType: h264 }: OfferedH264,
   opus: OfferedFormat | undefined,

@@ -1,5 +1,5 @@
 import { EyrieError, type IceServer } from '@eyrie/contract'
-import { limitBodySize } from '@eyrie/kit/body-limit'
+import { createMediaTypeError, getMediaType, limitBodySize } from '@eyrie/kit/request-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import type { Sound } from '../sound/source-sound.ts'
@@ -13,11 +13,12 @@ const ICE_FRAGMENT = 'application/trickle-ice-sdpfrag'
 const MAX_SDP_BYTES = 64 << 10
 
 /**
- * WHEP (draft-ietf-wish-whep, over RFC 9725): a viewer posts an SDP offer and gets an answer with the stream.
+ * Serves live views over WHEP (draft-ietf-wish-whep, which builds on RFC 9725), the HTTP protocol for the setup of a WebRTC
+ * connection: a viewer posts an SDP offer and receives an answer.
  *
- * `X-Epoch` and `X-Pts` in the response are the stream time at which the viewer joins. RTP timestamps of video are the `pts`
- * modulo 2³², so a frame's `pts` is the value nearest to the previous frames; those of audio are the same time at 48 kHz.
- * Streams with B-frames are transcoded; with `?transcode=false` they are rejected with 406.
+ * The response headers `X-Epoch` and `X-Pts` are the stream time at which the viewer joins. The RTP timestamp of video is the
+ * `pts` of the frame modulo 2³², and that of audio is the same time counted at 48 kHz. Streams with B-frames are transcoded, or
+ * rejected with 406 if the request has `?transcode=false`.
  */
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
@@ -25,10 +26,14 @@ export function whepRoutes(
   openStream: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
   findSound: (id: string) => Sound | undefined,
 ): void {
-  const limit = limitBodySize(
-    MAX_SDP_BYTES,
-    () => new EyrieError('size', `the SDP is larger than ${MAX_SDP_BYTES} bytes`),
-  )
+  const limit = limitBodySize(MAX_SDP_BYTES, 'SDP')
+
+  /** Opens the stream in a form that WebRTC can carry, if the viewer allows transcoding. */
+  async function openCarriedStream(id: string, mayTranscode: boolean): Promise<Stream> {
+    const original = await openStream(id)
+    if (!mayTranscode || webrtc.canCarry(original)) return original
+    return openStream(id, { transcoded: true })
+  }
 
   app.options('/streams/:id/whep', c => {
     addIceServerLinks(c, webrtc.settings.ice_servers)
@@ -38,12 +43,13 @@ export function whepRoutes(
   app.post('/streams/:id/whep', limit, async c => {
     assertContentType(c, SDP)
     const id = c.req.param('id')
-    const original = await openStream(id)
-    const canSend = webrtc.canCarry(original) || c.req.query('transcode') === 'false'
-    const stream = canSend ? original : await openStream(id, { transcoded: true })
+    const mayTranscode = c.req.query('transcode') !== 'false'
+    const stream = await openCarriedStream(id, mayTranscode)
     const session = await webrtc.openSession(stream, findSound(id), await c.req.text())
-    // A viewer that has disconnected never receives the Location with which it could end the session.
+
+    // If the viewer has disconnected meanwhile, it does not know the Location and could never end the session.
     if (c.req.raw.signal.aborted) session.close()
+
     const { epoch } = stream.info()!
     addIceServerLinks(c, webrtc.settings.ice_servers)
     return c.body(session.answer, 201, {
@@ -59,12 +65,15 @@ export function whepRoutes(
   app.patch('/streams/:id/whep/:session', limit, async c => {
     const session = webrtc.getSession(c.req.param('session'))
     assertContentType(c, ICE_FRAGMENT)
+
     const iceUsername = parseIceUsername(await c.req.text())
     if (!iceUsername) throw new EyrieError('syntax', 'the SDP fragment has no a=ice-ufrag')
     const isRestart = session.isRestart(iceUsername)
     assertEntityTag(c, session, isRestart)
-    // Otherwise the fragment lists the viewer's candidates, which the server learns from incoming packets instead.
+
+    // The fragment has the viewer's ICE candidates. They are not needed: an ICE-lite server learns them from incoming packets.
     if (!isRestart) return c.body(null, 204)
+
     const fragment = await session.restartIce(iceUsername)
     return c.body(fragment, 200, { 'Content-Type': ICE_FRAGMENT, ETag: session.etag() })
   })
@@ -88,17 +97,19 @@ function addIceServerLinks(c: Context, servers: readonly IceServer[]) {
 const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 
 function assertContentType(c: Context, expected: string) {
-  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== expected) throw new EyrieError('type', `send Content-Type: ${expected}`)
+  const type = getMediaType(c)
+  if (type !== expected) throw createMediaTypeError(type, [expected])
 }
 
+/** Checks that the viewer knows the current state of the session. For an ICE restart, `*` suffices. */
 function assertEntityTag(c: Context, session: WhepSession, isRestart: boolean) {
-  const match = c.req.header('If-Match')
-  if (!match) {
+  const expected = c.req.header('If-Match')
+  if (!expected) {
     throw new EyrieError('precondition', 'send If-Match with the ETag, or * for an ICE restart', {
       status: 428,
     })
   }
-  if (match !== session.etag() && !(isRestart && match === '*'))
-    throw new EyrieError('precondition', `the session's ETag is ${session.etag()}`)
+
+  const isCurrent = expected === session.etag() || (isRestart && expected === '*')
+  if (!isCurrent) throw new EyrieError('precondition', `the session's ETag is ${session.etag()}`)
 }

@@ -6,18 +6,18 @@ import type { StreamFeed } from './feeds/stream-feed.ts'
 import { toReachableCandidates } from './ice-addresses.ts'
 import { type SentStreams, writeAnswer, writeIceFragment } from './sdp/sdp-answer.ts'
 import type { Offer, OfferedFormat, OfferedH264 } from './sdp/sdp-offer.ts'
-import { h264Codec, opusCodec, type PayloadTypes, type WebRtcWorker } from './worker/mediasoup-worker.ts'
+import { H264_CODEC, OPUS_CODEC, type PayloadTypes, type WebRtcWorker } from './worker/mediasoup-worker.ts'
 
-/** One viewer's connection. */
+/** The WebRTC connection of one viewer, which was set up over HTTP (WHEP). */
 export interface WhepSession {
   readonly id: string
   /** The SDP answer. */
   readonly answer: string
-  /** Changes with every ICE restart. */
+  /** Entity tag of the session, which changes with every ICE restart. */
   etag(): string
-  /** Whether this differs from the viewer's current ICE username, which requests an ICE restart. */
+  /** Returns whether this ICE username differs from the viewer's current one: if so, the viewer requests an ICE restart. */
   isRestart(iceUsername: string): boolean
-  /** Creates new ICE credentials for the connection and returns them as an SDP fragment. */
+  /** Creates new ICE credentials for the server and returns them as an SDP fragment. */
   restartIce(iceUsername: string): Promise<string>
   close(): void
 }
@@ -30,18 +30,19 @@ export interface WhepSessionOptions {
   payloadTypes: PayloadTypes
   /** Undefined if the viewer offers no audio or the source has none. */
   sound?: { lease: SoundLease; format: OfferedFormat } | undefined
+  /** Addresses to send to the viewer instead of the worker's own. */
   announced: readonly string[]
   clock: Clock
   /** Called once, when the viewer has left or its connection has failed. */
   onClosed(session: WhepSession): void
 }
 
-/** Time a viewer has to complete the DTLS handshake. */
+/** Time within which the viewer must complete the DTLS handshake. */
 const CONNECT_TIMEOUT_MS = 20_000
 /** Time without ICE consent (RFC 7675) after which a viewer counts as disconnected. */
 const CONSENT_TIMEOUT_S = 15
 
-/** Creates a transport for the viewer and describes it in an SDP answer. Rejects if the worker or the feed ends meanwhile. */
+/** Creates a transport that sends the feed to the viewer. Rejects if the worker or the feed ends meanwhile. */
 export async function openWhepSession(options: WhepSessionOptions): Promise<WhepSession> {
   const { worker, feed, offer, format, sound } = options
   const transport = await feed.router.createWebRtcTransport({
@@ -49,12 +50,15 @@ export async function openWhepSession(options: WhepSessionOptions): Promise<Whep
     preferUdp: true,
     iceConsentTimeout: CONSENT_TIMEOUT_S,
   })
+
   try {
     await transport.connect({ dtlsParameters: { role: 'client', fingerprints: [offer.fingerprint] } })
+
     const rtpCapabilities = createRtpCapabilities(options.payloadTypes)
     const video = await transport.consume({ producerId: feed.producerId, rtpCapabilities })
     const audio = sound && (await transport.consume({ producerId: sound.lease.producerId, rtpCapabilities }))
     if (transport.closed) throw new Error('the stream has ended')
+
     return createSession(transport, options, {
       video: { format, ssrc: getSsrc(video) },
       audio: audio && { format: sound.format, ssrc: getSsrc(audio) },
@@ -72,11 +76,13 @@ function createSession(
   sent: SentStreams,
 ): WhepSession {
   let currentUsername = offer.iceUsername
+
   const connecting = new AbortController()
   clock.sleep(CONNECT_TIMEOUT_MS, connecting.signal).then(
     () => transport.close(),
     () => {},
   )
+
   transport.on('dtlsstatechange', state => {
     if (state === 'connected') {
       connecting.abort()
@@ -89,17 +95,14 @@ function createSession(
   })
 
   const getCandidates = () => toReachableCandidates(transport.iceCandidates, announced)
+  const endpoint = {
+    ice: transport.iceParameters,
+    candidates: getCandidates(),
+    fingerprints: transport.dtlsParameters.fingerprints,
+  }
   const session: WhepSession = {
     id: randomUUID(),
-    answer: writeAnswer(
-      offer,
-      {
-        ice: transport.iceParameters,
-        candidates: getCandidates(),
-        fingerprints: transport.dtlsParameters.fingerprints,
-      },
-      sent,
-    ),
+    answer: writeAnswer(offer, endpoint, sent),
     etag: () => `"${transport.iceParameters.usernameFragment}"`,
     isRestart: iceUsername => iceUsername !== currentUsername,
     async restartIce(iceUsername) {
@@ -109,6 +112,7 @@ function createSession(
     },
     close: () => transport.close(),
   }
+
   transport.observer.once('close', () => {
     connecting.abort()
     onClosed(session)
@@ -128,8 +132,8 @@ function createRtpCapabilities(payloadTypes: PayloadTypes): types.RtpCapabilitie
   ]
   return {
     codecs: [
-      { ...h264Codec, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
-      { ...opusCodec, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
+      { ...H264_CODEC, preferredPayloadType: payloadTypes.h264, rtcpFeedback },
+      { ...OPUS_CODEC, preferredPayloadType: payloadTypes.opus, rtcpFeedback: [] },
     ],
     headerExtensions: [],
   }

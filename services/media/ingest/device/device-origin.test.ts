@@ -27,14 +27,14 @@ describe('Video4Linux camera', () => {
     ['is another device', () => '/dev/null', /is not a camera: specify a Video4Linux device/],
     ['is a file', () => file(), /is not a camera/],
     ['is a folder', () => folder(), /is not a camera/],
-  ])('is refused with a reason if it %s', async (_, make, reason) => {
+  ])('is rejected with a reason if it %s', async (_, make, reason) => {
     const path = make()
     await expect(openDevice(path)).rejects.toMatchObject({ transient: true })
     await expect(openDevice(path)).rejects.toThrow(reason)
     await expect(openDevice(path)).rejects.toThrow(path)
   })
 
-  it('is refused without permission, naming the group to join', () => {
+  it('is rejected without permission, with the group to join as a reason', () => {
     const path = file()
     chmodSync(path, 0o000)
     chmodSync(join(path, '..'), 0o755)
@@ -55,14 +55,14 @@ describe('Video4Linux camera', () => {
     }
   })
 
-  it('may send raw pictures, which require no decoder', async () => {
+  it('sends raw pictures, which require no decoder', async () => {
     const decoders = await findDecoders()
     expect(decoders.elementsFor('gst', 'raw')).toEqual(['identity'])
     expect(decoders.elementsFor('ffmpeg', 'raw')).toEqual(['identity'])
     expect(decoders.elementsFor('gst_h264', 'raw')).toEqual([])
   })
 
-  it('explains that another program uses it', () => {
+  it('fails with a reason if another program uses it', () => {
     const busy = Object.assign(new Error('Device is busy'), { domain: 'gst-resource-error-quark', code: 4 })
     const fault = createDeviceOrigin('/dev/video0').fault(busy as unknown as GstError)
     expect(fault).toMatchObject({

@@ -1,14 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { allowedPath } from '@eyrie/kit'
+import { resolveAllowedPath } from '@eyrie/kit'
 import { createParsedSoundElements } from '../../sound/sound-elements.ts'
 import type { Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { chooseDemuxer, HEAD_BYTES } from './demuxer.ts'
 import { probeFile } from './file-probe.ts'
 
-/** Opens a video file. It is probed before playback, so that views are ready for its first frame. */
+/** Opens a video file. The file is probed before playback, so that decoding is set up in time for the first frame. */
 export async function openFile(url: string, mediaRoots: readonly string[]): Promise<Origin> {
-  const path = await allowedPath(url, mediaRoots).catch(error => {
+  const path = await resolveAllowedPath(url, mediaRoots).catch(error => {
     throw new SourceFault(error.message, { transient: false, cause: error })
   })
   const demuxer = chooseDemuxer(await readHead(path))
@@ -28,6 +28,7 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
   }
 }
 
+/** Returns the first bytes of a file. */
 async function readHead(path: string): Promise<Uint8Array> {
   let file: FileHandle | undefined
   try {

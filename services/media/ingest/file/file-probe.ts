@@ -3,14 +3,15 @@ import { ANY_VIDEO, isLinkFailure } from '../../gstreamer/video-caps.ts'
 import { isGstError, Pipeline } from '../../node-gst/index.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 
-/** Generous, since a machine that starts many sources at once is slow. */
+/** Generous, because a machine that starts many sources at once is slow. */
 const TIMEOUT_MS = 20_000
 
 /**
- * Returns the size and format of a file's video from its headers, without decoding. Throws a `SourceFault` if there is none.
+ * Returns the size and format of a file's video from its headers, without decoding. Throws a `SourceFault` if the file contains
+ * no video.
  *
- * The queue is required: while `parsebin` adds an element, it suppresses the element's errors. A demuxer that reads the file
- * from a thread of its own may fail during that time, and the error would be lost. Behind a queue, the demuxer receives its
+ * The queue is required because `parsebin` suppresses the errors of an element while it adds that element. A demuxer that reads
+ * the file from its own thread may fail during this time, and the error would be lost. Behind a queue, the demuxer receives its
  * first byte only after it has been added.
  */
 export async function probeFile(path: string): Promise<Picture> {
@@ -19,14 +20,17 @@ export async function probeFile(path: string): Promise<Picture> {
   const pipeline = new Pipeline(launch, message => {
     if (message.type === 'warning' && isLinkFailure(message.error)) failed.reject(message.error)
   })
+
   let isTimedOut = false
   const timeout = setTimeout(() => {
     isTimedOut = true
     failed.reject(new Error(`reading its headers took more than ${TIMEOUT_MS / 1000} s`))
   }, TIMEOUT_MS)
+
   try {
     pipeline.set('origin', 'location', path)
     await Promise.race([pipeline.setState('paused'), failed.promise])
+
     const caps = pipeline.caps('video', 'src')
     const picture = caps && parsePicture(caps)
     if (!picture) throw new Error('its size is unknown')

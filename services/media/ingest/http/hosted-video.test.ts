@@ -1,5 +1,5 @@
 import { type MessageFromMedia, TICKS_PER_SECOND } from '@eyrie/contract'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
 import {
   connectControl,
@@ -10,6 +10,8 @@ import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 
 const MAX_BACKOFF_MS = 30_000
+/** While the first pictures of a connection arrive, their capture times may still be corrected. */
+const FIRST_FRAMES = 30
 const TOKEN = 'other-token'
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const ball = createDesiredSource({ id: 7, type: 'inf', url: 'test://ball', views })
@@ -51,7 +53,7 @@ it('a stream of another instance is analysed and shown with the original capture
   const startedAt = Date.now()
   const other = await startOther()
   const { media, control } = await follow(other.url, TOKEN)
-  await control.message('frame', ({ n }) => n > 30)
+  await control.message('frame', ({ n }) => n > FIRST_FRAMES)
   expect(await control.waitForStatus(1, ({ state }) => state === 'running')).toMatchObject({
     width: 1280,
     height: 720,
@@ -66,13 +68,13 @@ it('a stream of another instance is analysed and shown with the original capture
     expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
   }
   const theirs = filterFrames(other.control.messages)
-  const ownFrames = filterFrames(control.messages)
+  const ownFrames = filterFrames(control.messages).filter(({ n }) => n > FIRST_FRAMES)
   const perSecond = (frames: Frame[]) =>
     (frames.at(-1)!.pts - frames[0]!.pts) / 90 / ((frames.at(-1)!.time - frames[0]!.time) / 1000)
   expect(perSecond(theirs)).toBeCloseTo(1, 1)
   expect(perSecond(ownFrames)).toBeCloseTo(1, 1)
   // Stream time is this instance's own.
-  expect(ownFrames[0]!.pts).toBeLessThan(3 * TICKS_PER_SECOND)
+  expect(filterFrames(control.messages)[0]!.pts).toBeLessThan(3 * TICKS_PER_SECOND)
 }, 60_000)
 
 it('a stream of another instance resumes after a restart, with increasing stream time', async () => {
@@ -85,23 +87,27 @@ it('a stream of another instance resumes after a restart, with increasing stream
     const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toContain(`${other.url}/streams/7`)
     other = await startOther(port)
-    let again = false
-    control
-      .waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
-      .then(() => {
-        again = true
-      })
-    // A request may come before the stream has started, and is repeated after the next back-off.
-    await expect.poll(() => again || clock.advance(MAX_BACKOFF_MS), { timeout: 20_000 }).toBe(true)
+    const countBefore = control.messages.length
+    const hasResumed = () =>
+      filterFrames(control.messages.slice(countBefore)).some(({ discontinuity }) => discontinuity)
+    // A request may come before the stream has started, and is repeated after the next back-off. While a request waits for
+    // its response, the clock must not advance: the response would be late.
+    await vi.waitUntil(async () => {
+      const { next_try_at } = await control.waitForStatus(1, () => true)
+      if (next_try_at) clock.advance(MAX_BACKOFF_MS)
+      return hasResumed()
+    }, 60_000)
   }
   const frames = filterFrames(control.messages)
   for (const [i, frame] of frames.entries()) {
     if (i === 0) continue
-    expect(frame.n).toBeGreaterThan(frames[i - 1]!.n)
-    expect(frame.pts).toBeGreaterThan(frames[i - 1]!.pts)
-    expect(frame.time).toBeGreaterThan(frames[i - 1]!.time)
+    const previous = frames[i - 1]!
+    expect(frame.n).toBeGreaterThan(previous.n)
+    expect(frame.pts).toBeGreaterThan(previous.pts)
+    // Within a connection, capture times may still be corrected.
+    if (frame.discontinuity) expect(frame.time).toBeGreaterThan(previous.time)
   }
-}, 90_000)
+}, 180_000)
 
 it.each([
   ['no token', undefined, 7, /requires authentication/],

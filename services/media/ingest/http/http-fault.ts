@@ -4,13 +4,13 @@ import { SourceFault } from '../origin/source-fault.ts'
 import type { ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
-const UNAUTHORIZED: Record<HttpStream['credentials'], string> = {
+const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
   token: "rejects the token: replace it in the source's address",
   password: "rejects the user name or password: correct them in the source's address",
   none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
 
-/** Explains why a stream could not be probed. */
+/** Explains why a stream could not be probed. `response` is undefined if the server has sent none. */
 export async function createHttpFault(
   error: GstError,
   stream: HttpStream,
@@ -18,29 +18,33 @@ export async function createHttpFault(
   signal: AbortSignal,
 ): Promise<SourceFault> {
   const reason = response?.status
-    ? explainStatus(response.status, response.type, stream, error)
-    : ((await explainUnreachable(stream.url, stream.tlsInsecure, signal)) ??
-      "closes the connection without a response: check that host, port and path are those of the camera's video")
+    ? explainResponse(response, stream, error)
+    : await explainNoResponse(stream, signal)
   return new SourceFault(`${stream.name} ${reason}`, { transient: true, cause: error })
 }
 
-function explainStatus(
-  status: number,
-  type: string | undefined,
+async function explainNoResponse({ url, tlsInsecure }: HttpStream, signal: AbortSignal): Promise<string> {
+  const unreachable = await explainUnreachable(url, tlsInsecure, signal)
+  if (unreachable) return unreachable
+  return "closes the connection without a response: check that host, port and path are those of the camera's video"
+}
+
+function explainResponse(
+  { status, type }: ResponseHead,
   { credentials }: HttpStream,
   { message }: GstError,
 ): string {
-  if (status === 401) return UNAUTHORIZED[credentials]
+  if (status === 401) return UNAUTHORIZED_REASONS[credentials]
   if (status === 403) return 'denies access: grant this user the right to view the video, or use another user'
   if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
   if (status >= 300 && status < 400)
     return 'redirects to another address, to which credentials are not sent: use the final address instead'
   if (status >= 400)
     return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
-  return `sends no video (${type ?? 'of unknown type'}): use the address of its video stream, as given in its manual`
+  return `sends no video (${type ?? 'of unknown type'}): use the address of its video stream, which is in its manual`
 }
 
-/** No picture has arrived within the time limit. */
+/** Creates the fault of a stream that has sent no picture within the time limit. */
 export function createSilenceFault(
   stream: HttpStream,
   limitMs: number,
@@ -53,7 +57,7 @@ export function createSilenceFault(
   )
 }
 
-/** A stream that was playing has failed. */
+/** Creates the fault of a stream that was interrupted while it played. */
 export function createDisconnectFault(cause: GstError, { name }: HttpStream): SourceFault {
   return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
 }

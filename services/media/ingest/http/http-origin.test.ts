@@ -42,7 +42,7 @@ describe('HTTP camera', () => {
     expect(stream.headers.get('Content-Type')).toBe('image/jpeg')
   })
 
-  it('that serves a file is played in real time, and again after it ends', async () => {
+  it('that serves a file is played in real time, and again after its end', async () => {
     const path = join(createTemporaryFolder(), 'clip.mp4')
     makeVideo(path, { frames: 30, fps: 15, fastStart: true })
     const requestedAt: number[] = []
@@ -114,7 +114,7 @@ describe('HTTP camera', () => {
     }
   }, 120_000)
 
-  it('is found when it is switched on', async () => {
+  it('connects when the camera is switched on', async () => {
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
@@ -159,11 +159,11 @@ describe('HTTP camera', () => {
     await control.apply(camera({ url: url('/') }))
     const { reason } = await control.waitForStatus(1, isLost)
     expect(reason).toBe(
-      `${url('/')} sends no video (${type}): use the address of its video stream, as given in its manual`,
+      `${url('/')} sends no video (${type}): use the address of its video stream, which is in its manual`,
     )
   })
 
-  it('is given up if it stays silent before or after its response', async () => {
+  it('counts as lost if it is silent before or after its response', async () => {
     const { url, requests } = await startHttpCamera({
       answers: {
         '/never': () => {},
@@ -186,7 +186,7 @@ describe('HTTP camera', () => {
     )
   })
 
-  it('is given up when its connection goes silent, and found again', async () => {
+  it('counts as lost when its connection goes silent, and reconnects', async () => {
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()

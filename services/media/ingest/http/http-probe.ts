@@ -7,15 +7,15 @@ import { createHttpFault, createSilenceFault } from './http-fault.ts'
 import { parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
-/** A stream over HTTP, as its first picture describes it. */
+/** Properties of a stream over HTTP, determined from its response headers and first picture. */
 export interface ProbedStream {
   picture: Picture
-  /** Without an end. Otherwise it is a file, which must be paced. */
+  /** False for a file, which is played in real time although it could be read faster. */
   live: boolean
   timeline: Origin['timeline']
 }
 
-/** Only `jpegparse` reads the size of a JPEG; `parsebin` does not. */
+/** The probing pipeline, whose appsink `first` gets the first picture. JPEGs pass through `jpegparse`, because `parsebin` does not determine their size. */
 const LAUNCH = [
   'souphttpsrc name=origin ! parsebin name=parsed',
   `parsed. ! capsfilter caps="${ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')}" ! funnel name=video`,
@@ -24,8 +24,8 @@ const LAUNCH = [
 ].join(' ')
 
 /**
- * Receives the first picture and disconnects. A server may send any kind of stream, at any time, or an error: all that must be
- * known before a pipeline is created. Throws a `SourceFault` if no picture arrives.
+ * Connects to a server, receives the first picture and disconnects. The playback pipeline depends on the format and on whether the
+ * stream is live, which are unknown before. Throws a `SourceFault` if no picture arrives within `timeoutMs`.
  */
 export async function probeHttp(
   stream: HttpStream,
@@ -33,8 +33,9 @@ export async function probeHttp(
   { clock, signal }: OpenContext,
 ): Promise<ProbedStream> {
   const probed = Promise.withResolvers<ProbedStream>()
-  const done = new AbortController()
+  const finished = new AbortController()
   let response: ResponseHead | undefined
+
   const pipeline = new Pipeline(LAUNCH, message => {
     if (message.type === 'element') response = parseResponse(message, clock) ?? response
     else if (message.type === 'error') probed.reject(message.error)
@@ -50,24 +51,31 @@ export async function probeHttp(
   try {
     stream.configure(pipeline, true)
     pipeline.samples('first', { queue: 1, full: 'drop-newest' }, onSample)
-    clock.sleep(timeoutMs, AbortSignal.any([signal, done.signal])).then(
+
+    clock.sleep(timeoutMs, AbortSignal.any([signal, finished.signal])).then(
       () => probed.reject(createSilenceFault(stream, timeoutMs, response)),
       () => probed.reject(new Error('the source was stopped')),
     )
+
     pipeline.setState('playing').catch(probed.reject)
     return await probed.promise
   } catch (error) {
-    throw isGstError(error) ? await createHttpFault(error, stream, response, signal) : error
+    if (isGstError(error)) throw await createHttpFault(error, stream, response, signal)
+    throw error
   } finally {
-    done.abort()
+    finished.abort()
     await pipeline.dispose()
   }
 }
 
+/**
+ * Determines how a stream is played. `begins` is the time of its first picture in 90 kHz ticks. A server that sends the wall
+ * clock of its pictures is another Eyrie appliance.
+ */
 function describeStream(picture: Picture, begins: number, response: ResponseHead | undefined): ProbedStream {
   if (response?.anchorUs !== undefined)
     return { picture, live: true, timeline: { begins, anchorUs: response.anchorUs } }
-  // JPEGs without timestamps are stamped on arrival, in the next session as well.
+  // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew with each connection.
   if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }
   return { picture, live: !response?.hasLength, timeline: { begins, anchorUs: undefined } }
 }

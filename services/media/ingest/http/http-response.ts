@@ -1,19 +1,20 @@
 import type { Message } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { ticksToUs } from '../../runtime/stream-time.ts'
 
-/** The parts of an HTTP response's status and headers that describe the video. */
+/** Status of an HTTP response, and the headers that describe its video. */
 export interface ResponseHead {
-  /** 0 if there was no response. */
+  /** HTTP status code; 0 without a response. */
   status: number
   /** Media type without parameters. */
   type: string | undefined
-  /** The response has a `Content-Length`, so that the video is a file. */
+  /** Whether the response has a `Content-Length`: if so, the video is a file. */
   hasLength: boolean
-  /** Wall clock, in µs since 1970, at pts 0 of a stream from another instance. */
+  /** Wall clock at pts 0, in µs since 1970. Only known for the live view of another Eyrie appliance, from its header `X-Pts`. */
   anchorUs: number | undefined
 }
 
-/** Returns undefined for other element messages. */
+/** Parses the message by which `souphttpsrc` reports a response; undefined for other messages. */
 export function parseResponse(
   message: Extract<Message, { type: 'element' }>,
   clock: Clock,
@@ -22,15 +23,19 @@ export function parseResponse(
   const { 'http-status-code': status, 'response-headers': headers } = message.fields
   // GStreamer serializes the nested structure as an escaped string.
   const text = String(headers).replaceAll('\\', '')
-  const header = (name: string) =>
-    new RegExp(`[ ,]${name}=\\(string\\)"?([^";,]+)`, 'i').exec(text)?.[1]?.trim()
-  const newestPts = Number(header('x-pts') ?? Number.NaN)
+  const newestPts = Number(findHeader(text, 'x-pts') ?? Number.NaN)
+  const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(newestPts))
+
   return {
     status: Number(status),
-    type: header('content-type')?.toLowerCase(),
-    hasLength: header('content-length') !== undefined,
-    anchorUs: Number.isFinite(newestPts)
-      ? Math.round(clock.wall() * 1000 - (newestPts * 100) / 9)
-      : undefined,
+    type: findHeader(text, 'content-type')?.toLowerCase(),
+    hasLength: findHeader(text, 'content-length') !== undefined,
+    anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
   }
+}
+
+/** Returns the value of a header, without parameters, from a structure such as `x, Content-Type=(string)"video/mp4;a=b"`. */
+function findHeader(structure: string, name: string): string | undefined {
+  const match = new RegExp(`[ ,]${name}=\\(string\\)"?([^";,]+)`, 'i').exec(structure)
+  return match?.[1]?.trim()
 }

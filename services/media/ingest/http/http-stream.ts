@@ -3,15 +3,15 @@ import type { Pipeline } from '../../node-gst/index.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials } from '../origin/url-credentials.ts'
 
-/** A stream over HTTP, and how to request it. */
+/** The address and request settings of a stream over HTTP. */
 export interface HttpStream {
   /** The address without credentials and query parameters. */
   name: string
   url: URL
-  /** The kind of credentials sent. With credentials, which are for one host only, redirects are not followed. */
+  /** Kind of credentials in the request. With credentials, redirects are not followed, because they may lead to another host. */
   credentials: 'token' | 'password' | 'none'
   tlsInsecure: boolean
-  /** Configures `souphttpsrc name=origin`. `live`: pictures without timestamps are stamped on arrival. */
+  /** Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps are stamped on arrival. */
   configure(pipeline: Pipeline, live: boolean): void
 }
 
@@ -22,9 +22,10 @@ export function parseHttpStream(address: AddressObject): HttpStream {
     throw new SourceFault('invalid HTTP address: use http://host/path or https://host/path', {
       transient: false,
     })
+
   const { username, password } = extractCredentials(url, address)
   const { token } = address
-  const credentials = token ? 'token' : username ? 'password' : 'none'
+  const credentials = getKind({ token, username })
   const tlsInsecure = address.tls_insecure ?? false
 
   return {
@@ -43,10 +44,22 @@ export function parseHttpStream(address: AddressObject): HttpStream {
       set('user-agent', 'Eyrie')
       set('ssl-strict', !tlsInsecure)
       set('automatic-redirect', credentials === 'none')
+
       if (username) set('user-id', username)
       if (password) set('user-pw', password)
-      if (token)
-        set('extra-headers', `headers,Authorization=(string)"Bearer ${token.replace(/["\\]/g, '\\$&')}"`)
+      if (token) set('extra-headers', createAuthorizationHeader(token))
     },
   }
+}
+
+/** Returns the kind of credentials in an address. A token takes precedence over a password. */
+function getKind({ token, username }: Pick<AddressObject, 'token' | 'username'>): HttpStream['credentials'] {
+  if (token) return 'token'
+  return username ? 'password' : 'none'
+}
+
+/** Returns the header as a serialized GStreamer structure, in which quotes and backslashes are escaped. */
+function createAuthorizationHeader(token: string): string {
+  const escapedToken = token.replace(/["\\]/g, '\\$&')
+  return `headers,Authorization=(string)"Bearer ${escapedToken}"`
 }

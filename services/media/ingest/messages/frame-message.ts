@@ -1,6 +1,6 @@
 import { type MessageFormat, type MessageHeader, messageHeader } from '@eyrie/contract/zmq-messages'
 
-/** The picture of a message. Its size is that of the payload, which may differ from the header's. */
+/** The picture in the payload of a message. Its size may differ from the size in the header. */
 export interface MessagePicture {
   format: NonNullable<MessageFormat>
   width: number
@@ -8,6 +8,7 @@ export interface MessagePicture {
   data: Uint8Array
 }
 
+/** A message that another program or pipeline sends over ZeroMQ: the analysis results of a frame, and optionally its picture. */
 export interface FrameMessage {
   topic: string
   header: MessageHeader
@@ -18,15 +19,19 @@ const MAX_TOPIC_BYTES = 255
 const MAX_HEADER_BYTES = 4 << 20
 const BYTES_PER_PIXEL = { RGB: 3, BGR: 3, GRAY8: 1 } as const
 
-/** Parses `[topic, header, payload]`, which may come from any program. Throws an Error that explains what is invalid. */
+/**
+ * Parses the parts of a ZeroMQ message: topic, header (JSON) and payload. The sender is untrusted. Throws an `Error` whose message
+ * continues a sentence about the message ("it has 2 parts …").
+ */
 export function parseFrameMessage(parts: readonly Uint8Array[]): FrameMessage {
   const [topic, header, payload] = parts
   if (parts.length !== 3 || !topic || !header || !payload)
     throw new Error(`it has ${parts.length} parts instead of topic, header and payload`)
   if (topic.length > MAX_TOPIC_BYTES || header.length > MAX_HEADER_BYTES)
     throw new Error('its topic or header is too long')
-  const parsed = parseHeader(header)
-  return { topic: Buffer.from(topic).toString(), header: parsed, picture: parsePicture(parsed, payload) }
+  const parsedHeader = parseHeader(header)
+  const picture = parsePicture(parsedHeader, payload)
+  return { topic: Buffer.from(topic).toString(), header: parsedHeader, picture }
 }
 
 function parseHeader(bytes: Uint8Array): MessageHeader {
@@ -49,15 +54,16 @@ function parsePicture(
   if (data.length === 0) return undefined
   if (!format) throw new Error('its header does not specify the format of the payload')
   if (format === 'JPEG') return { format, data, ...parseJpegSize(data) }
-  const bytes = width * height * BYTES_PER_PIXEL[format]
-  if (data.length !== bytes)
-    throw new Error(
-      `its payload has ${data.length} bytes instead of ${bytes} for ${width}x${height} ${format}`,
-    )
-  return { format, width, height, data: alignRows(data, width * BYTES_PER_PIXEL[format], height) }
+  const rowBytes = width * BYTES_PER_PIXEL[format]
+  const expectedBytes = rowBytes * height
+  if (data.length !== expectedBytes) {
+    const shape = `${width}x${height} ${format}`
+    throw new Error(`its payload has ${data.length} bytes instead of ${expectedBytes} for ${shape}`)
+  }
+  return { format, width, height, data: alignRows(data, rowBytes, height) }
 }
 
-/** GStreamer requires rows to begin at multiples of four bytes. */
+/** Pads each row to a multiple of four bytes, as GStreamer requires. */
 function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array {
   const stride = Math.ceil(rowBytes / 4) * 4
   if (stride === rowBytes) return data
@@ -68,17 +74,17 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
 }
 
 const START_OF_IMAGE = 0xffd8
-/** Markers in the range of frame headers that are none: DHT, JPG and DAC. */
-const NO_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
+/** The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but are not frame headers. */
+const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
 
-/** Reads the size from the frame header (ITU-T T.81, section B.2.2). */
+/** Reads the size of a JPEG from its frame header (ITU-T T.81, section B.2.2). */
 function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   const jpeg = new DataView(data.buffer, data.byteOffset, data.byteLength)
   if (data.length > 4 && jpeg.getUint16(0) === START_OF_IMAGE) {
     let offset = 2
     while (offset + 9 <= data.length && data[offset] === 0xff) {
       const marker = data[offset + 1]!
-      const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NO_FRAME_MARKERS.includes(marker)
+      const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NON_FRAME_MARKERS.includes(marker)
       const height = jpeg.getUint16(offset + 5)
       const width = jpeg.getUint16(offset + 7)
       if (isFrameHeader && width > 0 && height > 0) return { width, height }

@@ -2,11 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Decoding } from '../../decode/decoding.ts'
 import { isAuxiliary } from '../../gstreamer/auxiliary-elements.ts'
 import { Pipeline } from '../../node-gst/index.ts'
+import { ticksToNs } from '../../runtime/stream-time.ts'
 import type { FrameMessage, MessagePicture } from './frame-message.ts'
 
-/** Writes the pictures of messages into the views that readers requested. */
+/**
+ * Passes the pictures of messages, which other programs send, to a GStreamer pipeline that scales them to the sizes and formats
+ * (views) that readers have requested.
+ */
 export interface MessagePictures {
-  /** Resolves once the picture is queued. */
+  /** Queues the picture of a message, or a placeholder if the message has no picture. */
   push(message: FrameMessage, time: PictureTime): Promise<void>
   stop(): Promise<void>
 }
@@ -18,16 +22,16 @@ interface PictureTime {
   timeUs: number
 }
 
-/** What the pipeline depends on: it is recreated when one of these changes. */
+/** The properties of a picture that the pipeline depends on. The pipeline is recreated when they change. */
 interface PictureShape {
   format: MessagePicture['format']
   width: number
   height: number
-  /** Size to report for the source. */
+  /** Size of the source's pictures to report. */
   sourceSize: { width: number; height: number }
 }
 
-/** Placeholder for a frame without a picture, which only the minimal view shows. */
+/** Replaces the picture of a frame without one. Only readers that need no picture get such frames. */
 const PLACEHOLDER: MessagePicture = {
   format: 'GRAY8',
   width: 16,
@@ -37,15 +41,18 @@ const PLACEHOLDER: MessagePicture = {
 
 export interface MessagePicturesOptions {
   decoding: Decoding
-  /** A complete picture could not be decoded or written into a view. */
+  /** Called when a picture cannot be decoded or scaled. */
   onError(reason: string): void
 }
 
 export function createMessagePictures({ decoding, onError }: MessagePicturesOptions): MessagePictures {
+  /** The pipeline for pictures of one shape, and the stream time of its first picture. */
   let session: { pipeline: Pipeline; shape: PictureShape; beginPts: number } | undefined
 
+  /** Replaces the pipeline by one for pictures of this shape. */
   async function begin(shape: PictureShape, { pts, timeUs }: PictureTime) {
     await end()
+
     const pipeline = new Pipeline(buildLaunch(shape), message => {
       if (message.type !== 'error') return
       if (isAuxiliary(message.error)) return decoding.onAuxiliaryFailure(message.error)
@@ -53,6 +60,7 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
       void end()
     })
     session = { pipeline, shape, beginPts: pts }
+
     const isJpeg = shape.format === 'JPEG'
     try {
       pipeline.setTimeline({ ptsOffset: pts, timeAnchorUs: timeUs })
@@ -74,6 +82,7 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
     const pipeline = session?.pipeline
     session = undefined
     if (!pipeline) return
+
     await decoding.detach()
     await pipeline.dispose()
   }
@@ -81,10 +90,11 @@ export function createMessagePictures({ decoding, onError }: MessagePicturesOpti
   return {
     async push({ picture, header }, time) {
       const { data, format, width, height } = picture ?? PLACEHOLDER
-      // Readers of the minimal view need the size of the source's pictures, not of the placeholder.
+      // Without a picture, the header has the size of the source's pictures.
       const sourceSize = picture ? { width, height } : { width: header.width, height: header.height }
       const shape: PictureShape = { format, width, height, sourceSize }
       if (!isDeepStrictEqual(session?.shape, shape)) await begin(shape, time)
+
       session?.pipeline.push('origin', data, { ptsNs: ticksToNs(time.pts - session.beginPts) })
     },
     stop: end,
@@ -97,5 +107,3 @@ function buildLaunch({ format, width, height }: PictureShape): string {
   const source = 'appsrc name=origin format=time is-live=true max-buffers=8 max-bytes=0 leaky-type=downstream'
   return `${source} caps="${caps}" ! tee name=packets allow-not-linked=true`
 }
-
-const ticksToNs = (ticks: number) => Math.round((ticks * 100_000) / 9)

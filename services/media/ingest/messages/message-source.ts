@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { minimalView, type SourceStatus, type ViewSpec } from '@eyrie/contract'
+import { MINIMAL_VIEW, type SourceStatus, type ViewSpec } from '@eyrie/contract'
 import {
   type MessageAddress,
   parseInternalSourceAddress,
@@ -10,7 +10,7 @@ import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
 import { createDecoding } from '../../decode/decoding.ts'
 import type { MessageListener, Source, SourceOptions } from '../../sources/source.ts'
-import { initialState, type LifecycleEvent, transition } from '../../sources/source-lifecycle.ts'
+import { INITIAL_STATE, type LifecycleEvent, transition } from '../../sources/source-lifecycle.ts'
 import { createSourceVariants } from '../../transcode/source-variants.ts'
 import { type FrameMessage, parseFrameMessage } from './frame-message.ts'
 import { createMessagePictures } from './message-pictures.ts'
@@ -18,21 +18,25 @@ import { createMessageTimeline } from './message-timeline.ts'
 import { createTopicFilter } from './topic-filter.ts'
 
 export interface MessageSourceOptions extends SourceOptions {
-  /** Folder of the sockets that internal addresses refer to. */
+  /** Folder with the sockets of internal addresses, which connect pipelines on this appliance. */
   ringFolder: string
   listener: MessageListener
 }
 
+/** How often the source checks whether its sender is silent. */
 const CHECK_INTERVAL_MS = 1000
 const MAX_SILENCE_MS = 5000
-/** Older problems are no longer reported. */
+/** Time for which rejected messages and other topics are reported. */
 const PROBLEM_MEMORY_MS = 60_000
 const MAX_QUEUED_MESSAGES = 32
 const MAX_MESSAGE_BYTES = 64 << 20
-/** After this many consecutive messages without a picture, the sender is considered to send none. */
+/** Number of consecutive messages without a picture after which the sender is assumed to send no pictures. */
 const MAX_MISSING_PICTURES = 10
 
-/** A source of frames, detections or both that another pipeline or program sends over ZeroMQ. */
+/**
+ * Creates a source that receives messages over ZeroMQ from another pipeline or program. A message has the objects and events that
+ * were detected in a frame, and optionally the picture.
+ */
 export function createMessageSource(options: MessageSourceOptions): Source {
   const { identity, epoch, clock, log, encoders, listener } = options
   const { id, pacing } = identity
@@ -41,32 +45,30 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
   const pictures = createMessagePictures({ decoding, onError: reason => reject(new Error(reason)) })
+
   const presence = createPicturePresence()
   const timeline = createMessageTimeline(clock.now, options.beginPts)
   const filter = createTopicFilter({ prefix: topic, now: clock.now, memoryMs: PROBLEM_MEMORY_MS })
-  const rejected = {
-    counts: new RecentCounter(clock.now, PROBLEM_MEMORY_MS),
-    lastReason: undefined as string | undefined,
-  }
-  const received = { packets: 0, lastAt: undefined as number | undefined }
+  const rejections = createRejectionCounter(clock.now)
+  let packetCount = 0
+  /** Monotonic time of the last message, in ms. */
+  let lastReceivedAt: number | undefined
+
+  const socket = createSocket()
   const stopping = new AbortController()
-  const socket = new Subscriber({
-    receiveHighWaterMark: MAX_QUEUED_MESSAGES,
-    maxMessageSize: MAX_MESSAGE_BYTES,
-    reconnectInterval: 100,
-    reconnectMaxInterval: 2000,
-    linger: 0,
-  })
   let status: SourceStatus = { id, state: 'connecting', reason: `${name} has sent nothing yet` }
-  let lifecycle = initialState
+  let lifecycle = INITIAL_STATE
   let request: { views: Record<string, ViewSpec>; rate: number | undefined } = { views: {}, rate: undefined }
 
   const tasks = Promise.all([readMessages(), watchSilence()])
 
   async function readMessages() {
-    while (!stopping.signal.aborted && !(await openSocket()))
-      await clock.sleep((lifecycle.nextAttemptAt ?? 0) - clock.now(), stopping.signal).catch(() => {})
+    while (!stopping.signal.aborted && !(await openSocket())) {
+      const waitMs = (lifecycle.nextAttemptAt ?? 0) - clock.now()
+      await clock.sleep(waitMs, stopping.signal).catch(() => {})
+    }
     if (stopping.signal.aborted) return
+
     for await (const parts of socket) {
       if (stopping.signal.aborted) return
       try {
@@ -77,6 +79,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     }
   }
 
+  /** Connects or binds the socket. Returns whether this succeeded. */
   async function openSocket(): Promise<boolean> {
     socket.subscribe(topic)
     try {
@@ -90,51 +93,55 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     }
   }
 
+  /** Passes the contents of a message on: findings to the listener, and the picture to the decoder. */
   async function accept(message: FrameMessage) {
     const { header, picture } = message
     if (!filter.accepts(message.topic)) return
-    received.packets++
-    received.lastAt = clock.now()
+    packetCount++
+    lastReceivedAt = clock.now()
     const { pts, discontinuity } = timeline.next(header.pts)
     const timeUs = Date.parse(header.time) * 1000
-    if (presence.update(picture !== undefined)) await applyRequest()
+
+    const hasPresenceChanged = presence.update(picture !== undefined)
+    if (hasPresenceChanged) await applyRequest()
+
     const { width, height } = picture ?? header
-    if (picture) variants.setCodec(picture.format.toLowerCase())
-    updateStatus({ width, height, codec: picture?.format.toLowerCase(), clock: { source: 'sender' } })
+    const codec = picture?.format.toLowerCase()
+    if (codec) variants.setCodec(codec)
+    updateStatus({ width, height, codec, clock: { source: 'sender' } })
     dispatch({ type: 'data' })
     dispatch({ type: 'degraded', reason: findProblem() })
+
     const { objects, events } = header
     const isCut = discontinuity || header.discontinuity === true
     listener.onFindings({ pts, time: timeUs, objects, events, discontinuity: isCut })
-    if (decoding.hasReaders() && (picture || !presence.isPresent()))
-      await pictures.push(message, { pts, timeUs })
+
+    // A sender that usually sends pictures may omit one. Its frame is skipped.
+    const isSkipped = !picture && presence.isPresent()
+    if (decoding.hasReaders() && !isSkipped) await pictures.push(message, { pts, timeUs })
   }
 
-  /** Creates the views that are possible. Without pictures, only the minimal view is. */
+  /** Creates the requested views. Without pictures from the sender, only the minimal view is possible. */
   async function applyRequest() {
     const { views, rate } = request
-    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, minimalView)
+    const isPossible = (spec: ViewSpec) => presence.isPresent() || isDeepStrictEqual(spec, MINIMAL_VIEW)
     const possible = Object.entries(views).filter(([, spec]) => isPossible(spec))
     const impossible = Object.keys(views).filter(key => !isPossible(views[key]!))
+
     await decoding.setViews(Object.fromEntries(possible), rate)
     for (const key of impossible)
       listener.onViewFailed(key, `${name} sends no pictures: set payload=jpeg on its sink`)
   }
 
-  function reject(error: Error) {
-    if (rejected.counts.recent === 0)
-      log.warn({ source: id, address: name, reason: error.message }, 'failed to read message')
-    rejected.counts.add()
-    rejected.lastReason = error.message
+  /** Counts a message that could not be read. Logs only the first one, because the others usually have the same problem. */
+  function reject({ message: reason }: Error) {
+    if (rejections.recentCount() === 0)
+      log.warn({ source: id, address: name, reason }, 'failed to read message')
+    rejections.add(reason)
   }
 
   function findProblem(): string | undefined {
-    const { recent } = rejected.counts
-    if (recent > 0) return `${recent} messages could not be read; the last one because ${rejected.lastReason}`
-    const others = filter.otherTopics()
-    return others.length > 0
-      ? `other topics are also sent (${others.join(', ')}): select one with ?topic=, or add a source for each`
-      : undefined
+    return rejections.describe() ?? describeOtherTopics(filter.otherTopics())
   }
 
   async function watchSilence() {
@@ -146,16 +153,18 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 
   function checkSilence() {
-    if (received.lastAt === undefined) {
-      if (rejected.lastReason)
+    if (lastReceivedAt === undefined) {
+      if (rejections.hasAny())
         updateStatus({ reason: findProblem() ?? `${name} has sent only unreadable messages` })
       return
     }
-    if (clock.now() - received.lastAt < MAX_SILENCE_MS) return
+    if (clock.now() - lastReceivedAt < MAX_SILENCE_MS) return
+
     filter.reset()
     const silence = `${name} has sent nothing for ${MAX_SILENCE_MS / 1000} s: check that its sender runs`
     const reason = findProblem() ?? silence
     if (lifecycle.state !== 'running') return updateStatus({ reason })
+
     dispatch({ type: 'lost', reason, transient: true })
     // ZeroMQ reconnects by itself.
     dispatch({ type: 'attempt' })
@@ -170,6 +179,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   function updateStatus(change: Partial<SourceStatus>) {
     const next = { ...status, ...change }
     if (isDeepStrictEqual(next, status)) return
+
     if (next.state !== status.state)
       log.info({ source: id, state: next.state, reason: next.reason }, 'source state changed')
     status = next
@@ -188,7 +198,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     grant: decoding.grant,
     rings: decoding.rings,
     addFrameReader: decoding.addReader,
-    stats: () => ({ ...decoding.stats(), packets: received.packets }),
+    stats: () => ({ ...decoding.stats(), packets: packetCount }),
     endPts: timeline.endPts,
     async stop() {
       stopping.abort()
@@ -202,22 +212,58 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   }
 }
 
-/** Tracks whether a sender sends pictures at all. A few messages without pictures have no effect. */
+function createSocket(): Subscriber {
+  return new Subscriber({
+    receiveHighWaterMark: MAX_QUEUED_MESSAGES,
+    maxMessageSize: MAX_MESSAGE_BYTES,
+    reconnectInterval: 100,
+    reconnectMaxInterval: 2000,
+    linger: 0,
+  })
+}
+
+/** Counts the messages that could not be read. `now` returns monotonic time in ms. */
+function createRejectionCounter(now: () => number) {
+  const counter = new RecentCounter(now, PROBLEM_MEMORY_MS)
+  let lastReason: string | undefined
+  return {
+    add(reason: string) {
+      counter.add()
+      lastReason = reason
+    },
+    hasAny: () => lastReason !== undefined,
+    recentCount: () => counter.recent,
+    /** Describes the recently rejected messages; undefined if there are none. */
+    describe(): string | undefined {
+      const { recent } = counter
+      if (recent === 0) return undefined
+      return `${recent} messages could not be read; the last one because ${lastReason}`
+    },
+  }
+}
+
+function describeOtherTopics(topics: readonly string[]): string | undefined {
+  if (topics.length === 0) return undefined
+  return `other topics are also sent (${topics.join(', ')}): select one with ?topic=, or add a source for each`
+}
+
+/** Tracks whether a sender sends pictures at all. A few messages without a picture do not change the result. */
 function createPicturePresence() {
-  let missing = 0
+  let missingCount = 0
   let isPresent = true
   return {
     isPresent: () => isPresent,
-    /** Returns whether `isPresent` has changed with this message. */
+    /** Records whether a message had a picture. Returns whether `isPresent` has changed. */
     update(hasPicture: boolean): boolean {
-      missing = hasPicture ? 0 : missing + 1
+      missingCount = hasPicture ? 0 : missingCount + 1
       const wasPresent = isPresent
-      isPresent = hasPicture || (isPresent && missing < MAX_MISSING_PICTURES)
+      isPresent = hasPicture || (isPresent && missingCount < MAX_MISSING_PICTURES)
       return isPresent !== wasPresent
     },
   }
 }
 
+/** Returns the ZeroMQ endpoint of an address, whether to bind or connect to it, and the topic to subscribe to. */
 function resolveEndpoint({ identity, ringFolder }: Pick<MessageSourceOptions, 'identity' | 'ringFolder'>) {
   const { url } = identity.address
   if (identity.type === 'zmqinternal') {

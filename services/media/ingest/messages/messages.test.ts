@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { minimalView } from '@eyrie/contract/view'
+import { MINIMAL_VIEW } from '@eyrie/contract/view'
 import { describe, expect, it } from 'vitest'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
 import {
@@ -105,7 +105,7 @@ describe('message source', () => {
     const endpoint = endpointIn(createTemporaryFolder())
     const media = await serveMedia()
     const control = await media.connectControl()
-    const views = { grey, tick: minimalView }
+    const views = { grey, tick: MINIMAL_VIEW }
     await control.apply(createDesiredSource({ id: 1, type: 'zmq', url: endpoint, views }))
     await startPublisher(endpoint, seq => ({
       header: createMessageHeader(seq, { width: 1920, height: 1080, objects: [person] }),

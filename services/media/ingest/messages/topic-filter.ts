@@ -1,15 +1,18 @@
-/** Selects one of a sender's topics: a source is one channel, even if the subscription matches several topics. */
+/**
+ * Selects one of a sender's topics. A ZeroMQ subscription matches all topics with a prefix, but a source shows one stream only, so
+ * the filter follows the first topic received.
+ */
 export interface TopicFilter {
-  /** Whether a message with this topic belongs to the source. */
+  /** Returns whether a message with this topic belongs to the source. */
   accepts(topic: string): boolean
-  /** Returns the other topics that were recently received. */
+  /** Returns the topics that were recently received and not accepted. */
   otherTopics(): string[]
-  /** Follows the next topic that is received, for example after the sender fell silent. */
+  /** Makes the filter follow the next topic received, for example because the sender has been silent. */
   reset(): void
 }
 
 export interface TopicFilterOptions {
-  /** Prefix of the topic, as in a ZeroMQ subscription. A topic that is equal to the prefix takes precedence. */
+  /** Prefix of the subscription. A topic equal to the prefix takes precedence over the topic that is being followed. */
   prefix: string
   /** Returns monotonic time in ms. */
   now: () => number
@@ -21,11 +24,13 @@ const MAX_OTHER_TOPICS = 5
 
 export function createTopicFilter({ prefix, now, memoryMs }: TopicFilterOptions): TopicFilter {
   let followed: string | undefined
-  /** When each of the other topics was last received. */
+  /** Time at which each of the other topics was last received. */
   const lastReceived = new Map<string, number>()
 
   function otherTopics() {
-    for (const [topic, at] of lastReceived) if (now() - at >= memoryMs) lastReceived.delete(topic)
+    for (const [topic, receivedAt] of lastReceived) {
+      if (now() - receivedAt >= memoryMs) lastReceived.delete(topic)
+    }
     return [...lastReceived.keys()]
   }
 

@@ -3,39 +3,42 @@ import type { GstError, Pipeline } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SourceFault } from './source-fault.ts'
 
-/** Where packets come from: a camera, a file or a server. */
+/**
+ * An address that has been opened: a camera, a file or a server that sends packets. An origin describes the GStreamer elements
+ * that receive the packets.
+ */
 export interface Origin {
   /** The address without credentials. */
   name: string
   /**
-   * Launch strings up to the coded video, one per form: H.264, H.265, or any video, parsed. The first element is named
-   * `origin`. They contain neither addresses nor secrets.
+   * GStreamer launch strings of the elements that provide the coded video: only H.264, only H.265, or any video. The first element
+   * is named `origin`. Addresses and secrets are set by `configure` instead, because launch strings appear in logs.
    */
   elements: { h264: string; h265?: string; any: string }
-  /** Launch string of the elements that receive the sound, if the origin may have any. */
+  /** Launch string of the elements that receive the sound; undefined if the origin cannot have sound. */
   sound?: string
-  /** Sets the properties that must not appear in a launch string. */
+  /** Sets the properties that must not appear in a launch string, such as passwords. */
   configure(pipeline: Pipeline): void
-  /** The picture, if it is known before playback. */
+  /** Format of the picture; undefined if it becomes known only during playback. */
   picture: Picture | undefined
-  /** Frames arrive in real time, so that no pacing is needed. */
+  /** Whether packets arrive in real time. Others, such as those of a file, are delayed until they are due. */
   live: boolean
   /**
-   * For an origin whose own time does not begin at 0: `begins` is the running time of its first picture in 90 kHz ticks, and
-   * `anchorUs` the wall clock at running time 0, in µs since 1970, if known.
+   * Set if the timestamps of the origin do not begin at 0. `begins` is the running time of the first picture, in 90 kHz ticks;
+   * `anchorUs` is the wall clock at running time 0, in µs since 1970, if known.
    */
   timeline?: { begins: number; anchorUs: number | undefined } | undefined
-  /** Packets arrive over RTP, so that RTP statistics are available. */
+  /** Whether packets arrive over RTP, so that RTP statistics are available. */
   rtp?: boolean
-  /** After this long without a packet the origin counts as lost. */
+  /** Time without a packet after which the origin counts as lost; undefined if it may be silent. */
   silenceMs: number | undefined
-  /** Whether an error means that the origin has no H.264, but may have other video. */
+  /** Returns whether an error means that the origin has no H.264, but may have other video. */
   hasNoH264?(error: GstError): boolean
   /** Explains an error of the origin's elements to the user. */
   fault(error: GstError): SourceFault | Promise<SourceFault>
 }
 
-/** What opening an origin requires. */
+/** Dependencies of the functions that open an origin. */
 export interface OpenContext {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]

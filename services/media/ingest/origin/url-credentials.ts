@@ -1,6 +1,8 @@
 import type { AddressObject } from '@eyrie/contract'
 
-/** Returns the user name and password of an address, or empty strings, and removes them from the URL. */
+/**
+ * Removes the user name and password from a URL and returns them, or empty strings. The address's own fields take precedence.
+ */
 export function extractCredentials(
   url: URL,
   { username, password }: Pick<AddressObject, 'username' | 'password'>,
@@ -14,11 +16,12 @@ export function extractCredentials(
   return credentials
 }
 
-/** Tolerates a literal % in a password, which should have been written as %25. */
+/** Decodes percent-encoding, but tolerates a literal % in a password, which should have been written as %25. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
+    // Decode only the ASCII characters. Other bytes may be part of an incomplete character.
     return text.replace(/%[0-9a-f]{2}/gi, escaped => {
       const byte = Number.parseInt(escaped.slice(1), 16)
       return byte < 0x80 ? String.fromCharCode(byte) : escaped
@@ -26,7 +29,7 @@ function decode(text: string): string {
   }
 }
 
-/** Returns an address for display: without user name, password and query parameters, which may contain secrets. */
+/** Returns an address for logs and messages, without user name, password and query parameters, which may contain secrets. */
 export function stripCredentials(address: string): string {
   const stripped = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
   return /^(rtsp|http)s?:/i.test(stripped) ? stripped.replace(/\?.*/, '') : stripped

@@ -6,13 +6,13 @@ const WIDTH = 1280
 const HEIGHT = 720
 const FPS = 25
 
-/** Low-latency encoders for test pictures, best first, with a keyframe every two seconds. */
+/** Encoders for test pictures with low latency and a keyframe every two seconds. */
 const ENCODERS = {
   x264enc: `x264enc tune=zerolatency speed-preset=ultrafast key-int-max=${2 * FPS}`,
   openh264enc: `openh264enc gop-size=${2 * FPS}`,
 }
 
-/** Opens `test://<pattern>`, one of the patterns of `videotestsrc`, such as smpte, ball or snow. */
+/** Opens a test picture at `test://<pattern>`, where the pattern is one of `videotestsrc`, such as smpte, ball or snow. */
 export function openPattern(url: string): Origin {
   const pattern = url.replace(/^test:\/*/, '') || 'smpte'
   const encoder = hasElement('x264enc') ? ENCODERS.x264enc : ENCODERS.openh264enc

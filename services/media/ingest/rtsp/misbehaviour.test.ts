@@ -67,7 +67,7 @@ const everySecondPacket = (tamper: Tamper): Tamper => {
 }
 
 describe('RTSP camera that misbehaves', () => {
-  it('is given up when its connections hang half-open, and found again', async () => {
+  it('counts as lost when its connections hang half-open, and reconnects', async () => {
     const { clock, control, proxy } = await connectThroughProxy()
     proxy.hang()
     const framesBefore = control.messages.filter(isFrame).length
@@ -86,7 +86,7 @@ describe('RTSP camera that misbehaves', () => {
     expectIncreasingTime(control)
   }, 90_000)
 
-  it('is found again after it closes a connection in the middle of a packet', async () => {
+  it('reconnects after it closes a connection in the middle of a packet', async () => {
     const { clock, control, proxy } = await connectThroughProxy()
     proxy.cut()
     await control.waitForStatus(1, isLost)

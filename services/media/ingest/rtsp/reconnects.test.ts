@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
 import { startTamperingProxy } from '../../../../test/fixtures/cameras/tampering-proxy.ts'
-import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
+import { type AdjustableClock, createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
 import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 
@@ -12,7 +12,8 @@ const LONG = Boolean(process.env.EYRIE_LONG)
 const RECONNECTS = LONG ? 1000 : 100
 /** By then, everything that is created once exists, such as thread pools. */
 const WARM_UP = LONG ? 200 : 30
-const MAX_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 15_000
+const HOUR_MS = 3_600_000
 const MIB = 1 << 20
 /** Memory retained by allocators: 32 KiB per connection in the long form. */
 const MAX_GROWTH_MIB = 32
@@ -68,3 +69,24 @@ it(
   },
   RECONNECTS * 5_000,
 )
+
+/** A clock on which every back-off lasts an hour. */
+function withEndlessPauses(clock: AdjustableClock): AdjustableClock {
+  return { ...clock, sleep: (_, signal) => clock.sleep(HOUR_MS, signal) }
+}
+
+it('a camera that was off is connected as soon as it accepts connections, despite a long back-off', async () => {
+  const media = await serveMedia({ clock: withEndlessPauses(createAdjustableClock()) })
+  const control = await media.connectControl()
+  const { kill, port, url } = await startRtspCamera()
+  await control.apply(
+    createDesiredSource({ id: 1, type: 'video', address: { url, transport: 'tcp' }, views }),
+  )
+  await control.waitForNextMessage('frame')
+
+  await kill()
+  await control.waitForStatus(1, ({ next_try_at }) => next_try_at !== undefined)
+  const nextFrame = control.waitForNextMessage('frame', ({ discontinuity }) => discontinuity)
+  await startRtspCamera({ port })
+  await nextFrame
+}, 60_000)

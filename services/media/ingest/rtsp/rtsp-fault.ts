@@ -3,7 +3,7 @@ import type { GstError } from '../../node-gst/index.ts'
 import { explainUnreachable } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 
-/** The RTSP camera that an error came from. */
+/** The RTSP camera that has failed. */
 export interface RtspCamera {
   /** The address without credentials. */
   name: string
@@ -14,20 +14,21 @@ export interface RtspCamera {
 }
 
 const RESOURCE_ERROR = 'gst-resource-error-quark'
-// GstResourceError
+// Codes of GstResourceError.
 const NOT_FOUND = 3
 const OPEN_READ_WRITE = 7
 const READ = 9
 const NOT_AUTHORIZED = 15
 
-/** Explains a failure of `rtspsrc`. */
+/** Explains an error of `rtspsrc` to the user. */
 export async function createRtspFault(error: GstError, camera: RtspCamera): Promise<SourceFault> {
   const reason = await explain(error, camera)
   return new SourceFault(`${camera.name} ${reason}`, { transient: true, cause: error })
 }
 
 async function explain(error: GstError, { url, address, signal }: RtspCamera): Promise<string> {
-  switch (error.domain === RESOURCE_ERROR ? error.code : undefined) {
+  const resourceErrorCode = error.domain === RESOURCE_ERROR ? error.code : undefined
+  switch (resourceErrorCode) {
     case NOT_AUTHORIZED:
       return "rejects the user name or password: correct them in the source's address"
     case NOT_FOUND:
@@ -40,6 +41,7 @@ async function explain(error: GstError, { url, address, signal }: RtspCamera): P
     case READ:
       return 'disconnected or does not respond: check that the camera is on, and restart it if it hangs'
   }
+
   if (/more transport protocols/.test(error.message))
     return `does not offer the transport ${address.transport ?? 'auto'}: set transport to auto or another value`
   return `stopped: ${error.message}`

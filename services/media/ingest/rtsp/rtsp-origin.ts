@@ -6,21 +6,20 @@ import { extractCredentials, stripCredentials } from '../origin/url-credentials.
 import { DEPAYLOADER } from '../timing/rtp-statistics.ts'
 import { createRtspFault } from './rtsp-fault.ts'
 
+/** Time for which packets are buffered to compensate for variations of the network delay. */
 const LATENCY_MS = 200
+/** A camera that sends no packet for this time counts as lost. */
 const SILENCE_MS = 5_000
-/** With transport `auto`: how long UDP may stay silent before TCP is tried. */
+/** Time without packets over UDP after which transport `auto` switches to TCP. */
 const UDP_TRIAL_MS = 2_000
 /**
- * Disables the lip sync of `rtspsrc`, which shifts the timestamps of video back and forth: sound is aligned with video instead.
- * The value is the maximum shift in ns.
+ * `max-ts-offset` in ns practically disables the lip sync of `rtspsrc`, which shifts the timestamps of the video back and forth.
+ * Sound is aligned with the video by camera-lip-sync.ts instead.
  */
 const RTSPSRC = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
-/**
- * Opens an RTSP camera. The user name and password may be in the URL or in separate fields, and appear neither in names nor in
- * launch strings.
- */
+/** Opens an RTSP camera. The user name and password may be in the URL or in separate fields of the address. */
 export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
   const url = parseRtspUrl(address.url)
   const { username, password } = extractCredentials(url, address)
@@ -38,6 +37,7 @@ export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
       pipeline.set('origin', 'location', url.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
       pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
+      // Both time limits are in µs.
       pipeline.set('origin', 'timeout', UDP_TRIAL_MS * 1000)
       pipeline.set('origin', 'tcp-timeout', SILENCE_MS * 1000)
       if (username) pipeline.set('origin', 'user-id', username)

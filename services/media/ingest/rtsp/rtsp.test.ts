@@ -96,7 +96,7 @@ describe('RTSP camera', () => {
     await control.waitForStatus(1, ({ state }) => state === 'running')
   })
 
-  it('is given up after five seconds without a response', async () => {
+  it('counts as lost after five seconds without a response', async () => {
     const sockets = new Set<{ destroy(): void }>()
     const silent = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
     await once(silent, 'listening')

@@ -2,52 +2,59 @@ import type { SenderReport } from './rtp-statistics.ts'
 import { createSenderClock, type SenderClock } from './sender-clock.ts'
 
 /**
- * Determines by a camera's sender reports when pictures were captured. The camera's clock may be wrong: it is compared with
- * this machine's clock, and only differences between its times are used.
+ * Determines when pictures were captured, by a camera's RTCP sender reports. The camera's clock may be wrong, so its skew against
+ * this machine's clock is measured and subtracted.
  */
 export interface CaptureClock extends Pick<SenderClock, 'addPacket'> {
   /**
-   * Adds the newest report, which was noticed at this wall clock and arrived at most `maxDelayUs` earlier. Adding the same
-   * report again has no effect.
+   * Adds the camera's newest report. `wallUs` is the wall clock when the report was read; it arrived at most `maxDelayUs` earlier.
+   * Repeated reports are ignored.
    */
   addReport(report: SenderReport, wallUs: number, maxDelayUs?: number): void
-  /** Returns the wall clock, in µs since 1970, at running time 0; undefined until known. */
+  /** Returns this machine's wall clock at running time 0, in µs since 1970; undefined until it is known. */
   anchorUs(): number | undefined
   /** Returns how far the camera's clock is ahead, in µs; undefined before the first report. */
   skewUs(): number | undefined
 }
 
+/** Number of recent measurements of the skew to consider. */
 const MAX_SKEWS = 8
-/** A report that may have arrived earlier than this before it was noticed does not reveal the clock skew. */
+/** If the report may be older when it is read, its arrival time is too uncertain to measure the skew. */
 const MAX_REPORT_DELAY_US = 500_000
-/** A larger difference is not drift: a clock was set. */
+/** A larger change of the skew is not drift, the slow divergence of two clocks: one of the clocks has been set. */
 const MAX_DRIFT_US = 1_000_000
 
 export function createCaptureClock(): CaptureClock {
   const senderClock = createSenderClock()
   let lastReport: SenderReport | undefined
-  let skews: number[] = []
+  let recentSkewsUs: number[] = []
 
-  /** Delays make a report look less ahead than it is, so that the largest skew is the most accurate. */
-  const skewUs = () => (skews.length > 0 ? Math.max(...skews) : undefined)
+  /** A delayed report makes the skew appear smaller, so the largest value is the most accurate. */
+  const skewUs = () => (recentSkewsUs.length > 0 ? Math.max(...recentSkewsUs) : undefined)
+
+  const isRepeated = (report: SenderReport) =>
+    report.cameraUs === lastReport?.cameraUs && report.rtp === lastReport.rtp
 
   return {
     addPacket: senderClock.addPacket,
 
     addReport(report, wallUs, maxDelayUs = 0) {
-      if (report.cameraUs === lastReport?.cameraUs && report.rtp === lastReport.rtp) return
+      if (isRepeated(report)) return
       lastReport = report
       if (maxDelayUs > MAX_REPORT_DELAY_US) return
+
       senderClock.addReport(report)
-      const skew = report.cameraUs - wallUs
-      if (Math.abs(skew - (skewUs() ?? skew)) > MAX_DRIFT_US) skews = []
-      skews = [...skews, skew].slice(-MAX_SKEWS)
+      const newSkewUs = report.cameraUs - wallUs
+      const driftUs = newSkewUs - (skewUs() ?? newSkewUs)
+      if (Math.abs(driftUs) > MAX_DRIFT_US) recentSkewsUs = []
+      recentSkewsUs = [...recentSkewsUs, newSkewUs].slice(-MAX_SKEWS)
     },
 
     anchorUs() {
       const cameraUs = senderClock.anchorUs()
       const skew = skewUs()
-      return cameraUs === undefined || skew === undefined ? undefined : Math.round(cameraUs - skew)
+      if (cameraUs === undefined || skew === undefined) return undefined
+      return Math.round(cameraUs - skew)
     },
 
     skewUs,

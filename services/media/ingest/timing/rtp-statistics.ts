@@ -1,6 +1,8 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 
+// Reads what GStreamer knows about the RTP packets of a camera: loss statistics, and the clock of the camera.
+
 /** An RTCP sender report (RFC 3550, section 6.4.1). */
 export interface SenderReport {
   /** The sender's NTP timestamp in µs since 1970. A sender without the time of day may count from any moment. */
@@ -9,21 +11,22 @@ export interface SenderReport {
   rtp: number
 }
 
-/** Statistics of an RTP stream since the session began. */
+/** Reception statistics of an RTP stream since the session began. */
 export interface Reception {
-  /** Number of packets. */
+  /** Number of packets received. */
   received: number
+  /** Number of packets lost. */
   lost: number
-  /** The newest report; undefined before the first one. */
+  /** The newest sender report; undefined before the first one. */
   report: SenderReport | undefined
 }
 
-/** Name of an RTSP session's depayloader, if the codec is known in advance. */
+/** Name of the video depayloader in an RTSP pipeline, if the codec is known in advance. */
 export const DEPAYLOADER = 'depay'
 
 const SECONDS_FROM_1900_TO_1970 = 2_208_988_800
 
-/** Returns undefined while the pipeline receives no video over RTP. */
+/** Returns the statistics of a pipeline's video stream; undefined while no video arrives over RTP. */
 export function readReception(pipeline: Pipeline): Reception | undefined {
   const stats = readSenderStats(pipeline, TICKS_PER_SECOND)
   if (stats === undefined) return undefined
@@ -34,41 +37,40 @@ export function readReception(pipeline: Pipeline): Reception | undefined {
   }
 }
 
-/** Returns the newest report of the stream with this clock rate; undefined before the first one. */
+/** Returns the newest sender report of the stream with this RTP clock rate; undefined before the first report. */
 export function readReport(pipeline: Pipeline, clockRate: number): SenderReport | undefined {
   const stats = readSenderStats(pipeline, clockRate)
   return stats === undefined ? undefined : parseReport(stats)
 }
 
-/** Returns the RTP timestamp of the packet that a depayloader has received last, and its clock rate. */
+/** Returns the RTP timestamp and the clock rate of the last packet that reached a depayloader. */
 export function readNewestRtpPacket(
   pipeline: Pipeline,
   depayloader = DEPAYLOADER,
-): { rtp: number; rate: number } | undefined {
+): { rtp: number; clockRate: number } | undefined {
   const stats = readProperty(pipeline, depayloader, 'stats')
   if (stats === undefined) return undefined
   const rtp = readField(stats, 'timestamp')
-  const rate = readField(stats, 'clock_rate')
-  return rtp && rate ? { rtp: Number(rtp), rate: Number(rate) } : undefined
+  const clockRate = readField(stats, 'clock_rate')
+  return rtp && clockRate ? { rtp: Number(rtp), clockRate: Number(clockRate) } : undefined
 }
 
 /** Returns the statistics of the first sender with this clock rate, as GStreamer serializes them. */
 function readSenderStats(pipeline: Pipeline, clockRate: number): string | undefined {
+  const isSender = (stats: string) =>
+    readField(stats, 'is-sender') === 'true' && Number(readField(stats, 'clock-rate')) === clockRate
+
   for (const session of findRtpSessions(pipeline)) {
-    const stats = readProperty(pipeline, session, 'stats')
-      ?.split('application/x-rtp-source-stats')
-      .find(
-        source =>
-          readField(source, 'is-sender') === 'true' && Number(readField(source, 'clock-rate')) === clockRate,
-      )
-    if (stats) return stats
+    const sources = readProperty(pipeline, session, 'stats')?.split('application/x-rtp-source-stats')
+    const sender = sources?.find(isSender)
+    if (sender) return sender
   }
   return undefined
 }
 
 /**
- * Returns the names of the RTP session elements. GStreamer numbers them across all pipelines of the process, so that they are
- * only known from the error message for an unknown element, which lists all elements of the pipeline.
+ * Returns the names of the RTP session elements. GStreamer numbers these elements across all pipelines of the process, so their
+ * names cannot be predicted. Requesting an element that does not exist reveals them: the error lists all elements.
  */
 function findRtpSessions(pipeline: Pipeline): string[] {
   try {
@@ -94,7 +96,7 @@ function ntpToUs(text: string): number {
   return Math.round((Number(time >> 32n) - SECONDS_FROM_1900_TO_1970 + fraction) * 1e6)
 }
 
-/** Nested structures are serialized as text that is escaped once per level. */
+/** Reads a property as text. GStreamer escapes nested structures once per level; the backslashes are removed. */
 function readProperty(pipeline: Pipeline, element: string, name: string): string | undefined {
   try {
     return String(pipeline.get(element, name)).replaceAll('\\', '')
@@ -103,6 +105,7 @@ function readProperty(pipeline: Pipeline, element: string, name: string): string
   }
 }
 
+/** Returns the text of a field in statistics such as `name=(type)value, …`; undefined if it is missing. */
 const readField = (stats: string, name: string) =>
   new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(stats)?.[1]
 
@@ -110,21 +113,23 @@ const readCount = (stats: string, name: string) => Math.max(0, Number(readField(
 
 /** Measures the share of packets lost on the network. */
 export interface LossMeter {
-  /** Returns the share, 0 to 1, since the previous result; undefined until five seconds have passed. */
-  measure(reception: Reception, now: number): number | undefined
+  /** Returns the share of packets lost, 0 to 1, since the previous result; undefined until five seconds have passed. */
+  measure(reception: Reception, nowMs: number): number | undefined
 }
 
 const LOSS_INTERVAL_MS = 5000
 
-/** `now`: monotonic time in ms. */
-export function createLossMeter(now: number): LossMeter {
-  let last = { at: now, received: 0, lost: 0 }
+/** Starts a measurement. `nowMs` is monotonic time. */
+export function createLossMeter(nowMs: number): LossMeter {
+  let previous = { measuredAtMs: nowMs, received: 0, lost: 0 }
   return {
-    measure({ received, lost }, at) {
-      if (at - last.at < LOSS_INTERVAL_MS) return undefined
-      const newlyReceived = received - last.received
-      const newlyLost = Math.max(0, lost - last.lost)
-      last = { at, received, lost }
+    measure({ received, lost }, measuredAtMs) {
+      if (measuredAtMs - previous.measuredAtMs < LOSS_INTERVAL_MS) return undefined
+
+      const newlyReceived = received - previous.received
+      const newlyLost = Math.max(0, lost - previous.lost)
+      previous = { measuredAtMs, received, lost }
+
       const total = newlyReceived + newlyLost
       return total > 0 ? newlyLost / total : undefined
     },

@@ -1,9 +1,12 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { SenderReport } from './rtp-statistics.ts'
 
-/** Maps the running time of one RTP stream to its sender's clock, by RTCP sender reports. */
+/**
+ * Maps the running time of an RTP stream, which starts at 0 with the pipeline, to the clock of the sender, such as a camera. RTCP sender reports map RTP timestamps to the sender's clock, and
+ * packets map running times to RTP timestamps.
+ */
 export interface SenderClock {
-  /** Records a packet: its running time in 90 kHz ticks, and the newest RTP timestamp at its arrival. */
+  /** Records that at this running time, in 90 kHz ticks, the newest packet had this RTP timestamp. */
   addPacket(runningTicks: number, rtp: number): void
   addReport(report: SenderReport): void
   /** Returns the sender's clock, in µs since 1970, at running time 0; undefined before the first packet and report. */
@@ -11,36 +14,40 @@ export interface SenderClock {
 }
 
 export interface SenderClockOptions {
-  /** RTP clock rate: timestamp ticks per second. */
-  rate?: number
+  /** RTP timestamp ticks per second. */
+  clockRate?: number
   /** Number of recent packets to consider. */
-  maxPairs?: number
+  maxPackets?: number
 }
 
-const DEFAULT_MAX_PAIRS = 32
+const DEFAULT_MAX_PACKETS = 32
 
 export function createSenderClock({
-  rate = TICKS_PER_SECOND,
-  maxPairs = DEFAULT_MAX_PAIRS,
+  clockRate = TICKS_PER_SECOND,
+  maxPackets = DEFAULT_MAX_PACKETS,
 }: SenderClockOptions = {}): SenderClock {
-  /** RTP timestamps minus running times, relative to `base`. */
+  /** RTP timestamp minus running time of each recent packet, relative to `baseOffset`. */
   let offsets: number[] = []
-  let base = 0
-  let running = 0
+  let baseOffset = 0
+  /** Running time of the last packet, in ticks of the RTP clock. */
+  let lastRunning = 0
   let newestReport: SenderReport | undefined
 
   return {
     addPacket(runningTicks, rtp) {
-      running = Math.round((runningTicks * rate) / TICKS_PER_SECOND)
-      const difference = rtp - running
-      const jump = offsets.length > 0 ? ticksBetween(base, difference) - Math.min(...offsets) : 0
+      lastRunning = Math.round((runningTicks * clockRate) / TICKS_PER_SECOND)
+      const offset = rtp - lastRunning
+      const isFirst = offsets.length === 0
+      const jump = isFirst ? 0 : ticksBetween(baseOffset, offset) - Math.min(...offsets)
+
       // More than a second is not drift: the sender has restarted its timestamps, and the report refers to the old ones.
-      if (Math.abs(jump) > rate) {
+      if (Math.abs(jump) > clockRate) {
         newestReport = undefined
         offsets = []
       }
-      if (offsets.length === 0) base = difference
-      offsets = [...offsets, ticksBetween(base, difference)].slice(-maxPairs)
+
+      if (offsets.length === 0) baseOffset = offset
+      offsets = [...offsets, ticksBetween(baseOffset, offset)].slice(-maxPackets)
     },
 
     addReport(report) {
@@ -49,9 +56,10 @@ export function createSenderClock({
 
     anchorUs() {
       if (!newestReport || offsets.length === 0) return undefined
-      // The newest timestamp may belong to a later packet: the smallest offset is that of the packet itself.
-      const sinceReport = ticksBetween(newestReport.rtp, base + Math.min(...offsets) + running)
-      return newestReport.cameraUs + ((sinceReport - running) * 1e6) / rate
+      // The newest timestamp may belong to a packet after the one at this running time, so the smallest offset is the correct one.
+      const rtp = baseOffset + Math.min(...offsets) + lastRunning
+      const sinceReport = ticksBetween(newestReport.rtp, rtp)
+      return newestReport.cameraUs + ((sinceReport - lastRunning) * 1e6) / clockRate
     },
   }
 }

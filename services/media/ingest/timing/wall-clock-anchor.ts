@@ -1,18 +1,20 @@
 import type { CameraClock } from '@eyrie/contract'
 import type { Pipeline, Sample } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { ticksToUs } from '../../runtime/stream-time.ts'
 import type { Origin } from '../origin/origin.ts'
 import { createCaptureClock } from './capture-clock.ts'
 import { type Reception, readNewestRtpPacket } from './rtp-statistics.ts'
 
 /**
- * Maintains a pipeline's time anchor: the wall clock at running time 0, from which pictures get their absolute time. It is known
- * from the origin, or follows the camera's clock, or else the arrival times.
+ * Maintains a pipeline's time anchor, which is the wall clock at running time 0. The pipeline adds the anchor to the running time
+ * of a picture to get its absolute time. The anchor comes from the origin if the origin provides one, else from the camera's
+ * clock, else from arrival times.
  */
 export interface WallClockAnchor {
-  /** Called when the pipeline plays, so that its clock can be read. */
+  /** Must be called once the pipeline plays, because its clock cannot be read earlier. */
   start(): void
-  /** Called with each packet. */
+  /** Must be called for each packet. */
   addPacket(sample: Sample): void
   addReception(reception: Reception): void
   cameraClock(): CameraClock
@@ -21,43 +23,45 @@ export interface WallClockAnchor {
 export interface WallClockAnchorOptions {
   pipeline: Pipeline
   origin: Pick<Origin, 'live' | 'timeline'>
-  /** Stream time at running time 0, in 90 kHz ticks. */
+  /** Stream time at the pipeline's running time 0, in 90 kHz ticks. */
   ptsOffset: number
   clock: Clock
 }
 
-/** How often the anchor follows this machine's wall clock, which may be set. */
-const FOLLOW_INTERVAL_MS = 1000
-/** Much less than the time between pictures, so that their absolute times increase. */
+/** How often the anchor is compared with this machine's wall clock, which may be set. */
+const ADJUST_INTERVAL_MS = 1000
+/** Maximum correction at a time: much less than the time between two pictures, so that their absolute times always increase. */
 const MAX_STEP_US = 2000
-/** A larger deviation is corrected at once. */
+/** A larger deviation is not drift but a clock that was set: the anchor is corrected at once. */
 const MAX_DRIFT_US = 1_000_000
-/** A camera with a larger delay from capture to packet has wrong timestamps. */
+/** A camera that appears to need longer from capture to arrival has wrong timestamps. */
 const MAX_CAPTURE_DELAY_US = 10_000_000
-/** The first packets are all compared with their RTP timestamps, later ones only occasionally. */
-const FIRST_PAIRS = 32
-const LATER_PAIR_INTERVAL = 10
+/** Each of the first packets is compared with its RTP timestamp, and afterwards every tenth one. */
+const INITIAL_RTP_SAMPLES = 32
+const RTP_SAMPLE_INTERVAL = 10
 
 export function createWallClockAnchor(options: WallClockAnchorOptions): WallClockAnchor {
   const { pipeline, origin, ptsOffset, clock } = options
   const { begins = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
   const captureClock = createCaptureClock()
-  const beginsUs = (begins * 100) / 9
+  const beginsUs = ticksToUs(begins)
   let anchorUs = originAnchorUs ?? toAnchor(clock.wall(), 0)
-  let followedAt = clock.now()
-  let receptionAt = clock.now()
-  let packets = 0
+  let adjustedAt = clock.now()
+  let receptionReadAt = clock.now()
+  let packetCount = 0
+  /** Whether the anchor comes from the camera's clock. */
   let followsCamera = false
+
   pipeline.setTimeline({ timeAnchorUs: anchorUs })
 
-  /** Returns the wall clock at running time 0, if a picture arrives at this wall clock and running time. */
+  /** Returns the anchor, in µs, if a picture arrives without delay at this wall clock and running time. */
   function toAnchor(wallMs: number, runningNs: number): number {
     return Math.round(wallMs * 1000 - runningNs / 1000 - beginsUs)
   }
 
   /**
-   * Returns the anchor by arrival time; undefined while the pipeline has no clock. The wall clock is read first: if the thread is
-   * preempted between the two readings, pictures appear older, but never from the future.
+   * Returns the anchor by the current time; undefined while the pipeline has no clock. The wall clock is read first: if the thread
+   * is preempted between the two readings, pictures appear too old, but never from the future.
    */
   function readArrivalAnchor(): number | undefined {
     const wallMs = clock.wall()
@@ -71,30 +75,35 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
   }
 
   /**
-   * No picture is captured after it arrives. If one appears to be, earlier ones arrived late, such as the group of pictures that a
-   * server sends first, and the anchor was too late.
+   * Moves the anchor back if a picture appears to have been captured after its arrival. The cause is an anchor from pictures that
+   * arrived late, such as the buffered group of pictures that a server sends first.
    */
   function preventFutureTime({ timeUs }: Sample) {
     const aheadUs = (timeUs ?? 0) - clock.wall() * 1000
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
-  function pairWithRtp({ pts }: Sample) {
-    if (pts === null || (packets++ >= FIRST_PAIRS && packets % LATER_PAIR_INTERVAL !== 0)) return
+  function sampleRtpTimestamp({ pts }: Sample) {
+    if (pts === null) return
+    packetCount++
+    if (packetCount > INITIAL_RTP_SAMPLES && packetCount % RTP_SAMPLE_INTERVAL !== 0) return
     const newest = readNewestRtpPacket(pipeline)
     if (newest) captureClock.addPacket(pts - ptsOffset, newest.rtp)
   }
 
   /** Adjusts the anchor to the camera's clock, or to arrival times if the camera has no usable clock. */
-  function follow() {
+  function adjust() {
     const arrivalUs = readArrivalAnchor()
     if (arrivalUs === undefined) return
+
     const captureUs = captureClock.anchorUs()
     followsCamera = captureUs !== undefined && arrivalUs - captureUs < MAX_CAPTURE_DELAY_US
     const targetUs = followsCamera ? Math.min(captureUs!, arrivalUs) : arrivalUs
+
     const deviationUs = targetUs - anchorUs
+    if (Math.abs(deviationUs) > MAX_DRIFT_US) return setAnchor(targetUs)
     const stepUs = Math.max(-MAX_STEP_US, Math.min(MAX_STEP_US, deviationUs))
-    setAnchor(anchorUs + (Math.abs(deviationUs) > MAX_DRIFT_US ? deviationUs : stepUs))
+    setAnchor(anchorUs + stepUs)
   }
 
   return {
@@ -106,17 +115,19 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     addPacket(sample) {
       if (!origin.live) return
       if (origin.timeline) return preventFutureTime(sample)
-      pairWithRtp(sample)
-      const intervalMs = followsCamera ? 0 : FOLLOW_INTERVAL_MS
-      if (clock.now() - followedAt < intervalMs) return
-      followedAt = clock.now()
-      follow()
+
+      sampleRtpTimestamp(sample)
+      const intervalMs = followsCamera ? 0 : ADJUST_INTERVAL_MS
+      if (clock.now() - adjustedAt < intervalMs) return
+      adjustedAt = clock.now()
+      adjust()
     },
 
     addReception({ report }) {
-      const sinceLastMs = clock.now() - receptionAt
-      receptionAt = clock.now()
-      if (report) captureClock.addReport(report, clock.wall() * 1000, sinceLastMs * 1000)
+      // The report arrived at some time since the statistics were last read.
+      const maxDelayMs = clock.now() - receptionReadAt
+      receptionReadAt = clock.now()
+      if (report) captureClock.addReport(report, clock.wall() * 1000, maxDelayMs * 1000)
     },
 
     cameraClock() {

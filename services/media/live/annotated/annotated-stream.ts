@@ -23,42 +23,49 @@ export interface AnnotatedStreamOptions {
   onFailure(reason: string | undefined): void
 }
 
-/** The analysed frames of a channel with their results drawn in. Produced only while it has viewers. */
+/**
+ * A live view of the analysed frames of a channel, with the results drawn into the picture. The stream is produced only while it
+ * has viewers. The engine sends a drawing for each frame that it has analysed.
+ */
 export interface AnnotatedStream {
   readonly name: string
   readonly source: Source
   readonly stream: Stream
+  /** Returns whether the stream has viewers. */
   isWatched(): boolean
-  /** Why the stream cannot be produced, according to the last attempt. The next viewer causes another attempt. */
+  /** Returns the reason why the last attempt to produce the stream failed. The next viewer causes another attempt. */
   failure(): string | undefined
-  /** Adds the drawing for frame number `n`. Ignored without viewers. */
+  /** Adds the drawing for frame number `n`. Does nothing without viewers. */
   draw(n: number, drawing: Drawing): void
-  /** Resolves with the first fragment. Rejects with the signal's reason. */
+  /** Resolves when the first fragment has been sent. Rejects with the signal's reason. */
   waitUntilStarted(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** State that exists while the stream has viewers. */
+/** What exists while the stream has viewers. */
 interface Production {
   writer: StreamWriter
   frames: FrameBuffer
-  /** Viewers were disconnected after a failure, and none has joined since. */
+  /** Whether viewers were disconnected after a failure, and no viewer has joined since. */
   isHalted: boolean
   leaveSource(): Promise<void>
 }
 
-/** Drawings that wait for their frame or the encoder. Older ones are dropped. */
+/** Maximum number of drawings that wait for their frame or the encoder. Older drawings are dropped. */
 const MAX_PENDING_DRAWINGS = 8
 
 export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
   const { name, source, epoch, clock, encoders, onWatched, onFailure } = options
   const log = options.log.child({ stream: name })
   const stream = createOnDemandStream({ epoch, clock, start, stop, onViewerJoined: resume })
+  /** Remembers the encoders that have failed. */
   const ranking = createElementRanking<Encoder>()
-  /** By frame number, in order of arrival. */
+  /** Drawings by frame number, in order of arrival. */
   const pendingDrawings = new Map<number, Drawing>()
   let production: Production | undefined
+  /** The loop that renders frames; undefined while there is nothing to render. */
   let rendering: Promise<void> | undefined
+  /** Draws into frames and encodes them. Replaced when the size of the frames changes or the encoder fails. */
   let annotator: Annotator | undefined
   let failure: string | undefined
 
@@ -73,31 +80,39 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     production = undefined
     pendingDrawings.clear()
     onWatched(false)
+
     await ended?.leaveSource()
     await rendering
     await closeAnnotator()
   }
 
+  /** Ends the halt after a failure, so that production is attempted again. */
   function resume() {
     if (production) production.isHalted = false
   }
 
+  /** Renders all drawings whose frames have arrived, unless this is already in progress. */
   function renderPending() {
     rendering ??= renderMatches().finally(() => {
       rendering = undefined
     })
   }
 
+  /** A match is a drawing with its frame. */
   async function renderMatches() {
     try {
-      for (let match = nextMatch(); match; match = nextMatch()) await render(match.frame, match.drawing)
+      let match = claimNextMatch()
+      while (match) {
+        await render(match.frame, match.drawing)
+        match = claimNextMatch()
+      }
     } catch (error) {
       halt((error as Error).message)
     }
   }
 
-  /** The next drawing whose frame is in the buffer. Drawings whose frame was dropped are skipped. */
-  function nextMatch(): { frame: Frame; drawing: Drawing } | undefined {
+  /** Returns the next drawing with its frame. Skips drawings of frames that were dropped. */
+  function claimNextMatch(): { frame: Frame; drawing: Drawing } | undefined {
     for (const [n, drawing] of pendingDrawings) {
       if (!production || n > production.frames.newestNumber()) return undefined
       pendingDrawings.delete(n)
@@ -126,18 +141,20 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     })
   }
 
-  /** The next frame is encoded by the next best encoder. Viewers remain connected. */
+  /** Switches to the next best encoder for the next frame. Viewers remain connected. */
   function switchEncoder(encoder: Encoder, candidates: readonly Encoder[], reason: string) {
     log.warn({ encoder: encoder.name, reason }, 'failed to encode annotated stream')
-    if (ranking.markFailed(encoder, candidates)) production?.writer.interrupt()
+    const isAnotherLeft = ranking.markFailed(encoder, candidates)
+    if (isAnotherLeft) production?.writer.interrupt()
     else halt(reason)
   }
 
-  /** Disconnects all viewers. The next one causes another attempt. */
+  /** Disconnects all viewers after a failure. The next viewer causes another attempt. */
   function halt(reason: string) {
     if (production?.isHalted) return
     if (production) production.isHalted = true
     pendingDrawings.clear()
+
     log.warn({ reason }, 'failed to produce annotated stream')
     setFailure(`the stream ${name} cannot be produced: ${reason}`)
     production?.writer.end(`the annotated stream cannot be produced: ${reason}`)
@@ -161,14 +178,18 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     stream,
     isWatched: stream.isRunning,
     failure: () => failure,
+
     draw(n, drawing) {
       if (!production || production.isHalted) return
+
       pendingDrawings.set(n, drawing)
       for (const oldest of pendingDrawings.keys()) {
-        if (pendingDrawings.size > MAX_PENDING_DRAWINGS) pendingDrawings.delete(oldest)
+        if (pendingDrawings.size <= MAX_PENDING_DRAWINGS) break
+        pendingDrawings.delete(oldest)
       }
       renderPending()
     },
+
     waitUntilStarted: stream.waitUntilStarted,
     async close() {
       await stream.close('the stream is no longer produced')

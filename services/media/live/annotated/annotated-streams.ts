@@ -2,9 +2,12 @@ import type { HostedStream } from '@eyrie/contract'
 import type { Source } from '../../sources/source.ts'
 import type { AnnotatedStream } from './annotated-stream.ts'
 
-/** The configured annotated streams by name. */
+/**
+ * Creates and closes annotated streams, which are live views with the results of the analysis drawn into the picture, as the
+ * engine requests.
+ */
 export interface AnnotatedStreams {
-  /** Must be called after the sources were configured: the stream of a replaced source is created anew. */
+  /** Creates and closes streams as configured. Must be called after the sources were configured, which may replace a source. */
   apply(configured: readonly HostedStream[]): Promise<void>
   get(name: string): AnnotatedStream | undefined
   all(): AnnotatedStream[]
@@ -25,14 +28,19 @@ export function createAnnotatedStreams(
   return {
     async apply(configured) {
       const sources = new Map(configured.map(({ name, source }) => [name, findSource(source)]))
+
       const obsolete = [...streams.values()].filter(({ name, source }) => sources.get(name) !== source)
       await Promise.all(obsolete.map(remove))
+
       for (const [name, source] of sources) {
         if (source && !streams.has(name)) streams.set(name, create(name, source))
       }
     },
+
     get: name => streams.get(name),
+
     all: () => [...streams.values()],
+
     async stop() {
       await Promise.all([...streams.values()].map(remove))
     },

@@ -137,7 +137,7 @@ describe('annotated stream', { timeout: 120_000 }, () => {
 })
 
 describe('encoders of an annotated stream', { timeout: 120_000 }, () => {
-  it('are replaced by the next best when they fail, without moving boxes', async () => {
+  it('are replaced by the next best encoder when they fail, without moving boxes', async () => {
     await serve([unavailableEncoder, failingEncoder, workingEncoder])
     const path = join(media.folder, 'received.mp4')
     writeFileSync(path, await receive(100_000))

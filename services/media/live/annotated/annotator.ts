@@ -1,18 +1,19 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { Pipeline } from '../../node-gst/index.ts'
+import { ticksToNs } from '../../runtime/stream-time.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from '../../transcode/encoders.ts'
 import type { Frame } from './frame-buffer.ts'
 
 export interface AnnotatorListener extends EncoderListener {
-  /** Called at most once, after which no more units follow. */
+  /** Called at most once, when the encoder has failed. No more units follow. */
   failed(reason: string): void
 }
 
-/** Draws into frames of one size and encodes them. */
+/** Draws boxes, lines and labels, given as SVG, into frames of one size, and encodes the pictures as H.264. */
 export interface Annotator {
-  /** Whether the frame has the size and rate of this annotator; false for all frames after a failure. */
+  /** Returns whether the frame has the size and rate of this annotator. After a failure, no frame is accepted. */
   accepts(frame: Frame): boolean
-  /** Resolves when the drawing is in the picture. Must not be called again before. */
+  /** Draws an SVG into a frame. Must not be called again before the promise is resolved. */
   render(frame: Frame, svg: string): Promise<void>
   close(): Promise<void>
 }
@@ -28,9 +29,11 @@ export async function createAnnotator(
   const keyframeInterval = Math.max(1, Math.round(KEYFRAME_INTERVAL_S * fps))
   let drawn = Promise.withResolvers<void>()
   let hasFailed = false
+
   const pipeline = new Pipeline(createLaunch(first, encoder.launch(keyframeInterval)), message => {
     if (message.type === 'error') fail(message.error.message)
   })
+
   pipeline.setTimeline({ ptsOffset: first.pts })
   pipeline.samples('drawn', { queue: 1, full: 'block' }, sample => {
     sample.release()
@@ -42,7 +45,7 @@ export async function createAnnotator(
   })
   await pipeline.setState('playing').catch(error => fail(error.message))
 
-  /** Several elements may report the same failure. */
+  /** Reports the first failure only, because several elements may report the same failure. */
   function fail(reason: string) {
     if (hasFailed) return
     hasFailed = true
@@ -56,7 +59,7 @@ export async function createAnnotator(
       if (hasFailed) return
       drawn = Promise.withResolvers()
       pipeline.set('overlay', 'data', svg)
-      pipeline.push('frames', frame.data, { ptsNs: toNanoseconds(frame.pts - first.pts) })
+      pipeline.push('frames', frame.data, { ptsNs: ticksToNs(frame.pts - first.pts) })
       await drawn.promise
     },
     close: () => pipeline.dispose(),
@@ -64,16 +67,18 @@ export async function createAnnotator(
 }
 
 /**
- * The overlay draws in RGB. Its output reaches the sink `drawn` through a tee before the encoder: once a picture arrives there,
- * the next drawing may be set, even if the encoder is still busy.
+ * Creates the launch string. A tee before the encoder passes each picture to the sink `drawn`. Once a picture arrives there, the
+ * next drawing may be set on the overlay, even if the encoder is still busy.
  */
 function createLaunch({ width, height, fps }: Frame, encoder: string): string {
   const rate = `${Math.round(fps * 1000)}/1000`
   const caps = `video/x-raw,format=YV12,width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
-  const overlay = `appsrc name=frames format=time max-bytes=0 caps="${caps}" ! videoconvert ! rsvgoverlay name=overlay ! tee name=shown`
-  const encoding = `queue max-size-buffers=2 ! videoconvert ! video/x-raw,format=I420 ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
-  const sink = (name: string) => `appsink name=${name} sync=false async=false`
-  return `${overlay} shown. ! ${encoding} ! ${sink('units')} shown. ! ${sink('drawn')}`
-}
+  const source = `appsrc name=frames format=time max-bytes=0 caps="${caps}"`
+  const drawing = `${source} ! videoconvert ! rsvgoverlay name=overlay ! tee name=shown`
 
-const toNanoseconds = (ticks: number) => Math.round((ticks * 100_000) / 9)
+  const input = 'queue max-size-buffers=2 ! videoconvert ! video/x-raw,format=I420'
+  const encoding = `${input} ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
+
+  const sink = (name: string) => `appsink name=${name} sync=false async=false`
+  return `${drawing} shown. ! ${encoding} ! ${sink('units')} shown. ! ${sink('drawn')}`
+}

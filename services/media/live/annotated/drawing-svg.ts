@@ -9,21 +9,29 @@ interface Size {
 const PALETTE = ['#56d4b0', '#ffb938', '#6cc0f5', '#f58bc0', '#f3ea5d', '#ff8f5a', '#b7a6ff', '#a5dd6f']
 const SHAPE_COLOUR = '#f8fafc'
 const OUTLINE_COLOUR = '#0b0f14'
-/** Relative to the picture's height. */
-const STROKE_WIDTH = 1 / 240
-const FONT_SIZE = 1 / 32
+/** Sizes as fractions of the picture's height. */
+const RELATIVE_STROKE_WIDTH = 1 / 240
+const RELATIVE_FONT_SIZE = 1 / 32
+/** Minimum sizes in pixels, for small pictures. */
+const MIN_STROKE_WIDTH = 2
+const MIN_FONT_SIZE = 9
 
-/** Renders lines and zones, and above them objects with labels, as SVG with the picture's size in pixels. */
+/**
+ * Renders the results of an analysed picture as an SVG, which is drawn over the picture: shapes (lines and zones), and above them
+ * the objects with their labels. The SVG has the size of the picture in pixels.
+ */
 export function renderSvg({ objects, shapes }: Drawing, size: Size): string {
   const { width, height } = size
-  const stroke = Math.max(2, Math.round(height * STROKE_WIDTH))
-  const fontSize = Math.max(9, Math.round(height * FONT_SIZE))
-  const parts = [
+  const stroke = Math.max(MIN_STROKE_WIDTH, Math.round(height * RELATIVE_STROKE_WIDTH))
+  const fontSize = Math.max(MIN_FONT_SIZE, Math.round(height * RELATIVE_FONT_SIZE))
+  const elements = [
     ...shapes.map(shape => renderShape(shape, size, fontSize)),
     ...objects.map(object => renderObject(object, size, fontSize, stroke)),
   ]
+
+  const group = `<g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${elements.join('')}</g>`
   const attributes = `xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
-  return `<svg ${attributes}><g fill="none" stroke-width="${stroke}" shape-rendering="crispEdges">${parts.join('')}</g></svg>`
+  return `<svg ${attributes}>${group}</svg>`
 }
 
 function renderShape(
@@ -46,12 +54,12 @@ function renderObject(
   stroke: number,
 ): string {
   const { x, y, width, height } = toPixelBox(bbox, size)
-  const paint = chooseColour(colour)
-  const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${paint}"/>`
-  return box + renderText(label, x, y - stroke, fontSize, paint)
+  const hexColour = chooseColour(colour)
+  const box = `<rect x="${x}" y="${y}" width="${width}" height="${height}" stroke="${hexColour}"/>`
+  return box + renderText(label, x, y - stroke, fontSize, hexColour)
 }
 
-/** Text with a dark outline, legible on any picture. Its baseline is `y`, or lower where the text would not fit. */
+/** Renders text with a dark outline, which is legible on any picture. The text is moved down if it would exceed the top edge. */
 function renderText(text: string, x: number, y: number, fontSize: number, colour: string): string {
   const font = `font-family="sans-serif" font-weight="bold" font-size="${fontSize}"`
   const position = `x="${round(Math.max(x, 2))}" y="${round(Math.max(y, fontSize))}"`
@@ -60,14 +68,14 @@ function renderText(text: string, x: number, y: number, fontSize: number, colour
   return `${outline}<text ${position} ${font} stroke="none" fill="${colour}">${content}</text>`
 }
 
-/** Derived from a hash of the name: a class has the same colour on every stream. */
+/** Returns a colour by a hash of the name, so that a class has the same colour on every stream. */
 function chooseColour(name: string): string {
   let hash = 0
   for (const character of name) hash = (hash * 31 + character.codePointAt(0)!) >>> 0
   return PALETTE[hash % PALETTE.length]!
 }
 
-const round = (value: number) => Math.round(value * 10) / 10
+const round = (pixels: number) => Math.round(pixels * 10) / 10
 
 const toPixelPoint = ({ x, y }: Point, { width, height }: Size) => `${round(x * width)},${round(y * height)}`
 
@@ -78,7 +86,7 @@ const toPixelBox = ({ x, y, w, h }: BBox, { width, height }: Size) => ({
   height: round(h * height),
 })
 
-/** Replaces control characters, which XML does not allow, with spaces. */
+/** Escapes text for XML. Control characters, which XML does not allow, are replaced by spaces. */
 function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are to be replaced
   const clean = text.toWellFormed().replace(/[\u0000-\u001f\ufffe\uffff]/g, ' ')

@@ -1,14 +1,16 @@
 import { EyrieError } from '@eyrie/contract'
 import { softwareDecoder } from '../../decode/decoders.ts'
 import { parsePicture } from '../../gstreamer/picture.ts'
-import { Pipeline } from '../../node-gst/index.ts'
+import { Pipeline, type Sample } from '../../node-gst/index.ts'
+import { ticksToNs } from '../../runtime/stream-time.ts'
 import type { StreamUnit, Track } from '../../stream/live-stream.ts'
 
-/** A picture as JPEG or as BGRx pixels (four bytes each, packed rows). */
+/** A picture as JPEG, or as BGRx pixels of four bytes in unpadded rows. */
 export interface DecodedPicture {
   data: Uint8Array<ArrayBuffer>
+  /** Stream time in 90 kHz ticks. */
   pts: number
-  /** In square pixels. */
+  /** Size in square pixels. */
   width: number
   height: number
 }
@@ -20,7 +22,10 @@ const OUTPUTS = {
   pixels: 'videoconvert ! video/x-raw,format=BGRx',
 }
 
-/** Decodes the last of `units`, which start with a keyframe. Throws `EyrieError` (`unavailable`). */
+/**
+ * Decodes the last one of `units`, which must begin with a keyframe, and optionally scales the picture to `width`. Throws
+ * `EyrieError` (`unavailable`) if the picture cannot be decoded.
+ */
 export async function decodePicture(
   track: Track,
   units: readonly StreamUnit[],
@@ -29,26 +34,33 @@ export async function decodePicture(
 ): Promise<DecodedPicture> {
   const targetPts = units[units.length - 1]!.pts
   const firstPts = Math.min(...units.map(unit => unit.pts))
-  return runPipeline(createDecodeLaunch(track, output, width), (pipeline, done) => {
-    let size = { width: 0, height: 0 }
-    pipeline.set('input', 'caps', createCaps(track))
-    pipeline.setTimeline({ ptsOffset: firstPts })
-    pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
-      const picture = sample.caps && parsePicture(sample.caps)
-      if (picture) size = { width: picture.width, height: picture.height }
-      if (sample.pts === targetPts) done({ data: Uint8Array.from(sample.data), pts: targetPts, ...size })
-      sample.release()
-    })
-    return () => {
+  let size = { width: 0, height: 0 }
+
+  return runPipeline({
+    launch: createDecodeLaunch(track, output, width),
+
+    configure(pipeline) {
+      pipeline.set('input', 'caps', createCaps(track))
+      pipeline.setTimeline({ ptsOffset: firstPts })
+    },
+
+    pushInput(pipeline) {
       for (const unit of units) {
-        const ptsNs = Math.round(((unit.pts - firstPts) * 100_000) / 9)
+        const ptsNs = ticksToNs(unit.pts - firstPts)
         pipeline.push('input', unit.data, { ptsNs, decodeOnly: unit.pts !== targetPts })
       }
-    }
+    },
+
+    readOutput(sample) {
+      const picture = sample.caps && parsePicture(sample.caps)
+      if (picture) size = { width: picture.width, height: picture.height }
+      if (sample.pts !== targetPts) return undefined
+      return { data: Uint8Array.from(sample.data), pts: targetPts, ...size }
+    },
   })
 }
 
-/** Encodes pixels from `decodePicture` as JPEG, optionally with a drawing. Throws `EyrieError` (`unavailable`). */
+/** Encodes pixels as JPEG, optionally with a drawing on top. Throws `EyrieError` (`unavailable`) if encoding fails. */
 export async function encodePicture(
   picture: DecodedPicture,
   svg: string | undefined,
@@ -56,38 +68,57 @@ export async function encodePicture(
   const { width, height, pts } = picture
   const caps = `video/x-raw,format=BGRx,width=${width},height=${height},framerate=1/1`
   const overlay = svg === undefined ? '' : '! videoconvert ! rsvgoverlay name=overlay'
-  const launch = `appsrc name=input format=time max-bytes=0 caps="${caps}" ${overlay} ! ${OUTPUTS.jpeg}`
-  return runPipeline(launch, (pipeline, done) => {
-    if (svg !== undefined) pipeline.set('overlay', 'data', svg)
-    pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
-      done({ data: Uint8Array.from(sample.data), pts, width, height })
-      sample.release()
-    })
-    return () => void pipeline.push('input', picture.data, { ptsNs: 0 })
+
+  return runPipeline({
+    launch: `appsrc name=input format=time max-bytes=0 caps="${caps}" ${overlay} ! ${OUTPUTS.jpeg}`,
+
+    configure(pipeline) {
+      if (svg !== undefined) pipeline.set('overlay', 'data', svg)
+    },
+
+    pushInput(pipeline) {
+      pipeline.push('input', picture.data, { ptsNs: 0 })
+    },
+
+    readOutput: sample => ({ data: Uint8Array.from(sample.data), pts, width, height }),
   })
 }
 
-/**
- * Runs a pipeline from an appsrc `input` to an appsink `output`. `prepare` registers its sample handler and returns the function
- * that pushes the input once the pipeline plays.
- */
-async function runPipeline(
-  launch: string,
-  prepare: (pipeline: Pipeline, done: (picture: DecodedPicture) => void) => () => void,
-): Promise<DecodedPicture> {
+/** A GStreamer pipeline that produces one picture. */
+interface PictureJob {
+  /** Launch string of the pipeline, which begins with the appsrc `input`. */
+  launch: string
+  /** Called before the pipeline starts. */
+  configure(pipeline: Pipeline): void
+  /** Called once the pipeline plays. */
+  pushInput(pipeline: Pipeline): void
+  /** Returns the picture; undefined if the sample is not the wanted one. */
+  readOutput(sample: Sample): DecodedPicture | undefined
+}
+
+/** Runs a pipeline until its picture is complete. */
+async function runPipeline(job: PictureJob): Promise<DecodedPicture> {
   const { promise, resolve, reject } = Promise.withResolvers<DecodedPicture>()
   const fail = (reason: string) =>
     reject(new EyrieError('unavailable', `the picture cannot be decoded: ${reason}`))
-  const pipeline = new Pipeline(`${launch} ! appsink name=output sync=false async=false`, message => {
+
+  const pipeline = new Pipeline(`${job.launch} ! appsink name=output sync=false async=false`, message => {
     if (message.type === 'error') fail(message.error.message)
     if (message.type === 'eos') fail('it is incomplete')
   })
-  const timeout = setTimeout(() => fail(`it takes longer than ${TIMEOUT_MS} ms`), TIMEOUT_MS)
+  const timeout = setTimeout(() => fail(`decoding took longer than ${TIMEOUT_MS} ms`), TIMEOUT_MS)
+
   try {
-    const pushInput = prepare(pipeline, resolve)
-    // The race also handles a rejection of `promise` during the start, which would be unhandled otherwise.
+    job.configure(pipeline)
+    pipeline.samples('output', { queue: 1, full: 'block' }, sample => {
+      const picture = job.readOutput(sample)
+      if (picture) resolve(picture)
+      sample.release()
+    })
+
+    // The race handles a rejection of `promise` during the start, which would otherwise be an unhandled rejection.
     await Promise.race([pipeline.setState('playing'), promise])
-    pushInput()
+    job.pushInput(pipeline)
     pipeline.endOfStream('input')
     return await promise
   } finally {
@@ -97,17 +128,24 @@ async function runPipeline(
 }
 
 function createDecodeLaunch(track: Track, output: keyof typeof OUTPUTS, width: number | undefined): string {
-  const codec = 'avcC' in track ? 'h264' : 'hvcC' in track ? 'h265' : track.codec
+  const scaledWidth = width === undefined ? '' : `,width=${width}`
   return [
     'appsrc name=input format=time max-bytes=0',
-    softwareDecoder(codec),
-    `videoscale ! video/x-raw,pixel-aspect-ratio=1/1${width === undefined ? '' : `,width=${width}`}`,
+    softwareDecoder(getCodec(track)),
+    `videoscale ! video/x-raw,pixel-aspect-ratio=1/1${scaledWidth}`,
     OUTPUTS[output],
   ].join(' ! ')
 }
 
+function getCodec(track: Track): string {
+  if ('avcC' in track) return 'h264'
+  return 'hvcC' in track ? 'h265' : track.codec
+}
+
+/** Returns the caps, GStreamer's description of the format, of a stream's packets. */
 function createCaps(track: Track): string {
   if ('caps' in track) return track.caps
+
   const { width, height, pixelAspect } = track
   const [format, configuration] =
     'avcC' in track

@@ -1,5 +1,5 @@
 import { serveThread } from '../../runtime/worker-thread.ts'
 import { hideRegions } from './hide-regions.ts'
 
-/** Worker thread: pixelation must not delay the packets of live streams. */
+/** Entry point of the worker thread that pixelates regions, so that packets of live streams are not delayed. */
 serveThread({ hide: hideRegions })

@@ -7,27 +7,29 @@ import { renderSvg } from '../annotated/drawing-svg.ts'
 import { decodePicture, encodePicture } from './decode-picture.ts'
 import type { hideRegions } from './hide-regions.ts'
 
+/** A single picture of a live stream. */
 export interface Snapshot {
   jpeg: Uint8Array<ArrayBuffer>
+  /** Stream time in 90 kHz ticks. */
   pts: number
 }
 
 export interface SnapshotRequest {
-  /** 90 kHz ticks of stream time; the latest keyframe by default. */
+  /** Stream time in 90 kHz ticks. Default: the latest keyframe. */
   pts?: number | undefined
-  /** In pixels; the picture's own width by default. */
+  /** Width in pixels. Default: the width of the picture. */
   width?: number | undefined
   /** Regions to pixelate. */
   hidden?: readonly BBox[] | undefined
   drawing?: Drawing | undefined
 }
 
-/** Single pictures of live streams, decoded from the packets of the last seconds. */
+/** Takes single pictures of live streams by decoding their buffered packets. */
 export interface Snapshots {
-  /** Starts to buffer the stream, so that snapshots can show pictures from before the current GOP. */
+  /** Buffers the packets of a stream, so that snapshots can show pictures from before the last keyframe. */
   buffer(stream: Stream<Track>): void
   /**
-   * Decodes the frame nearest to the requested `pts`. Throws `EyrieError`: `id` for a picture that is no longer buffered,
+   * Decodes the picture nearest to the requested `pts`. Throws `EyrieError`: `id` if the picture is no longer buffered,
    * `unavailable` if the stream has no picture yet or too many snapshots are pending.
    */
   take(stream: Stream<Track>, request?: SnapshotRequest): Promise<Snapshot>
@@ -37,21 +39,23 @@ export interface Snapshots {
 const MAX_CONCURRENT = 2
 const MAX_WAITING = 16
 const MAX_BUFFERED_BYTES = 32 << 20
-/** A time before the oldest picture by less than this still means the oldest picture. */
+/** A requested time may precede the oldest buffered picture by this much: 100 ms. */
 const TOLERANCE_TICKS = 9_000
 
-/** `seconds` is how far back in time pictures are available. */
+/** `seconds` is the time for which pictures are buffered. */
 export function createSnapshots(seconds: number): Snapshots {
   const buffers = new WeakMap<Stream<Track>, GopBuffer>()
   const semaphore = new Semaphore(MAX_CONCURRENT)
+  /** The thread that pixelates regions. It is started when it is first needed. */
   let hideThread: { remote: Remote<{ hide: typeof hideRegions }>; end(): void } | undefined
-  /** Snapshots that run or wait. */
-  let pending = 0
+  /** Number of running and waiting snapshots. */
+  let pendingCount = 0
 
-  /** The buffered GOPs, or the current one of a stream that is not buffered. */
+  /** Returns the buffered groups of pictures (GOPs), or only the current GOP if the stream is not buffered. */
   function getGops(stream: Stream<Track>): readonly Gop[] {
     const gops = buffers.get(stream)?.gops() ?? []
     if (gops.length > 0) return gops
+
     const track = stream.track()
     const units = [...stream.cachedUnits()]
     return track && units.length > 0 ? [{ track, units }] : []
@@ -61,12 +65,14 @@ export function createSnapshots(seconds: number): Snapshots {
     const { pts, width, hidden = [], drawing } = request
     const { track, units } = pts === undefined ? findLatest(stream) : findNearest(getGops(stream), pts)
     if (hidden.length === 0 && !drawing) return decodePicture(track, units, 'jpeg', width)
+
     const pixels = await decodePicture(track, units, 'pixels', width)
     if (hidden.length > 0) {
       hideThread ??= startThread(new URL('./hide-regions-worker.ts', import.meta.url), undefined)
       pixels.data = await hideThread.remote.hide(pixels, hidden)
     }
-    return encodePicture(pixels, drawing && renderSvg(drawing, pixels))
+    const svg = drawing && renderSvg(drawing, pixels)
+    return encodePicture(pixels, svg)
   }
 
   return {
@@ -76,22 +82,25 @@ export function createSnapshots(seconds: number): Snapshots {
       buffers.set(stream, gops)
       stream.follow({ unit: gops.add, interrupt: gops.interrupt })
     },
+
     async take(stream, request = {}) {
-      if (pending >= MAX_CONCURRENT + MAX_WAITING)
+      if (pendingCount >= MAX_CONCURRENT + MAX_WAITING)
         throw new EyrieError('unavailable', 'too many snapshots are pending: retry later')
-      pending++
+
+      pendingCount++
       try {
         const { data, pts } = await semaphore.runExclusive(() => createPicture(stream, request))
         return { jpeg: data, pts }
       } finally {
-        pending--
+        pendingCount--
       }
     },
+
     stop: () => hideThread?.end(),
   }
 }
 
-/** The units from a keyframe up to the requested frame. */
+/** The units from a keyframe to the requested picture. */
 interface DecodableUnits {
   track: Track
   units: readonly StreamUnit[]
@@ -99,13 +108,16 @@ interface DecodableUnits {
 
 const createNoPictureError = () => new EyrieError('unavailable', 'the stream has no picture yet')
 
+/** Returns the latest keyframe of a stream. */
 function findLatest(stream: Stream<Track>): DecodableUnits {
   const track = stream.track()
-  const units = stream.cachedUnits().slice(0, 1)
-  if (!track || units.length === 0) throw createNoPictureError()
-  return { track, units }
+  // The current GOP begins with its keyframe.
+  const [keyframe] = stream.cachedUnits()
+  if (!track || !keyframe) throw createNoPictureError()
+  return { track, units: [keyframe] }
 }
 
+/** Returns the picture nearest to `pts`, with the pictures that decoding it requires. */
 function findNearest(gops: readonly Gop[], pts: number): DecodableUnits {
   let nearest: { gop: Gop; index: number; distance: number } | undefined
   let oldest = Number.POSITIVE_INFINITY
@@ -118,12 +130,13 @@ function findNearest(gops: readonly Gop[], pts: number): DecodableUnits {
       if (!nearest || distance < nearest.distance) nearest = { gop, index, distance }
     }
   }
+
   if (!nearest) throw createNoPictureError()
   if (pts < oldest - TOLERANCE_TICKS) {
-    throw new EyrieError('id', `the picture at pts ${pts} is no longer kept: the oldest is at ${oldest}`, {
-      value: { oldest, newest },
-    })
+    const problem = `the picture at pts ${pts} is no longer buffered: the oldest one is at ${oldest}`
+    throw new EyrieError('id', problem, { value: { oldest, newest } })
   }
+
   const { gop, index } = nearest
   return { track: gop.track, units: gop.units.slice(0, index + 1) }
 }

@@ -1,10 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline } from '../index.ts'
 
-// Collects garbage while pipelines run. Fails by an error, a crash, or by not terminating. Requires `--expose-gc`.
+// Collects garbage while pipelines run. An error, a crash or a hang is a failure. Requires `--expose-gc`.
 
-const live =
+const LAUNCH =
   'videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=200/1 ! appsink name=sink sync=false'
+/** Enough samples to show that a pipeline continues to run. */
+const MANY_SAMPLES = 50
 
 /** Collects garbage in every turn of the event loop until the condition holds. */
 async function collectUntil(condition: () => boolean) {
@@ -14,70 +16,88 @@ async function collectUntil(condition: () => boolean) {
   }
 }
 
-// A running pipeline without references continues to run.
-{
+/** A running pipeline without references continues to run. */
+async function runWithoutReferences() {
   let received = 0
-  let finish: (() => Promise<void>) | undefined
-  {
-    const pipeline = new Pipeline(live, () => {})
+  let dispose: (() => Promise<void>) | undefined
+
+  function startPipeline() {
+    const pipeline = new Pipeline(LAUNCH, () => {})
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       received++
       sample.release()
-      if (received === 50) finish = () => pipeline.dispose()
+      if (received === MANY_SAMPLES) dispose = () => pipeline.dispose()
     })
     pipeline.setState('playing')
   }
-  await collectUntil(() => received >= 50)
-  await finish!()
+
+  startPipeline()
+  await collectUntil(() => received >= MANY_SAMPLES)
+  await dispose!()
 }
 
-// Samples that were never released are returned when they are collected. Otherwise the stream would stop after two.
-{
+/** Samples that were never released are released by garbage collection. Otherwise the stream would stop after two samples. */
+async function collectSamples() {
   let received = 0
-  const pipeline = new Pipeline(live, () => {})
+  const pipeline = new Pipeline(LAUNCH, () => {})
   pipeline.samples('sink', { queue: 2, full: 'block' }, () => {
     received++
   })
   await pipeline.setState('playing')
-  await collectUntil(() => received > 50)
+  await collectUntil(() => received > MANY_SAMPLES)
   await pipeline.dispose()
 }
 
-// The memory of a sample remains valid while its bytes are referenced, even if the sample is collected.
-{
+/** The memory of a sample remains valid while its bytes are referenced, even if the sample is collected. */
+async function retainBytes() {
   let bytes: Uint8Array | undefined
-  const pipeline = new Pipeline(live, () => {})
+  const pipeline = new Pipeline(LAUNCH, () => {})
   pipeline.samples('sink', { queue: 4, full: 'drop-newest' }, sample => {
     bytes ??= sample.data
   })
   await pipeline.setState('playing')
   await collectUntil(() => bytes !== undefined)
   await pipeline.dispose()
-  const sum = bytes!.reduce((total, byte) => total + byte)
-  for (let i = 0; i < 20; i++) {
+
+  const checksum = sum(bytes!)
+  for (let round = 0; round < 20; round++) {
     globalThis.gc!()
     await turn()
   }
-  if (bytes!.reduce((total, byte) => total + byte) !== sum) throw new Error('the bytes have changed')
+  if (sum(bytes!) !== checksum) throw new Error('the bytes have changed')
 }
 
-// A pipeline that was never started, or was stopped, is collected although its callback refers to it.
-{
+const sum = (bytes: Uint8Array) => bytes.reduce((total, byte) => total + byte)
+
+/** A pipeline that was never started, or was stopped, is collected although its callback refers to it. */
+async function collectPipelines() {
   let collected = 0
   const registry = new FinalizationRegistry(() => collected++)
-  async function dropPipeline(start: boolean) {
-    const pipeline: Pipeline = new Pipeline(live, () => pipeline.position())
+
+  function createPipeline(): Pipeline {
+    const pipeline: Pipeline = new Pipeline(LAUNCH, () => pipeline.position())
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       pipeline.position()
       sample.release()
     })
     registry.register(pipeline, undefined)
-    if (!start) return
+    return pipeline
+  }
+
+  async function startAndStop() {
+    const pipeline = createPipeline()
     await pipeline.setState('playing')
     await pipeline.setState('null')
   }
-  for (const start of [true, false]) await dropPipeline(start)
+
+  await startAndStop()
+  createPipeline()
   await collectUntil(() => collected === 2)
 }
+
+await runWithoutReferences()
+await collectSamples()
+await retainBytes()
+await collectPipelines()
 
 console.log('collected')

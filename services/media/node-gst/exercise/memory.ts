@@ -4,9 +4,16 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline, Ring } from '../index.ts'
 
-// Prints the growth of the process in bytes and open files over 10,000 frames or 200 pipelines. Requires `--expose-gc`.
+// Prints by how many bytes and open files the process grows over 10,000 frames or 200 pipelines. The argument of the program is
+// the name of an exercise. Requires `--expose-gc`.
 
+/** Width and height of the frames, in pixels. */
 const SIDE = 64
+const PAGE_BYTES = 4096
+/** One garbage collection may leave objects that were in use when it began. */
+const COLLECTIONS = 5
+
+/** Returns the launch string of a source of this many frames. */
 const frames = (count: number) =>
   `videotestsrc num-buffers=${count} ! video/x-raw,format=GRAY8,width=${SIDE},height=${SIDE} ! identity name=numbered`
 
@@ -25,23 +32,28 @@ const ring = new Ring({
   sourceWidth: SIDE,
   sourceHeight: SIDE,
 })
+/** Number of the next frame in the ring. */
 let nextNumber = 1
 
+/** Plays a pipeline until its end. */
 async function play(launch: string, attach: (pipeline: Pipeline) => void) {
   const ended = Promise.withResolvers<void>()
-  const pipeline = new Pipeline(launch, message => message.type === 'eos' && ended.resolve())
+  const pipeline = new Pipeline(launch, message => {
+    if (message.type === 'eos') ended.resolve()
+  })
   attach(pipeline)
+
   await pipeline.setState('playing')
   await ended.promise
   await pipeline.dispose()
 }
 
-const toSamples = (count: number) =>
+const receiveSamples = (count: number) =>
   play(`${frames(count)} ! appsink name=sink sync=false`, pipeline => {
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => sample.release())
   })
 
-async function toRing(count: number) {
+async function writeRing(count: number) {
   await play(`${frames(count)} ! appsink name=sink sync=false`, pipeline => {
     pipeline.number('numbered', 'src', { start: nextNumber })
     pipeline.toRing('sink', ring, () => {})
@@ -49,36 +61,40 @@ async function toRing(count: number) {
   nextNumber += count
 }
 
-async function pipelines(count: number) {
-  for (let i = 0; i < count; i++) {
+async function createPipelines(count: number) {
+  for (let index = 0; index < count; index++) {
     const pipeline = new Pipeline(`${frames(3)} ! tee name=tee ! queue ! fakesink`, () => {})
     const branch = pipeline.add('queue ! appsink name=sink sync=false', 'tee')
     pipeline.samples('sink', { queue: 1, full: 'drop-oldest' }, sample => sample.release())
     await branch.start()
     await pipeline.setState('playing')
-    if (i % 2) await branch.remove()
+    // Every second pipeline is disposed of with its branch.
+    if (index % 2 === 1) await branch.remove()
     await pipeline.dispose()
   }
 }
 
-async function held() {
-  for (let i = 0; i < 5; i++) {
+/** Returns the memory in use after garbage collection, and the number of open files. */
+async function measureUsage() {
+  for (let round = 0; round < COLLECTIONS; round++) {
     globalThis.gc!()
     await turn()
   }
-  const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
-  return { bytes: pages * 4096, files: readdirSync('/proc/self/fd').length }
+  // The second number is the resident memory, in pages: see proc_pid_statm(5).
+  const residentPages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
+  return { bytes: residentPages * PAGE_BYTES, files: readdirSync('/proc/self/fd').length }
 }
 
+/** `warmUp` is the number of repetitions before the first measurement. */
 const exercises = {
-  samples: { run: toSamples, warmUp: 3000, times: 10_000 },
-  ring: { run: toRing, warmUp: 3000, times: 10_000 },
-  pipelines: { run: pipelines, warmUp: 100, times: 200 },
+  samples: { run: receiveSamples, warmUp: 3000, times: 10_000 },
+  ring: { run: writeRing, warmUp: 3000, times: 10_000 },
+  pipelines: { run: createPipelines, warmUp: 100, times: 200 },
 }
 const { run, warmUp, times } = exercises[process.argv[2] as keyof typeof exercises]
 
 await run(warmUp)
-const before = await held()
+const before = await measureUsage()
 await run(times)
-const after = await held()
+const after = await measureUsage()
 console.log(JSON.stringify({ bytes: after.bytes - before.bytes, files: after.files - before.files }))

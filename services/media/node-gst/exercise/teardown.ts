@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pipeline, Ring } from '../index.ts'
 
-// Disposes of pipelines in every state, repeatedly. Fails by an error, a crash, or by not terminating.
+// A stress test of the native GStreamer addon, run as a script: brings pipelines into every state and disposes of them, several
+// times over. It fails with an error, a crash or a hang. The number of rounds is the first argument.
 
-const rounds = Number(process.argv[2] ?? 10)
+const DEFAULT_ROUNDS = 10
+const roundCount = Number(process.argv[2] ?? DEFAULT_ROUNDS)
 const folder = mkdtempSync(join(tmpdir(), 'eyrie-exercise-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 
-const raw = 'video/x-raw,format=GRAY8,width=64,height=48'
-const launch = `videotestsrc ! ${raw} ! tee name=tee tee. ! queue ! appsink name=sink sync=false`
+const videoCaps = 'video/x-raw,format=GRAY8,width=64,height=48'
+const launch = `videotestsrc ! ${videoCaps} ! tee name=tee tee. ! queue ! appsink name=sink sync=false`
 
-function makeRing() {
+/** Creates a ring (frames in a shared file) that blocks the pipeline until each frame is granted. */
+function createRing() {
   return new Ring({
     path: join(folder, 'view.ring'),
     slots: 2,
@@ -33,7 +36,7 @@ const ignoreAbort = (error: Error) => {
   if (error.name !== 'AbortError') throw error
 }
 
-/** Actions on a pipeline before it is disposed of. */
+/** Bring a new pipeline into a state, by the name of the state. The pipeline is then disposed of. */
 const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   new: () => {},
   ready: pipeline => pipeline.setState('ready'),
@@ -59,20 +62,29 @@ const situations: Record<string, (pipeline: Pipeline) => unknown> = {
     pipeline.seek({ toNs: 1e9, flush: true })
   },
   'blocked by samples': async pipeline => {
-    const held: unknown[] = []
-    const full = Promise.withResolvers<void>()
-    pipeline.samples('sink', { queue: 2, full: 'block' }, sample => held.push(sample) === 2 && full.resolve())
+    const heldSamples: unknown[] = []
+    const queueFilled = Promise.withResolvers<void>()
+
+    // Samples that are not released occupy the queue.
+    pipeline.samples('sink', { queue: 2, full: 'block' }, sample => {
+      heldSamples.push(sample)
+      if (heldSamples.length === 2) queueFilled.resolve()
+    })
     await pipeline.setState('playing')
-    await full.promise
+    await queueFilled.promise
   },
   'blocked by a ring': async pipeline => {
-    const ring = makeRing()
-    const written = Promise.withResolvers<void>()
-    pipeline.number('tee', 'sink')
-    pipeline.toRing('sink', ring, ({ n }) => n === 3 && written.resolve())
+    const ring = createRing()
+    const lastGrantedWritten = Promise.withResolvers<void>()
+
+    // Frame 4 is not granted and blocks the pipeline.
     ring.grant(3)
+    pipeline.number('tee', 'sink')
+    pipeline.toRing('sink', ring, ({ n }) => {
+      if (n === 3) lastGrantedWritten.resolve()
+    })
     await pipeline.setState('playing')
-    await written.promise
+    await lastGrantedWritten.promise
   },
   'blocked and pausing': async pipeline => {
     await situations['blocked by samples']!(pipeline)
@@ -90,11 +102,11 @@ const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   },
 }
 
-for (const situation of Object.values(situations)) {
-  for (let round = 0; round < rounds; round++) {
+for (const enterSituation of Object.values(situations)) {
+  for (let round = 0; round < roundCount; round++) {
     const pipeline = new Pipeline(launch, () => {})
-    await situation(pipeline)
+    await enterSituation(pipeline)
     await pipeline.dispose()
   }
 }
-console.log('down')
+console.log('disposed')

@@ -7,13 +7,13 @@
 
 static GstAppSrc *appSrc(GstElement *element) {
   if (GST_IS_APP_SRC(element)) return GST_APP_SRC(element);
-  throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) + "\" is no appsrc");
+  throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) + "\" is not an appsrc");
 }
 
-static void accept(GstElement *element, GstFlowReturn flow) {
+static void requireOk(GstElement *element, GstFlowReturn flow) {
   if (flow == GST_FLOW_OK) return;
   throw std::runtime_error(std::string("appsrc \"") + GST_OBJECT_NAME(element) +
-                           "\" takes no more: " + gst_flow_get_name(flow));
+                           "\" accepts no more data: " + gst_flow_get_name(flow));
 }
 
 uint64_t push(GstElement *element, const uint8_t *data, size_t size, GstClockTime pts, GstClockTime dts,
@@ -24,8 +24,8 @@ uint64_t push(GstElement *element, const uint8_t *data, size_t size, GstClockTim
   GST_BUFFER_DTS(buffer) = dts;
   GST_BUFFER_DURATION(buffer) = duration;
   if (decodeOnly) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DECODE_ONLY);
-  accept(element, gst_app_src_push_buffer(source, buffer));
+  requireOk(element, gst_app_src_push_buffer(source, buffer));
   return gst_app_src_get_current_level_bytes(source);
 }
 
-void endOfStream(GstElement *element) { accept(element, gst_app_src_end_of_stream(appSrc(element))); }
+void endOfStream(GstElement *element) { requireOk(element, gst_app_src_end_of_stream(appSrc(element))); }

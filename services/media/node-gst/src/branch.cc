@@ -4,9 +4,10 @@
 
 #include "allocation.h"
 
-// The first element of the launch string was added first, and a bin lists its children in reverse order. A search for
-// any unlinked pad would also find elements that wait for pads added later, such as those of decodebin3.
-static GstPad *makeEntry(GstBin *bin) {
+// Creates the sink pad of the branch from that of its first element, which is the last child of the bin: a bin lists its
+// children in reverse order. A search for any unlinked pad would also find elements that wait for dynamic pads, such as those
+// of decodebin3. Returns null if the first element has no unlinked sink pad.
+static GstPad *createSinkPad(GstBin *bin) {
   auto *first = static_cast<GstElement *>(g_list_last(GST_BIN_CHILDREN(bin))->data);
   Owned<GstPad> target(gst_element_get_static_pad(first, "sink"));
   if (!target || gst_pad_is_linked(target.get())) return nullptr;
@@ -15,8 +16,8 @@ static GstPad *makeEntry(GstBin *bin) {
   return static_cast<GstPad *>(gst_object_ref(entry));
 }
 
-// Not stored, since the parent may be the pipeline and must not outlive its disposal.
-static Owned<GstElement> parentOf(GstElement *element) {
+// The parent is not stored, because it may be the pipeline, which must not outlive its disposal.
+static Owned<GstElement> getParent(GstElement *element) {
   return Owned<GstElement>(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
 }
 
@@ -28,11 +29,11 @@ Branch::Branch(Napi::Env env, Graph &graph, const std::string &launch, const std
       gst_parse_bin_from_description_full(launch.c_str(), FALSE, nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!bin) throw Failure::fromError(error).toJs(env);
   Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(bin)));
-  entry_.reset(makeEntry(GST_BIN(bin)));
-  if (!entry_) throw std::invalid_argument("the branch has no open sink pad for the tee to feed: " + launch);
+  entry_.reset(createSinkPad(GST_BIN(bin)));
+  if (!entry_) throw std::invalid_argument("the first element of the branch has no unlinked sink pad: " + launch);
   gst_element_set_locked_state(bin, TRUE);
-  // In the same bin as the tee, which may itself be in a branch: only pads within one bin can be linked.
-  gst_bin_add(GST_BIN(parentOf(tee_.get()).get()), bin);
+  // The branch must be in the same bin as the tee, which may itself be in a branch: only pads within one bin can be linked.
+  gst_bin_add(GST_BIN(getParent(tee_.get()).get()), bin);
   g_weak_ref_set(&bin_, bin);
 }
 
@@ -41,25 +42,25 @@ std::optional<Failure> Branch::start() {
   auto bin = this->bin();
   if (phase_ != Phase::unlinked || !bin) return Failure::of(GST_CORE_ERROR_FAILED, "the branch has been removed");
   teePad_.reset(gst_element_request_pad_simple(tee_.get(), "src_%u"));
-  if (!teePad_) return Failure::of(GST_CORE_ERROR_PAD, std::string(GST_OBJECT_NAME(tee_.get())) + " is no tee");
+  if (!teePad_) return Failure::of(GST_CORE_ERROR_PAD, std::string(GST_OBJECT_NAME(tee_.get())) + " is not a tee");
   phase_ = Phase::linked;
-  // Otherwise the removal of the last branch would stop the source.
+  // Without this, the removal of the last branch would stop the source.
   g_object_set(tee_.get(), "allow-not-linked", TRUE, nullptr);
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_UPSTREAM | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
   gst_pad_add_probe(teePad_.get(), types, onTeePad, nullptr, nullptr);
 
   GstElement *pipeline = graph_.pipeline();
-  // A bin that is added later prerolls on its own, without taking the pipeline back to PAUSED.
-  g_object_set(bin.get(), "async-handling", GST_STATE(parentOf(bin.get()).get()) >= GST_STATE_PAUSED, nullptr);
+  // A bin that is added to a running pipeline must preroll by itself, without setting the pipeline back to PAUSED.
+  g_object_set(bin.get(), "async-handling", GST_STATE(getParent(bin.get()).get()) >= GST_STATE_PAUSED, nullptr);
   gst_element_set_base_time(bin.get(), gst_element_get_base_time(pipeline));
   gst_element_set_start_time(bin.get(), gst_element_get_start_time(pipeline));
   gst_element_set_locked_state(bin.get(), FALSE);
   bool started = gst_element_sync_state_with_parent(bin.get());
   auto checks = static_cast<GstPadLinkCheck>(GST_PAD_LINK_CHECK_DEFAULT | GST_PAD_LINK_CHECK_NO_RECONFIGURE);
   if (gst_pad_link_full(teePad_.get(), entry_.get(), checks) != GST_PAD_LINK_OK) {
-    return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not take what the tee carries");
+    return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not accept the format of the tee");
   }
-  if (!started) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch refused to start");
+  if (!started) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch failed to start");
   return std::nullopt;
 }
 
@@ -82,7 +83,7 @@ void Branch::remove(std::shared_ptr<Pending> pending) {
                     [](gpointer data) { delete static_cast<std::shared_ptr<Branch> *>(data); });
 }
 
-// Runs on the thread that finds the pad idle. This may be the streaming thread, which cannot stop the branch.
+// Runs on the thread that finds the pad idle. This may be the streaming thread, so the branch is stopped by another thread.
 GstPadProbeReturn Branch::onIdle(GstPad *pad, GstPadProbeInfo *, gpointer data) {
   auto branch = *static_cast<std::shared_ptr<Branch> *>(data);
   gst_pad_unlink(pad, branch->entry_.get());
@@ -96,7 +97,7 @@ void Branch::stop() {
     gst_element_set_locked_state(bin.get(), TRUE);
     gst_element_set_state(bin.get(), GST_STATE_NULL);
     graph_.taps().detachIn(bin.get());
-    if (auto parent = parentOf(bin.get())) gst_bin_remove(GST_BIN(parent.get()), bin.get());
+    if (auto parent = getParent(bin.get())) gst_bin_remove(GST_BIN(parent.get()), bin.get());
   }
   phase_ = Phase::removed;
   for (const auto &pending : removals_) pending->resolve(std::nullopt);

@@ -9,11 +9,11 @@
 #include "graph.h"
 #include "pending.h"
 
-// A bin on a request pad of a tee. Its methods run on the graph's thread.
+// A bin that is linked to a request pad of a tee. The methods run on the graph's thread.
 class Branch : public std::enable_shared_from_this<Branch> {
  public:
-  // Adds the bin to the pipeline, unlinked and locked in state null. Throws Napi::Error (a GstError) if `launch` is
-  // invalid, std::invalid_argument if it has no sink pad.
+  // Adds the bin to the pipeline, unlinked and in state null. Throws Napi::Error (a GstError) if `launch` is invalid,
+  // std::invalid_argument if the branch has no sink pad.
   Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee);
   ~Branch() { g_weak_ref_clear(&bin_); }
 
@@ -31,7 +31,7 @@ class Branch : public std::enable_shared_from_this<Branch> {
 
   Graph &graph_;
   Owned<GstElement> tee_;
-  // Owned by its parent only: destroyed with the pipeline, or with the branch that contains its tee.
+  // Only the parent owns the bin, which is destroyed with the pipeline or with the branch that contains the tee.
   GWeakRef bin_;
   Owned<GstPad> entry_;
   Owned<GstPad> teePad_;

@@ -6,7 +6,7 @@
 #include "state.h"
 #include "value.h"
 
-bool isForJs(GstMessage *message, GstElement *pipeline) {
+bool isReported(GstMessage *message, GstElement *pipeline) {
   switch (GST_MESSAGE_TYPE(message)) {
     case GST_MESSAGE_ERROR:
     case GST_MESSAGE_WARNING:

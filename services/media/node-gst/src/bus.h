@@ -3,6 +3,6 @@
 #include <gst/gst.h>
 #include <napi.h>
 
-// Whether `message`, from the bus of `pipeline`, is passed to JavaScript.
-bool isForJs(GstMessage *message, GstElement *pipeline);
+// Returns whether a message from the bus of `pipeline` is passed to JavaScript.
+bool isReported(GstMessage *message, GstElement *pipeline);
 Napi::Object messageToJs(Napi::Env env, GstMessage *message);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-// A thread that runs blocking tasks in order.
+// Runs blocking tasks on its own thread, in order.
 class Executor {
  public:
   using Task = std::function<void()>;

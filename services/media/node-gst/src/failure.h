@@ -5,7 +5,7 @@
 
 #include <string>
 
-// An error of GStreamer, passed between threads until it becomes a JavaScript error.
+// An error of GStreamer that is passed from another thread to the JavaScript thread, where it becomes a JavaScript error.
 struct Failure {
   std::string name = "GstError";
   std::string message;
@@ -16,7 +16,7 @@ struct Failure {
 
   // Takes ownership of `error`.
   static Failure fromError(GError *error);
-  // From an error, warning or info message.
+  // `message` must be an error, warning or info message.
   static Failure fromMessage(GstMessage *message);
   // A failure for which GStreamer provides no message.
   static Failure of(GstCoreError code, std::string message);

@@ -44,13 +44,13 @@ GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) {
     graph->control_.post([graph] { gst_bin_recalculate_latency(GST_BIN(graph->pipeline())); });
   }
-  if (isForJs(message, graph->pipeline())) {
+  if (isReported(message, graph->pipeline())) {
     std::shared_ptr<GstMessage> shared(gst_message_ref(message), gst_message_unref);
     graph->mailbox_->post([mailbox = graph->mailbox_, callback = graph->onMessage_, shared](Napi::Env env) {
       mailbox->call(env, callback, {messageToJs(env, shared.get())});
     });
   }
-  // Last, so that JavaScript receives an error or state message before the promise that depends on it resolves or rejects.
+  // Must come last: JavaScript receives an error or state message before the promise that depends on it resolves or rejects.
   graph->state_.onMessage(message);
   gst_message_unref(message);
   return GST_BUS_DROP;

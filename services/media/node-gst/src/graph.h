@@ -14,8 +14,8 @@
 #include "tap.h"
 #include "timeline.h"
 
-// GStreamer's side of a `Pipeline`. Owned by the JavaScript thread; the other threads, which borrow it, end before it is
-// destroyed.
+// The GStreamer pipeline of a JavaScript `Pipeline`. Owned by the JavaScript thread. Other threads that use the graph end
+// before it is destroyed.
 class Graph {
  public:
   // Takes ownership of `pipeline`, a GstPipeline.
@@ -36,10 +36,10 @@ class Graph {
   // Throws std::invalid_argument if the element or its pad does not exist.
   Owned<GstPad> findPad(const std::string &element, const std::string &pad) const;
 
-  // Runs `work` on the pipeline's thread and returns a promise of its result.
+  // Runs `work` on the pipeline's thread. Returns a promise of the result.
   Napi::Value runAsync(Napi::Env env, std::function<std::optional<Failure>()> work);
 
-  // Stops everything, waits for it, and releases the pipeline. May be called repeatedly.
+  // Stops the pipeline and its thread, waits for both, and releases the pipeline. May be called repeatedly.
   void shutDown();
 
  private:

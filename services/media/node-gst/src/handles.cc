@@ -36,11 +36,11 @@ Napi::Object makeHandle(Napi::Env env, std::shared_ptr<RingFeed> feed, std::shar
   return object;
 }
 
-double readRate(const Napi::Value &rate) {
+double parseRate(const Napi::Value &rate) {
   if (rate.IsUndefined() || rate.IsNull()) return 0;
   double value = rate.IsNumber() ? rate.As<Napi::Number>().DoubleValue() : 0;
   if (value > 0 && value <= 1e6) return value;
-  throw Napi::TypeError::New(rate.Env(), "rate must be frames a second, above 0, or null for all");
+  throw Napi::TypeError::New(rate.Env(), "rate must be a number of frames per second above 0, or null for unlimited");
 }
 
 Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Numbering> numbering) {
@@ -50,7 +50,7 @@ Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Numbering> numbering) {
   };
   object.DefineProperty(Napi::PropertyDescriptor::Accessor(env, object, "next", next, napi_enumerable));
   addMethod(object, "setRate",
-            [numbering](const Napi::CallbackInfo &info) { numbering->setRate(readRate(info[0])); });
+            [numbering](const Napi::CallbackInfo &info) { numbering->setRate(parseRate(info[0])); });
   return object;
 }
 
@@ -65,7 +65,7 @@ Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Branch> branch, std::shar
     if (graph->pipeline()) {
       graph->control().post([=] { branch->remove(pending); });
     } else {
-      // It was removed with its pipeline.
+      // The branch was removed with the pipeline.
       pending->resolve(std::nullopt);
     }
     return pending->promise();

@@ -18,5 +18,5 @@ Napi::Object makeHandle(Napi::Env env, std::shared_ptr<RingFeed> feed, std::shar
 Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Numbering> numbering);
 Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Branch> branch, std::shared_ptr<Graph> graph);
 
-// Frames per second; 0 (unlimited) for null or undefined. Throws a TypeError for other values.
-double readRate(const Napi::Value &rate);
+// Returns frames per second, or 0 (unlimited) for null and undefined. Throws a TypeError for invalid values.
+double parseRate(const Napi::Value &rate);

@@ -2,30 +2,31 @@
 
 static const char *const kCallbacks = "callbacks";
 
-static void raise(const Napi::Error &error) {
+static void throwUncaught(const Napi::Error &error) {
   napi_fatal_exception(error.Env(), error.Value());
 }
 
 Mailbox::Mailbox(Napi::Env env, Napi::Object owner)
-    : env_(env), owner_(Napi::Weak(owner)), wire_(Wire::New(env, "node-gst", 0, 1)) {
+    : env_(env), owner_(Napi::Weak(owner)), threadSafeCall_(ThreadSafeCall::New(env, "node-gst", 0, 1)) {
   owner.DefineProperty(Napi::PropertyDescriptor::Value(kCallbacks, Napi::Object::New(env), napi_default));
-  wire_.Unref(env);
+  threadSafeCall_.Unref(env);
 }
 
-void Mailbox::post(Letter letter) {
+void Mailbox::post(Call call) {
   std::lock_guard lock(mutex_);
   if (closed_) return;
-  auto sealed = std::make_unique<Letter>(std::move(letter));
-  if (wire_.NonBlockingCall(sealed.get()) == napi_ok) sealed.release();
+  auto owned = std::make_unique<Call>(std::move(call));
+  if (threadSafeCall_.NonBlockingCall(owned.get()) == napi_ok) owned.release();
 }
 
-void Mailbox::open(Napi::Env env, Napi::Function, void *, Letter *letter) {
-  std::unique_ptr<Letter> opened(letter);
+void Mailbox::run(Napi::Env env, Napi::Function, void *, Call *call) {
+  std::unique_ptr<Call> owned(call);
+  // The environment is being destroyed.
   if (!static_cast<napi_env>(env)) return;
   try {
-    (*opened)(env);
+    (*owned)(env);
   } catch (const Napi::Error &error) {
-    raise(error);
+    throwUncaught(error);
   }
 }
 
@@ -49,19 +50,19 @@ void Mailbox::call(Napi::Env env, uint32_t callback, std::initializer_list<napi_
   try {
     function.As<Napi::Function>().Call(arguments);
   } catch (const Napi::Error &error) {
-    raise(error);
+    throwUncaught(error);
   }
 }
 
 void Mailbox::hold() {
   if (holds_++ > 0 || closed_) return;
   owner_.Ref();
-  wire_.Ref(env_);
+  threadSafeCall_.Ref(env_);
 }
 
 void Mailbox::release() {
   if (--holds_ > 0 || closed_) return;
-  wire_.Unref(env_);
+  threadSafeCall_.Unref(env_);
   owner_.Unref();
 }
 
@@ -70,5 +71,5 @@ void Mailbox::close() {
   if (closed_) return;
   closed_ = true;
   owner_.Reset();
-  wire_.Abort();
+  threadSafeCall_.Abort();
 }

@@ -6,27 +6,27 @@
 #include <memory>
 #include <mutex>
 
-// Passes calls from GStreamer's threads to JavaScript, and keeps the JavaScript object alive while it is needed.
+// Runs calls from GStreamer's threads on the JavaScript thread, in the order in which they were posted. Keeps the owner, a
+// JavaScript object, alive while it is held.
 //
-// Letters run on the JavaScript thread in the order in which they were posted. Callbacks are stored as properties of the
-// owner, not as roots of the garbage collector, since they usually refer back to the owner.
+// Callbacks are properties of the owner and not roots of the garbage collector, because they usually refer back to the owner.
 class Mailbox {
  public:
-  using Letter = std::function<void(Napi::Env)>;
+  using Call = std::function<void(Napi::Env)>;
 
   Mailbox(Napi::Env env, Napi::Object owner);
 
-  // May be called from any thread. Letters are dropped once the mailbox is closed.
-  void post(Letter letter);
+  // May be called from any thread. Calls are dropped once the mailbox is closed.
+  void post(Call call);
 
   // The following methods must be called on the JavaScript thread.
 
   uint32_t addCallback(Napi::Function callback);
   void removeCallback(uint32_t callback);
-  // Does nothing if the callback was removed. An exception that it throws becomes an uncaught exception.
+  // Calls a callback unless it has been removed. An exception from the callback becomes an uncaught exception.
   void call(Napi::Env env, uint32_t callback, std::initializer_list<napi_value> arguments);
 
-  // While there are more holds than releases, the owner and the event loop are kept alive.
+  // The owner and the event loop stay alive until `release` has been called as often as `hold`.
   void hold();
   void release();
 
@@ -34,8 +34,8 @@ class Mailbox {
   void close();
 
  private:
-  static void open(Napi::Env env, Napi::Function, void *, Letter *letter);
-  using Wire = Napi::TypedThreadSafeFunction<void, Letter, open>;
+  static void run(Napi::Env env, Napi::Function, void *, Call *call);
+  using ThreadSafeCall = Napi::TypedThreadSafeFunction<void, Call, run>;
 
   Napi::Object callbacks() const;
 
@@ -45,5 +45,5 @@ class Mailbox {
   int holds_ = 0;
   std::mutex mutex_;
   bool closed_ = false;
-  Wire wire_;
+  ThreadSafeCall threadSafeCall_;
 };

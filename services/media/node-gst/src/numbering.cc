@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-// Containers that store milliseconds are off by up to half of one: 45 ticks.
-static constexpr int64_t kGraceTicks = 45;
+// Half a millisecond, because some containers round timestamps to milliseconds.
+static constexpr int64_t kToleranceTicks = 45;
 
-// The loss of a few packets is not an interruption: objects have hardly moved.
-static constexpr GstClockTime kInterruption = GST_SECOND;
-// Stored as the duration in the meta of a frame number, which has no duration of its own.
+// After a shorter gap, objects have hardly moved, so tracking can continue.
+static constexpr GstClockTime kMinInterruption = GST_SECOND;
+// Marks a frame after an interruption. Stored in the duration field of the frame number's meta, which is otherwise unused.
 static constexpr GstClockTime kInterruptedMark = 1;
 
 static GstCaps *numberCaps() {
@@ -15,7 +15,7 @@ static GstCaps *numberCaps() {
   return caps;
 }
 
-uint64_t Numbering::numberOf(GstBuffer *buffer) {
+uint64_t Numbering::getNumber(GstBuffer *buffer) {
   if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->timestamp;
   return GST_BUFFER_OFFSET_IS_VALID(buffer) ? GST_BUFFER_OFFSET(buffer) : 0;
 }
@@ -55,7 +55,7 @@ bool Numbering::isInterruption(GstBuffer *buffer) {
   lastTime_ = GST_BUFFER_PTS(buffer);
   if (!GST_CLOCK_TIME_IS_VALID(last)) return true;
   if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || !GST_CLOCK_TIME_IS_VALID(lastTime_)) return false;
-  return lastTime_ < last || lastTime_ - last > kInterruption;
+  return lastTime_ < last || lastTime_ - last > kMinInterruption;
 }
 
 bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
@@ -68,7 +68,7 @@ bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
   Stamp stamp = timeline_->stamp(*segment, buffer);
   gst_event_unref(event);
   if (!stamp.pts) return true;
-  auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kGraceTicks) * rate / 90'000));
+  auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kToleranceTicks) * rate / 90'000));
   if (period == passedPeriod_) return false;
   passedPeriod_ = period;
   return true;

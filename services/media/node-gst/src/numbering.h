@@ -8,16 +8,16 @@
 
 #include "timeline.h"
 
-// Numbers the frames that pass a pad, in GST_BUFFER_OFFSET and, since encoders do not preserve it, in a meta. Limits the
-// frame rate.
+// Numbers the frames that pass a pad, and limits the frame rate. The number is stored in GST_BUFFER_OFFSET and, because
+// encoders do not preserve the offset, in a meta.
 class Numbering : public std::enable_shared_from_this<Numbering> {
  public:
   // `rate` in frames per second; 0 for unlimited.
   Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double rate);
 
   // Returns 0 for a frame without a number.
-  static uint64_t numberOf(GstBuffer *buffer);
-  // Whether the stream was interrupted before this frame. GStreamer's DISCONT flag is also set when a queue drops a frame.
+  static uint64_t getNumber(GstBuffer *buffer);
+  // Returns whether the stream was interrupted before this frame. The DISCONT flag is also set when a queue drops a frame.
   static bool isInterrupted(GstBuffer *buffer);
 
   void watch(GstPad *pad);
@@ -32,7 +32,7 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
   const std::shared_ptr<Timeline> timeline_;
   std::atomic<uint64_t> next_;
   std::atomic<double> rate_;
-  // Used by the streaming thread only.
+  // The following members are used only by the streaming thread.
   int64_t passedPeriod_ = INT64_MIN;
   GstClockTime lastTime_ = GST_CLOCK_TIME_NONE;
   bool discont_ = false;

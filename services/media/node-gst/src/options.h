@@ -6,27 +6,27 @@
 #include <optional>
 #include <string>
 
-// Readers of JavaScript arguments. A value of the wrong type throws a TypeError that names it.
+// Parsers of JavaScript arguments. They throw a TypeError with the name of the argument if its type is wrong.
 
-inline double wholeNumber(const Napi::Value &value, const char *name, double min) {
+inline double parseInteger(const Napi::Value &value, const char *name, double min) {
   double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
   if (number >= min && number <= 9007199254740991.0 && std::trunc(number) == number) return number;
   throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a whole number from " +
                                               std::to_string(static_cast<int64_t>(min)));
 }
 
-inline int64_t wholeOption(const Napi::Object &options, const char *name, double min) {
-  return static_cast<int64_t>(wholeNumber(options.Get(name), name, min));
+inline int64_t parseIntegerOption(const Napi::Object &options, const char *name, double min) {
+  return static_cast<int64_t>(parseInteger(options.Get(name), name, min));
 }
 
 // Returns nullopt if the option is missing or null.
-inline std::optional<int64_t> optionalWhole(const Napi::Object &options, const char *name, double min) {
+inline std::optional<int64_t> parseOptionalInteger(const Napi::Object &options, const char *name, double min) {
   Napi::Value value = options.Get(name);
   if (value.IsUndefined() || value.IsNull()) return std::nullopt;
-  return static_cast<int64_t>(wholeNumber(value, name, min));
+  return static_cast<int64_t>(parseInteger(value, name, min));
 }
 
-inline bool flagOption(const Napi::Object &options, const char *name) { return options.Get(name).ToBoolean(); }
+inline bool parseFlagOption(const Napi::Object &options, const char *name) { return options.Get(name).ToBoolean(); }
 
 inline std::string text(const Napi::Value &value, const char *name) {
   if (value.IsString()) return value.As<Napi::String>();

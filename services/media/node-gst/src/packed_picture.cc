@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-static bool madeOfBytes(const GstVideoFormatInfo *info) {
+static bool hasByteComponents(const GstVideoFormatInfo *info) {
   if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX(info) || GST_VIDEO_FORMAT_INFO_IS_TILED(info)) return false;
   if (GST_VIDEO_FORMAT_INFO_HAS_PALETTE(info) || GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) == 0) return false;
   for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info); c++) {
@@ -17,8 +17,8 @@ PackedPicture::PackedPicture(const std::string &format, uint32_t width, uint32_t
     : info_(nullptr), width_(width), height_(height) {
   GstVideoFormat known = gst_video_format_from_string(format.c_str());
   if (known != GST_VIDEO_FORMAT_UNKNOWN) info_ = gst_video_format_get_info(known);
-  if (!info_ || !madeOfBytes(info_)) {
-    throw std::invalid_argument("format \"" + format + "\" cannot be kept in a ring: take an 8-bit one such as I420 or RGB");
+  if (!info_ || !hasByteComponents(info_)) {
+    throw std::invalid_argument("format \"" + format + "\" is not supported in rings: use an 8-bit format such as I420 or RGB");
   }
   for (guint p = 0; p < GST_VIDEO_FORMAT_INFO_N_PLANES(info_); p++) {
     guint component = firstComponent(p);

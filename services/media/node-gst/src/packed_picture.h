@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// The memory layout of a picture with consecutive planes and unpadded rows.
+// The memory layout of a raw picture with consecutive planes and unpadded rows.
 class PackedPicture {
  public:
   // Throws std::invalid_argument for a format that is unknown or not 8-bit.
@@ -16,13 +16,13 @@ class PackedPicture {
   GstVideoFormat format() const { return GST_VIDEO_FORMAT_INFO_FORMAT(info_); }
   const char *formatName() const { return GST_VIDEO_FORMAT_INFO_NAME(info_); }
   guint components() const { return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info_); }
-  // The left and top edge of a part must be multiples of these.
+  // The coordinates of `place` must be multiples of these.
   uint32_t alignmentX() const;
   uint32_t alignmentY() const;
 
   // Fills `picture` with one value per component.
   void fill(uint8_t *picture, const std::vector<uint8_t> &values) const;
-  // Copies `frame`, which has the same format, to (x, y).
+  // Copies `frame`, which must have the same format, to the position (x, y) in `picture`.
   void place(uint8_t *picture, const GstVideoFrame &frame, uint32_t x, uint32_t y) const;
 
  private:

@@ -13,7 +13,7 @@
 #include "state.h"
 #include "value.h"
 
-static constexpr double kAny = -9007199254740991.0;
+static constexpr double kMinInteger = -9007199254740991.0;
 
 Napi::Function Pipeline::define(Napi::Env env) {
   return DefineClass(env, "Pipeline",
@@ -69,7 +69,7 @@ Owned<GstElement> Pipeline::element(const Napi::CallbackInfo &info) const {
 }
 
 Napi::Value Pipeline::setState(const Napi::CallbackInfo &info) {
-  auto state = stateNamed(text(info[0], "state"));
+  auto state = parseState(text(info[0], "state"));
   if (!state) throw Napi::TypeError::New(info.Env(), "state must be null, ready, paused or playing");
   StateChange &change = graph().state();
   auto pending = Pending::begin(info.Env(), graph_->mailbox());
@@ -79,11 +79,11 @@ Napi::Value Pipeline::setState(const Napi::CallbackInfo &info) {
 
 void Pipeline::setTimeline(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "timeline");
-  if (auto ticks = optionalWhole(options, "ptsOffset", kAny)) graph().timeline()->setPtsOffset(*ticks);
-  if (auto us = optionalWhole(options, "timeAnchorUs", kAny)) graph().timeline()->setTimeAnchor(*us);
+  if (auto ticks = parseOptionalInteger(options, "ptsOffset", kMinInteger)) graph().timeline()->setPtsOffset(*ticks);
+  if (auto us = parseOptionalInteger(options, "timeAnchorUs", kMinInteger)) graph().timeline()->setTimeAnchor(*us);
 }
 
-static WhenFull readWhenFull(const Napi::Value &value) {
+static WhenFull parseWhenFull(const Napi::Value &value) {
   std::string name = text(value, "full");
   if (name == "drop-oldest") return WhenFull::dropOldest;
   if (name == "drop-newest") return WhenFull::dropNewest;
@@ -94,8 +94,8 @@ static WhenFull readWhenFull(const Napi::Value &value) {
 Napi::Value Pipeline::samples(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[1], "options");
   Napi::Function onSample = function(info[2], "onSample");
-  size_t capacity = wholeOption(options, "queue", 1);
-  WhenFull whenFull = readWhenFull(options.Get("full"));
+  size_t capacity = parseIntegerOption(options, "queue", 1);
+  WhenFull whenFull = parseWhenFull(options.Get("full"));
   uint32_t callback = graph().mailbox()->addCallback(onSample);
   auto queue = std::make_shared<SampleQueue>(element(info).get(), capacity, whenFull, graph().timeline(),
                                              graph().mailbox(), callback);
@@ -105,7 +105,7 @@ Napi::Value Pipeline::samples(const Napi::CallbackInfo &info) {
 }
 
 Napi::Value Pipeline::toRing(const Napi::CallbackInfo &info) {
-  std::shared_ptr<RingFile> ring = Ring::fileOf(info[1]);
+  std::shared_ptr<RingFile> ring = Ring::unwrapFile(info[1]);
   uint32_t callback = graph().mailbox()->addCallback(function(info[2], "onFrame"));
   auto feed =
       std::make_shared<RingFeed>(element(info).get(), ring, graph().timeline(), graph().mailbox(), callback);
@@ -117,8 +117,8 @@ Napi::Value Pipeline::toRing(const Napi::CallbackInfo &info) {
 Napi::Value Pipeline::number(const Napi::CallbackInfo &info) {
   Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto pad = graph().findPad(text(info[0], "element"), text(info[1], "pad"));
-  auto numbering = std::make_shared<Numbering>(graph().timeline(), optionalWhole(options, "start", 1).value_or(1),
-                                               readRate(options.Get("rate")));
+  auto numbering = std::make_shared<Numbering>(graph().timeline(), parseOptionalInteger(options, "start", 1).value_or(1),
+                                               parseRate(options.Get("rate")));
   numbering->watch(pad.get());
   return makeHandle(info.Env(), numbering);
 }
@@ -128,10 +128,10 @@ Napi::Value Pipeline::push(const Napi::CallbackInfo &info) {
   auto data = info[1].As<Napi::Uint8Array>();
   Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto time = [&](const char *name) -> GstClockTime {
-    return optionalWhole(options, name, 0).value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
+    return parseOptionalInteger(options, name, 0).value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
   };
   uint64_t waiting = ::push(element(info).get(), data.Data(), data.ByteLength(), time("ptsNs"), time("dtsNs"),
-                            time("durationNs"), flagOption(options, "decodeOnly"));
+                            time("durationNs"), parseFlagOption(options, "decodeOnly"));
   return Napi::Number::New(info.Env(), static_cast<double>(waiting));
 }
 
@@ -158,20 +158,20 @@ Napi::Value Pipeline::sendEos(const Napi::CallbackInfo &info) {
   GstElement *pipeline = graph().pipeline();
   return graph().runAsync(info.Env(), [pipeline]() -> std::optional<Failure> {
     if (gst_element_send_event(pipeline, gst_event_new_eos())) return std::nullopt;
-    return Failure::of(GST_CORE_ERROR_EVENT, "no element took the end of stream: the pipeline is not running");
+    return Failure::of(GST_CORE_ERROR_EVENT, "no element accepted the end of stream: the pipeline is not running");
   });
 }
 
 Napi::Value Pipeline::seek(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "options");
   int flags = GST_SEEK_FLAG_NONE;
-  if (flagOption(options, "flush")) flags |= GST_SEEK_FLAG_FLUSH;
-  if (flagOption(options, "keyUnit")) flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
-  gint64 to = wholeOption(options, "toNs", 0);
+  if (parseFlagOption(options, "flush")) flags |= GST_SEEK_FLAG_FLUSH;
+  if (parseFlagOption(options, "keyUnit")) flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
+  gint64 to = parseIntegerOption(options, "toNs", 0);
   GstElement *pipeline = graph().pipeline();
   return graph().runAsync(info.Env(), [=]() -> std::optional<Failure> {
     if (gst_element_seek_simple(pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(flags), to)) return std::nullopt;
-    return Failure::of(GST_CORE_ERROR_SEEK, "no element of the pipeline can seek there now");
+    return Failure::of(GST_CORE_ERROR_SEEK, "no element of the pipeline can seek to this position now");
   });
 }
 

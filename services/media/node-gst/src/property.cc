@@ -4,7 +4,7 @@
 
 #include "value.h"
 
-static std::string called(GstElement *element, const std::string &property) {
+static std::string describe(GstElement *element, const std::string &property) {
   return "property \"" + property + "\" of element \"" + GST_OBJECT_NAME(element) + "\" ";
 }
 
@@ -15,8 +15,8 @@ static GParamSpec *find(GstElement *element, const std::string &name, GParamFlag
                                 "\"");
   }
   if (!(property->flags & access)) {
-    const char *deed = access == G_PARAM_READABLE ? "read" : "set";
-    throw std::invalid_argument(called(element, name) + "cannot be " + deed);
+    const char *action = access == G_PARAM_READABLE ? "read" : "set";
+    throw std::invalid_argument(describe(element, name) + "cannot be " + action);
   }
   return property;
 }
@@ -39,11 +39,11 @@ void setProperty(GstElement *element, const std::string &name, const std::string
   GParamSpec *property = find(element, name, G_PARAM_WRITABLE);
   OwnedValue owned(property->value_type);
   if (!fromText(&owned.value, value, property)) {
-    throw std::invalid_argument(called(element, name) + "cannot be \"" + value + "\": it takes a " +
+    throw std::invalid_argument(describe(element, name) + "cannot be \"" + value + "\": it must be a " +
                                 g_type_name(property->value_type));
   }
   if (g_param_value_validate(property, &owned.value)) {
-    throw std::invalid_argument(called(element, name) + "cannot be " + value + ": out of range");
+    throw std::invalid_argument(describe(element, name) + "cannot be " + value + ": out of range");
   }
   g_object_set_property(G_OBJECT(element), name.c_str(), &owned.value);
 }

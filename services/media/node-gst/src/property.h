@@ -5,6 +5,6 @@
 
 #include <string>
 
-// Both throw std::invalid_argument that names the element and property.
+// Both functions throw std::invalid_argument with the names of the element and the property.
 Napi::Value getProperty(Napi::Env env, GstElement *element, const std::string &name);
 void setProperty(GstElement *element, const std::string &name, const std::string &value);

@@ -3,7 +3,7 @@
 #include <gst/gst.h>
 #include <napi.h>
 
-// Return numbers in ns; null if GStreamer does not know.
+// These functions return times in ns, or null if GStreamer does not know the time.
 Napi::Value queryPosition(Napi::Env env, GstElement *pipeline);
 Napi::Value queryDuration(Napi::Env env, GstElement *pipeline);
 Napi::Value queryLatency(Napi::Env env, GstElement *pipeline);

@@ -5,21 +5,21 @@
 #include "addon.h"
 #include "options.h"
 
-static std::vector<uint8_t> readFill(const Napi::Object &options) {
+static std::vector<uint8_t> parseFill(const Napi::Object &options) {
   std::vector<uint8_t> values;
   Napi::Array components = options.Get("fill").As<Napi::Array>();
   if (!components.IsArray()) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
   for (uint32_t i = 0; i < components.Length(); i++) {
-    double value = wholeNumber(components.Get(i), "fill", 0);
+    double value = parseInteger(components.Get(i), "fill", 0);
     if (value > 255) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
     values.push_back(static_cast<uint8_t>(value));
   }
   return values;
 }
 
-static RingShape readShape(const Napi::Object &options) {
-  auto pixels = [](const Napi::Object &from, const char *name, double least) {
-    int64_t value = wholeOption(from, name, least);
+static RingShape parseShape(const Napi::Object &options) {
+  auto pixels = [](const Napi::Object &from, const char *name, double min) {
+    int64_t value = parseIntegerOption(from, name, min);
     if (value > 65535) throw Napi::TypeError::New(from.Env(), std::string(name) + " must be at most 65535");
     return static_cast<uint32_t>(value);
   };
@@ -34,21 +34,21 @@ static RingShape readShape(const Napi::Object &options) {
   shape.contentY = pixels(content, "y", 0);
   shape.contentWidth = pixels(content, "width", 1);
   shape.contentHeight = pixels(content, "height", 1);
-  shape.fill = readFill(options);
+  shape.fill = parseFill(options);
   // A single value applies to every component.
   if (shape.fill.size() == 1 && shape.format != "JPEG") {
     shape.fill.resize(PackedPicture(shape.format, 1, 1).components(), shape.fill[0]);
   }
-  shape.generation = wholeOption(options, "generation", 0);
-  shape.epoch = wholeOption(options, "epoch", 0);
+  shape.generation = parseIntegerOption(options, "generation", 0);
+  shape.epoch = parseIntegerOption(options, "epoch", 0);
   shape.sourceWidth = pixels(options, "sourceWidth", 1);
   shape.sourceHeight = pixels(options, "sourceHeight", 1);
-  shape.payloadLimit = optionalWhole(options, "payloadLimit", 1).value_or(0);
-  shape.bytesLimit = optionalWhole(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
+  shape.payloadLimit = parseOptionalInteger(options, "payloadLimit", 1).value_or(0);
+  shape.bytesLimit = parseOptionalInteger(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
   return shape;
 }
 
-static bool readPaced(const Napi::Value &pacing) {
+static bool parsePacing(const Napi::Value &pacing) {
   std::string name = text(pacing, "pacing");
   if (name == "all" || name == "newest") return name == "all";
   throw Napi::TypeError::New(pacing.Env(), "pacing must be \"newest\" or \"all\"");
@@ -60,7 +60,7 @@ Napi::Function Ring::define(Napi::Env env) {
                       InstanceMethod<&Ring::stats>("stats"), InstanceMethod<&Ring::close>("close")});
 }
 
-std::shared_ptr<RingFile> Ring::fileOf(const Napi::Value &value) {
+std::shared_ptr<RingFile> Ring::unwrapFile(const Napi::Value &value) {
   Napi::Env env = value.Env();
   if (value.IsObject() && value.As<Napi::Object>().InstanceOf(env.GetInstanceData<Addon>()->ring.Value())) {
     return Unwrap(value.As<Napi::Object>())->file_;
@@ -71,17 +71,17 @@ std::shared_ptr<RingFile> Ring::fileOf(const Napi::Value &value) {
 Ring::Ring(const Napi::CallbackInfo &info) : ObjectWrap(info) {
   Napi::Object options = object(info[0], "options");
   Napi::Value pacing = options.Get("pacing");
-  bool paced = !pacing.IsUndefined() && readPaced(pacing);
-  file_ = std::make_shared<RingFile>(readShape(options));
+  bool paced = !pacing.IsUndefined() && parsePacing(pacing);
+  file_ = std::make_shared<RingFile>(parseShape(options));
   file_->setPaced(paced);
   Napi::Object self = info.This().As<Napi::Object>();
   self.Set("path", file_->shape().path);
   self.Set("bytes", static_cast<double>(file_->bytes()));
 }
 
-void Ring::grant(const Napi::CallbackInfo &info) { file_->grant(wholeNumber(info[0], "n", 0)); }
+void Ring::grant(const Napi::CallbackInfo &info) { file_->grant(parseInteger(info[0], "n", 0)); }
 
-void Ring::setPacing(const Napi::CallbackInfo &info) { file_->setPaced(readPaced(info[0])); }
+void Ring::setPacing(const Napi::CallbackInfo &info) { file_->setPaced(parsePacing(info[0])); }
 
 Napi::Value Ring::stats(const Napi::CallbackInfo &info) {
   RingFile::Stats stats = file_->stats();

@@ -11,7 +11,7 @@ class Ring : public Napi::ObjectWrap<Ring> {
  public:
   static Napi::Function define(Napi::Env env);
   // Throws a TypeError if `value` is not a ring.
-  static std::shared_ptr<RingFile> fileOf(const Napi::Value &value);
+  static std::shared_ptr<RingFile> unwrapFile(const Napi::Value &value);
 
   explicit Ring(const Napi::CallbackInfo &info);
 
@@ -21,6 +21,6 @@ class Ring : public Napi::ObjectWrap<Ring> {
   Napi::Value stats(const Napi::CallbackInfo &info);
   void close(const Napi::CallbackInfo &info);
 
-  // Shared with the feeds that write into it: a ring that is garbage-collected is closed by the last of them.
+  // Shared with the feeds that write into the file. After the ring is garbage-collected, the last feed closes the file.
   std::shared_ptr<RingFile> file_;
 };

@@ -26,8 +26,8 @@ std::string RingFeed::write(GstSample *sample) {
   GstBuffer *buffer = gst_sample_get_buffer(sample);
   std::string mismatch = readCaps(gst_sample_get_caps(sample));
   if (!mismatch.empty()) return mismatch;
-  uint64_t n = Numbering::numberOf(buffer);
-  if (n == 0) return "it has no frame number: number the pad that the view is made from";
+  uint64_t n = Numbering::getNumber(buffer);
+  if (n == 0) return "it has no frame number: call number() on a pad upstream";
   Stamp stamp = timeline_->stamp(*gst_sample_get_segment(sample), buffer);
   if (!stamp.pts) return "it has no timestamp";
   RingFrame frame = {n, *stamp.pts, *stamp.timeUs};
@@ -54,11 +54,11 @@ std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
   } else {
     gsize bytes = gst_buffer_get_size(buffer);
     if (bytes > ring_->payloadSize()) {
-      return "it has " + std::to_string(bytes) + " bytes where a slot holds " + std::to_string(ring_->payloadSize());
+      return "it has " + std::to_string(bytes) + " bytes, more than the slot size of " + std::to_string(ring_->payloadSize());
     }
     written = ring_->write(frame, flags, [&](uint8_t *payload) { return gst_buffer_extract(buffer, 0, payload, bytes); });
   }
-  return written ? "" : "its number " + std::to_string(frame.n) + " is not above that of the frame before";
+  return written ? "" : "its number " + std::to_string(frame.n) + " is not greater than that of the previous frame";
 }
 
 std::string RingFeed::readCaps(GstCaps *caps) {
@@ -69,14 +69,14 @@ std::string RingFeed::readCaps(GstCaps *caps) {
   const char *expected = packing ? "video/x-raw" : "image/jpeg";
   if (!caps || !gst_structure_has_name(gst_caps_get_structure(caps, 0), expected) ||
       !gst_video_info_from_caps(&info_, caps)) {
-    return std::string("it is no ") + expected;
+    return std::string("it is not ") + expected;
   }
   bool fits = (!packing || GST_VIDEO_INFO_FORMAT(&info_) == packing->format()) &&
               GST_VIDEO_INFO_WIDTH(&info_) == static_cast<int>(shape.contentWidth) &&
               GST_VIDEO_INFO_HEIGHT(&info_) == static_cast<int>(shape.contentHeight);
   if (!fits) {
     return "it is " + std::to_string(GST_VIDEO_INFO_WIDTH(&info_)) + "x" + std::to_string(GST_VIDEO_INFO_HEIGHT(&info_)) +
-           " " + GST_VIDEO_INFO_NAME(&info_) + " where the ring takes " + std::to_string(shape.contentWidth) + "x" +
+           " " + GST_VIDEO_INFO_NAME(&info_) + " instead of " + std::to_string(shape.contentWidth) + "x" +
            std::to_string(shape.contentHeight) + " " + shape.format;
   }
   gst_caps_replace(&caps_, caps);

@@ -11,7 +11,7 @@
 #include "tap.h"
 #include "timeline.h"
 
-// Writes an appsink's frames into a ring, and notifies JavaScript of the newest one.
+// Writes the frames of an appsink into a ring, and notifies JavaScript of the newest frame.
 class RingFeed : public Tap {
  public:
   RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
@@ -24,7 +24,7 @@ class RingFeed : public Tap {
   bool usesVideoMeta() const override { return true; }
 
  private:
-  // Returns why the sample cannot be written; empty on success.
+  // Returns the reason why the sample cannot be written; empty on success.
   std::string write(GstSample *sample);
   std::string readCaps(GstCaps *caps);
   std::string place(const RingFrame &frame, GstBuffer *buffer);

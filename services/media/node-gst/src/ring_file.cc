@@ -18,13 +18,13 @@ static std::optional<PackedPicture> packing(const RingShape &shape) {
   return PackedPicture(shape.format, shape.width, shape.height);
 }
 
-static size_t wholePages(size_t bytes) { return (bytes + kRingPage - 1) / kRingPage * kRingPage; }
+static size_t roundUpToPages(size_t bytes) { return (bytes + kRingPage - 1) / kRingPage * kRingPage; }
 
 RingFile::RingFile(RingShape shape)
     : shape_(std::move(shape)),
       picture_(packing(shape_)),
       payloadSize_(picture_ ? picture_->size() : shape_.payloadLimit),
-      stride_(wholePages(kRingPayloadOffset + payloadSize_)),
+      stride_(roundUpToPages(kRingPayloadOffset + payloadSize_)),
       bytes_(kRingPage + stride_ * shape_.slots) {
   check();
   create();
@@ -51,13 +51,13 @@ void RingFile::check() const {
             "fill must have 1 or " + std::to_string(picture_->components()) + " values for " + shape_.format);
   } else {
     require(shape_.contentWidth == shape_.width && shape_.contentHeight == shape_.height, "JPEG has no padding");
-    require(payloadSize_ > 0, "payloadLimit must be given for JPEG");
+    require(payloadSize_ > 0, "payloadLimit is required for JPEG");
   }
-  require(bytes_ <= shape_.bytesLimit, "needs " + std::to_string(bytes_) + " bytes, the limit is " +
-                                           std::to_string(shape_.bytesLimit) + ": take fewer slots or a smaller view");
+  require(bytes_ <= shape_.bytesLimit, "needs " + std::to_string(bytes_) + " bytes, but the limit is " +
+                                           std::to_string(shape_.bytesLimit) + ": use fewer slots or a smaller view");
 }
 
-// Reserves the space before mapping it: writing into a hole of a full tmpfs would kill the process.
+// Reserves the space before mapping the file, because a write into a hole of a full tmpfs would kill the process (SIGBUS).
 void RingFile::create() {
   const std::string unpublished = shape_.path + ".new";
   int file = open(unpublished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
@@ -73,7 +73,7 @@ void RingFile::create() {
   };
   if (file < 0) fail("cannot be created", errno);
   if (int reason = posix_fallocate(file, 0, bytes_)) {
-    fail(("cannot reserve " + std::to_string(bytes_) + " bytes, make room or the file system larger").c_str(), reason);
+    fail(("cannot reserve " + std::to_string(bytes_) + " bytes: free some space, or enlarge the file system").c_str(), reason);
   }
   struct stat status;
   if (fchmod(file, 0640) != 0 || fstat(file, &status) != 0) fail("cannot set its mode", errno);
@@ -82,7 +82,7 @@ void RingFile::create() {
   memory_ = static_cast<uint8_t *>(memory);
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  initialise();
+  initialize();
   if (rename(unpublished.c_str(), shape_.path.c_str()) != 0) {
     int reason = errno;
     munmap(memory_, bytes_);
@@ -91,7 +91,7 @@ void RingFile::create() {
   ::close(file);
 }
 
-void RingFile::initialise() {
+void RingFile::initialize() {
   RingHeader *h = header();
   h->magic = kRingMagic;
   h->version = kRingVersion;
@@ -167,7 +167,7 @@ void RingFile::close() {
   closed_ = true;
   changed_.notify_all();
   struct stat status;
-  // A later ring may have replaced this one at the path.
-  bool ours = stat(shape_.path.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
-  if (ours) unlink(shape_.path.c_str());
+  // Another ring may have replaced this one at the same path.
+  bool isOwnFile = stat(shape_.path.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  if (isOwnFile) unlink(shape_.path.c_str());
 }

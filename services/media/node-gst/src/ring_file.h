@@ -13,6 +13,7 @@
 #include "packed_picture.h"
 #include "ring_layout.h"
 
+// The properties of a ring, which never change.
 struct RingShape {
   std::string path;
   uint32_t slots;
@@ -29,7 +30,7 @@ struct RingShape {
   uint32_t sourceWidth;
   uint32_t sourceHeight;
   uint64_t bytesLimit;
-  // Capacity of a slot for JPEG. The size of raw pictures follows from their shape.
+  // Maximum size of a JPEG. Unused for raw pictures, whose size follows from their format.
   uint64_t payloadLimit;
 };
 
@@ -39,11 +40,11 @@ struct RingFrame {
   int64_t timeUs;
 };
 
-// The writing side of a ring of frames. The writer does not wait for readers. By a slot's sequence, which is 2n-1 while
-// frame n is written and 2n afterwards, readers detect whether the frame was overwritten while they read it.
+// Writes frames into a ring file without waiting for readers. The sequence of a slot is 2n-1 while frame n is written, and 2n
+// afterwards. Readers use it to detect that a frame was overwritten while they read it (a sequence lock).
 class RingFile {
  public:
-  // Throws std::invalid_argument or std::runtime_error, and then leaves no file behind.
+  // Throws std::invalid_argument or std::runtime_error. No file remains in this case.
   explicit RingFile(RingShape shape);
   ~RingFile();
   RingFile(const RingFile &) = delete;
@@ -54,8 +55,8 @@ class RingFile {
   size_t payloadSize() const { return payloadSize_; }
   size_t bytes() const { return bytes_; }
 
-  // With pacing, waits until frame `n` is granted. Returns false if the ring is closed or `cancelled` returns true; call
-  // `wake` when its result changes.
+  // With pacing, waits until frame `n` is granted. Returns false if the ring is closed or `cancelled` returns true. `wake`
+  // must be called when the result of `cancelled` changes.
   bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
   void wake();
   // `place` writes the picture to `payload` and returns its size, at most `payloadSize`. Returns false if a frame with this
@@ -77,7 +78,7 @@ class RingFile {
  private:
   void check() const;
   void create();
-  void initialise();
+  void initialize();
   RingHeader *header() const { return reinterpret_cast<RingHeader *>(memory_); }
   RingSlot *slot(uint64_t n) const {
     return reinterpret_cast<RingSlot *>(memory_ + kRingPage + (n % shape_.slots) * stride_);

@@ -22,7 +22,7 @@ Napi::Function Sample::define(Napi::Env env) {
   return DefineClass(env, "Sample", {InstanceMethod<&Sample::release>("release")});
 }
 
-static Napi::Uint8Array bytesOf(Napi::Env env, const std::shared_ptr<HeldSample> &held) {
+static Napi::Uint8Array toBytes(Napi::Env env, const std::shared_ptr<HeldSample> &held) {
   if (held->size() == 0) return Napi::Uint8Array::New(env, 0);
   auto *owner = new std::shared_ptr<HeldSample>(held);
   auto memory = Napi::ArrayBuffer::New(
@@ -43,7 +43,7 @@ Napi::Object Sample::make(Napi::Env env, std::shared_ptr<HeldSample> held, const
   GstBuffer *buffer = held->buffer();
   Napi::Object sample = env.GetInstanceData<Addon>()->sample.New({});
   Unwrap(sample)->held_ = held;
-  sample.Set("data", bytesOf(env, held));
+  sample.Set("data", toBytes(env, held));
   sample.Set("pts", number(stamp.pts));
   sample.Set("dts", number(stamp.dts));
   sample.Set("duration", number(stamp.duration));

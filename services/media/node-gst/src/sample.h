@@ -8,7 +8,7 @@
 
 #include "timeline.h"
 
-// A sample that is mapped for reading until it is released, at the latest by the destructor.
+// A sample that is mapped for reading until it is released. The destructor releases the sample if necessary.
 class HeldSample {
  public:
   // Takes ownership of `sample`. `onRelease` is called once.

@@ -46,7 +46,11 @@ bool SampleQueue::makeRoom(std::unique_lock<std::mutex> &lock) {
   gst_sample_unref(waiting_.front().sample);
   waiting_.pop_front();
   dropped_++;
-  (waiting_.empty() ? gapBeforeNext_ : waiting_.front().afterGap) = true;
+  if (waiting_.empty()) {
+    gapBeforeNext_ = true;
+  } else {
+    waiting_.front().afterGap = true;
+  }
   return true;
 }
 
@@ -64,7 +68,7 @@ void SampleQueue::clear() {
 void SampleQueue::drain(Napi::Env env) {
   std::unique_lock lock(mutex_);
   draining_ = false;
-  // Only the samples that are waiting now: a fast stream must not block the event loop.
+  // Delivers only the samples that are waiting now, so that a fast stream does not block the event loop.
   for (size_t left = waiting_.size(); left > 0 && !waiting_.empty(); left--) {
     Entry entry = waiting_.front();
     waiting_.pop_front();

@@ -14,7 +14,7 @@ inline const char *stateName(GstState state) {
   }
 }
 
-inline std::optional<GstState> stateNamed(const std::string &name) {
+inline std::optional<GstState> parseState(const std::string &name) {
   for (GstState state : {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING}) {
     if (name == stateName(state)) return state;
   }

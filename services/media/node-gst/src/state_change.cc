@@ -24,10 +24,10 @@ void StateChange::request(GstState target, std::shared_ptr<Pending> pending, std
     std::lock_guard lock(mutex_);
     if (current_) {
       finish(*current_, Failure::aborted(std::string("the change to ") + stateName(current_->target) +
-                                         " was overtaken by a change to " + stateName(target)));
+                                         " was superseded by a change to " + stateName(target)));
     }
     current_ = request;
-    // Immediately, since the thread may be blocked by a waiting tap.
+    // Must happen immediately, because the pipeline's thread may be blocked by a tap that waits.
     if (target <= GST_STATE_READY) taps_.setStopped(true);
   }
   control_.post([this, request] { perform(request); });
@@ -50,7 +50,7 @@ void StateChange::perform(const std::shared_ptr<Request> &request) {
   if (result == GST_STATE_CHANGE_ASYNC && !request->reached && !request->failure) {
     request->waiting = true;
   } else if (result == GST_STATE_CHANGE_FAILURE && !request->failure) {
-    finish(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE, std::string("the pipeline refused the change to ") +
+    finish(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE, std::string("the pipeline failed to change to ") +
                                                                    stateName(request->target)));
   } else if (result == GST_STATE_CHANGE_FAILURE || result == GST_STATE_CHANGE_ASYNC) {
     finish(*request, request->reached ? std::nullopt : request->failure);

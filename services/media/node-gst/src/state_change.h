@@ -11,15 +11,15 @@
 #include "pending.h"
 #include "tap.h"
 
-// Changes the state of a pipeline on its own thread. A new request supersedes the current one.
+// Changes the state of a pipeline on the pipeline's own thread. A new request supersedes the current one.
 class StateChange {
  public:
   StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control, Taps &taps);
 
-  // Must be called on the JavaScript thread. The mailbox is held from a request for a state above null until null is
-  // reached. `afterwards` runs on the JavaScript thread when the state is reached.
+  // Must be called on the JavaScript thread. `afterwards` runs on the JavaScript thread when the state is reached. The
+  // mailbox is held from the request for a state above null until null is reached.
   void request(GstState target, std::shared_ptr<Pending> pending, std::function<void()> afterwards = [] {});
-  // Neither the current request nor a pending one resolves or rejects any more.
+  // Drops all requests. Their promises neither resolve nor reject.
   void abandon();
   // Called for every bus message, on the thread that posts it.
   void onMessage(GstMessage *message);

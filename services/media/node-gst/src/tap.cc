@@ -11,13 +11,13 @@ static void destroy(gpointer tap) { delete static_cast<SharedTap *>(tap); }
 
 Tap::Tap(GstElement *appSink) {
   if (!GST_IS_APP_SINK(appSink)) {
-    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) + "\" is no appsink");
+    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) + "\" is not an appsink");
   }
   appSink_.reset(GST_ELEMENT(gst_object_ref(appSink)));
 }
 
 void Tap::open() {
-  // The last sample would occupy a buffer of its pool while the stream is paused.
+  // A retained last sample would occupy a buffer of the pool while the stream is paused.
   g_object_set(appSink(), "enable-last-sample", FALSE, nullptr);
   Owned<GstPad> pad(gst_element_get_static_pad(appSink(), "sink"));
   auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
@@ -41,7 +41,7 @@ void Tap::detach() {
   probe_ = 0;
   GstAppSinkCallbacks none = {};
   gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &none, nullptr, nullptr);
-  // The appsink retains its last buffer, which retains its pool.
+  // The appsink refers to its last buffer, and the buffer to its pool.
   appSink_.reset();
 }
 
@@ -82,7 +82,7 @@ void Taps::add(const SharedTap &tap) {
   for (const auto &other : all()) {
     if (other->closed() || other->appSink() != tap->appSink()) continue;
     throw std::logic_error(std::string("appsink \"") + GST_OBJECT_NAME(tap->appSink()) +
-                           "\" has a taker already: close it first");
+                           "\" already has a reader: close it first");
   }
   std::lock_guard lock(mutex_);
   taps_.push_back(tap);

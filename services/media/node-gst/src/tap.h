@@ -9,10 +9,10 @@
 
 #include "owned.h"
 
-// Receives an appsink's samples on the streaming thread.
+// Receives the samples of an appsink on the streaming thread.
 //
-// A tap never fails the stream: while it is closed, flushing, or the pipeline stops, it discards samples, so that the
-// removal of a branch does not stop the elements upstream of the tee.
+// While a tap is closed or flushing, or the pipeline stops, the tap discards samples without an error. An error would stop
+// the elements upstream of the tee when a branch is removed.
 class Tap : public std::enable_shared_from_this<Tap> {
  public:
   explicit Tap(GstElement *appSink);
@@ -22,7 +22,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   void open();
   // No sample is received after this returns. May be called from any thread.
   void close();
-  // Set while the pipeline is stopping or stopped.
+  // Must be called when the pipeline stops and when it starts again.
   void setStopped(bool stopped);
   // Releases the appsink, which refers back to the tap. The appsink must have been stopped.
   void detach();
@@ -34,11 +34,11 @@ class Tap : public std::enable_shared_from_this<Tap> {
  protected:
   // Takes ownership of `sample`. May wait while `idle` is false.
   virtual void receive(GstSample *sample) = 0;
-  // `idle` may have become true: wakes a thread that waits in `receive`.
+  // Called when `idle` may have become true. Must wake a thread that waits in `receive`.
   virtual void wake() = 0;
   // Discards waiting samples.
   virtual void clear() {}
-  // Whether this tap reads pictures by their GstVideoMeta.
+  // Returns whether this tap reads pictures by their GstVideoMeta.
   virtual bool usesVideoMeta() const { return false; }
 
   bool idle() const { return closed_ || stopped_ || flushing_; }

@@ -6,8 +6,8 @@ static int64_t floorDivide(int64_t value, int64_t by) {
   return value / by - (value % by < 0 ? 1 : 0);
 }
 
-// At 90 kHz, 100 µs are 9 ticks.
-static int64_t ticksOf(int64_t ns) { return floorDivide(ns * 9 + 50'000, 100'000); }
+// Rounds to 90 kHz ticks: 9 ticks are 100 µs.
+static int64_t toTicks(int64_t ns) { return floorDivide(ns * 9 + 50'000, 100'000); }
 
 static std::optional<int64_t> runningTime(const GstSegment &segment, GstClockTime time) {
   if (!GST_CLOCK_TIME_IS_VALID(time)) return std::nullopt;
@@ -37,15 +37,15 @@ Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
   auto pts = runningTime(segment, GST_BUFFER_PTS(buffer));
   auto dts = runningTime(segment, GST_BUFFER_DTS(buffer));
   if (pts) {
-    stamp.pts = offset + ticksOf(*pts);
+    stamp.pts = offset + toTicks(*pts);
     stamp.timeUs = anchorUs_ + floorDivide(*pts, 1000);
   }
-  if (dts) stamp.dts = offset + ticksOf(*dts);
+  if (dts) stamp.dts = offset + toTicks(*dts);
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
-    // The difference of rounded times, so that the durations of a stream without gaps add up.
+    // The difference of rounded times is used so that the durations of a stream without gaps add up.
     int64_t start = pts.value_or(0);
     int64_t end = start + static_cast<int64_t>(GST_BUFFER_DURATION(buffer));
-    stamp.duration = ticksOf(end) - ticksOf(start);
+    stamp.duration = toTicks(end) - toTicks(start);
   }
   return stamp;
 }

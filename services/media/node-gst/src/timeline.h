@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-// The times of a buffer: 90 kHz ticks of stream time, and µs since 1970.
+// The times of a buffer: `timeUs` in µs since 1970, others in 90 kHz ticks of stream time.
 struct Stamp {
   std::optional<int64_t> pts;
   std::optional<int64_t> dts;
@@ -15,7 +15,7 @@ struct Stamp {
   std::optional<int64_t> timeUs;
 };
 
-// Maps running time to stream time, rounded once and in integers, so that packets and frames get equal times.
+// Maps running time to stream time. Times are rounded once and in integers, so that packets and frames get equal times.
 class Timeline {
  public:
   // Throws std::logic_error if a buffer has already been stamped with another offset.

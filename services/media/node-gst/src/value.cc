@@ -30,7 +30,7 @@ static Napi::Value enumToJs(Napi::Env env, const GValue *value) {
 }
 
 template <auto size, auto at>
-static Napi::Value itemsToJs(Napi::Env env, const GValue *value) {
+static Napi::Value arrayToJs(Napi::Env env, const GValue *value) {
   Napi::Array items = Napi::Array::New(env, size(value));
   for (guint i = 0; i < items.Length(); i++) items.Set(i, toJs(env, at(value, i)));
   return items;
@@ -41,8 +41,8 @@ Napi::Value toJs(Napi::Env env, const GValue *value) {
   GType type = G_VALUE_TYPE(value);
   if (type == GST_TYPE_FRACTION) return fractionToJs(env, value);
   if (type == GST_TYPE_BUFFER) return bufferToJs(env, gst_value_get_buffer(value));
-  if (type == GST_TYPE_ARRAY) return itemsToJs<gst_value_array_get_size, gst_value_array_get_value>(env, value);
-  if (type == GST_TYPE_LIST) return itemsToJs<gst_value_list_get_size, gst_value_list_get_value>(env, value);
+  if (type == GST_TYPE_ARRAY) return arrayToJs<gst_value_array_get_size, gst_value_array_get_value>(env, value);
+  if (type == GST_TYPE_LIST) return arrayToJs<gst_value_list_get_size, gst_value_list_get_value>(env, value);
   if (type == GST_TYPE_CAPS) return textToJs(env, gst_caps_to_string(gst_value_get_caps(value)));
   switch (G_TYPE_FUNDAMENTAL(type)) {
     case G_TYPE_BOOLEAN: return Napi::Boolean::New(env, g_value_get_boolean(value));

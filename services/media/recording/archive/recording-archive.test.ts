@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
-import { timelineStart } from '../format/playback-timeline.ts'
+import { TIMELINE_START } from '../format/playback-timeline.ts'
 import { createSegmentFragment, createSegmentHeader, readSegment } from '../format/segment-format.ts'
-import { type ArchiveOptions, createArchive } from './recording-archive.ts'
+import { type ArchiveOptions, createArchive, describeFullDisk } from './recording-archive.ts'
 
 const HOUR_US = 3600e6
 const NOON_US = Date.UTC(2026, 0, 1, 12) * 1000
@@ -19,7 +19,7 @@ const UNIT_BYTES = 1000
 
 function open(folder: string, options: Partial<ArchiveOptions> = {}) {
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 }, ...options })
-  onTestFinished(archive.shut)
+  onTestFinished(archive.shutDown)
   return archive
 }
 
@@ -36,20 +36,20 @@ function write(
   close = true,
 ) {
   const info = createInfo(source)
-  const { id, path } = archive.begin(info, beginUs)
+  const { id, path } = archive.beginSegment(info, beginUs)
   const fragments = Array.from({ length: seconds }, (_, n) => {
     const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
     return createSegmentFragment(n + 1, [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }], beginUs + n * 1e6)
   })
   const bytes = Buffer.concat([createSegmentHeader(info, track), ...fragments])
   writeFileSync(path, bytes)
-  if (close) archive.close(id, path, beginUs + seconds * 1e6, bytes.length)
+  if (close) archive.closeSegment(id, path, beginUs + seconds * 1e6, bytes.length)
   return { path, bytes: bytes.length }
 }
 
 const listRanges = (archive: ReturnType<typeof open>, source = 1) =>
   archive
-    .ranges(source, 0, Number.MAX_SAFE_INTEGER)
+    .listRanges(source, 0, Number.MAX_SAFE_INTEGER)
     .map(({ from, to }) => `${from.slice(11, 19)}-${to.slice(11, 19)}`)
 
 describe('recording archive', () => {
@@ -58,8 +58,8 @@ describe('recording archive', () => {
     for (const minute of [0, 1, 2, 5, 6]) write(archive, 1, NOON_US + minute * 60e6)
     write(archive, 2, NOON_US)
     expect(listRanges(archive)).toEqual(['12:00:00-12:03:00', '12:05:00-12:07:00'])
-    expect(archive.sources()).toEqual([1, 2])
-    const later = archive.segments(1, NOON_US + 330e6, NOON_US + 350e6)
+    expect(archive.listSources()).toEqual([1, 2])
+    const later = archive.findSegments(1, NOON_US + 330e6, NOON_US + 350e6)
     expect(later.map(({ beginUs }) => beginUs)).toEqual([NOON_US + 300e6])
   })
 
@@ -72,13 +72,13 @@ describe('recording archive', () => {
 
   it('returns no metadata for a segment without fragments', () => {
     const archive = open(createTemporaryFolder())
-    const { id, path } = archive.begin(createInfo(1), NOON_US)
+    const { id, path } = archive.beginSegment(createInfo(1), NOON_US)
     writeFileSync(path, createSegmentHeader(createInfo(1), track))
     const line = JSON.stringify({ channel: 1, pts: 9000, objects: [], counters: {} })
     writeFileSync(path.replace(/mp4$/, 'jsonl'), `${line}\n`)
-    archive.grow(id, NOON_US + 1e6, 1000)
-    const [row] = archive.segments(1, NOON_US, NOON_US + 1e6)
-    expect(archive.metadata(row!, NOON_US, NOON_US + 1e6, timelineStart).text).toBe('')
+    archive.growSegment(id, NOON_US + 1e6, 1000)
+    const [row] = archive.findSegments(1, NOON_US, NOON_US + 1e6)
+    expect(archive.readMetadata(row!, NOON_US, NOON_US + 1e6, TIMELINE_START).text).toBe('')
   })
 
   it('excludes the previous segment from a query that starts at a rounded time', () => {
@@ -86,11 +86,30 @@ describe('recording archive', () => {
     write(archive, 1, NOON_US, 10)
     write(archive, 1, NOON_US + 10e6 + 700, 10)
     write(archive, 1, NOON_US + 60e6 + 900, 10)
-    const begin = Date.parse(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
-    const from = (us: number) => archive.segments(1, us, Number.MAX_SAFE_INTEGER).length
+    const begin = Date.parse(archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)[1]!.from) * 1000
+    const from = (us: number) => archive.findSegments(1, us, Number.MAX_SAFE_INTEGER).length
     expect([begin - NOON_US, from(begin), from(NOON_US + 10e6), from(NOON_US + 10e6 - 1000)]).toEqual([
       60e6, 1, 2, 3,
     ])
+  })
+
+  it('excludes the previous segment when its estimated end overlaps the beginning of the next one', () => {
+    const archive = open(createTemporaryFolder())
+    write(archive, 1, NOON_US, 10)
+    const beginUs = NOON_US + 9.96e6
+    write(archive, 1, beginUs, 10)
+    const beginsFrom = (us: number) =>
+      archive.findSegments(1, us, Number.MAX_SAFE_INTEGER).map(segment => segment.beginUs - NOON_US)
+    expect(beginsFrom(beginUs)).toEqual([9.96e6])
+    expect(beginsFrom(NOON_US + 9.97e6)).toEqual([9.96e6])
+    expect(beginsFrom(NOON_US + 9.9e6)).toEqual([0, 9.96e6])
+  })
+
+  it('includes both segments of a time that was recorded twice because the clock was set back', () => {
+    const archive = open(createTemporaryFolder())
+    write(archive, 1, NOON_US, 60)
+    write(archive, 1, NOON_US + 30e6, 60)
+    expect(archive.findSegments(1, NOON_US + 40e6, NOON_US + 50e6)).toHaveLength(2)
   })
 
   it('excludes open segments from retention and deletion', () => {
@@ -99,9 +118,9 @@ describe('recording archive', () => {
       reserve: { bytes: 1, percent: 0 },
     })
     const { path } = write(archive, 1, NOON_US, 10, false)
-    archive.keep(1, { keep_s: 60 })
-    expect(archive.tidy(NOON_US + HOUR_US).full).toBe(true)
-    expect(archive.remove(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({ files: 0, bytes: 0 })
+    archive.setPolicy(1, { keep_s: 60 })
+    expect(archive.applyRetention(NOON_US + HOUR_US).full).toBe(true)
+    expect(archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({ files: 0, bytes: 0 })
     expect(existsSync(path)).toBe(true)
   })
 })
@@ -111,12 +130,12 @@ describe('retention', () => {
     const archive = open(createTemporaryFolder())
     for (const source of [1, 2])
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
-    archive.keep(1, { keep_s: 2 * 3600 })
-    archive.tidy(NOON_US + 4 * HOUR_US + 60e6)
+    archive.setPolicy(1, { keep_s: 2 * 3600 })
+    archive.applyRetention(NOON_US + 4 * HOUR_US + 60e6)
     expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00', '16:00:00-16:01:00'])
     expect(listRanges(archive, 2)).toHaveLength(5)
-    archive.tidy(NOON_US + 48 * HOUR_US)
-    expect(archive.sources()).toEqual([2])
+    archive.applyRetention(NOON_US + 48 * HOUR_US)
+    expect(archive.listSources()).toEqual([2])
   })
 
   it('deletes the oldest segments above the size limit, with their metadata', () => {
@@ -124,8 +143,8 @@ describe('retention', () => {
     const archive = open(folder)
     const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
     writeFileSync(files[0]!.path.replace('mp4', 'jsonl'), '{}\n')
-    archive.keep(1, { keep_bytes: 2 * files[0]!.bytes })
-    archive.tidy(NOON_US)
+    archive.setPolicy(1, { keep_bytes: 2 * files[0]!.bytes })
+    archive.applyRetention(NOON_US)
     expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00'])
     expect(readdirSync(join(folder, '1'))).toHaveLength(2)
   })
@@ -143,7 +162,7 @@ describe('retention', () => {
     })
     for (let hour = 0; hour < 12; hour++) write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
     expect(used()).toBeGreaterThan(0.7 * size)
-    const room = archive.tidy(NOON_US)
+    const room = archive.applyRetention(NOON_US)
     expect(room).toMatchObject({ reserveBytes: 400_000, full: false })
     expect(size - used()).toBeGreaterThanOrEqual(400_000)
     const left = [...listRanges(archive), ...listRanges(archive, 2)].length
@@ -160,8 +179,14 @@ describe('retention', () => {
     })
     write(archive, 1, NOON_US)
     // Deleted bytes count as free at once, even before the disk reports them.
-    expect(archive.tidy(NOON_US)).toMatchObject({ full: false })
-    expect(archive.tidy(NOON_US)).toEqual({ freeBytes: 499, reserveBytes: 500, full: true })
+    expect(archive.applyRetention(NOON_US)).toMatchObject({ full: false })
+    expect(archive.applyRetention(NOON_US)).toEqual({ freeBytes: 499, reserveBytes: 500, full: true })
+  })
+
+  it('describes a full disk in megabytes and gigabytes', () => {
+    expect(describeFullDisk({ freeBytes: 35_192_832, reserveBytes: 1 << 30 })).toMatch(
+      /^the disk has only 35\.2 MB left of a reserve of 1\.1 GB: delete other files, or lower the reserve/,
+    )
   })
 })
 
@@ -171,11 +196,11 @@ describe('recording archive after a crash', () => {
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path, bytes } = write(before, 1, NOON_US, 30, false)
     truncateSync(path, bytes - UNIT_BYTES / 2)
-    before.shut()
+    before.shutDown()
     const archive = open(folder)
-    expect(archive.rebuilding()).toBe(true)
-    expect(await archive.rebuild()).toBe(1)
-    expect([archive.rebuilding(), listRanges(archive)]).toEqual([false, ['12:00:00-12:00:29']])
+    expect(archive.isRebuilding()).toBe(true)
+    expect(await archive.rebuildIndex()).toBe(1)
+    expect([archive.isRebuilding(), listRanges(archive)]).toEqual([false, ['12:00:00-12:00:29']])
     expect(readSegment(path)).toMatchObject({ bytes: statSync(path).size, fragments: { length: 29 } })
   })
 
@@ -185,31 +210,31 @@ describe('recording archive after a crash', () => {
     const { path } = write(before, 1, NOON_US, 30, false)
     truncateSync(path, 900)
     rmSync(write(before, 1, NOON_US + HOUR_US).path)
-    before.shut()
+    before.shutDown()
     const archive = open(folder)
-    await archive.rebuild()
-    expect([archive.sources(), existsSync(path)]).toEqual([[], false])
+    await archive.rebuildIndex()
+    expect([archive.listSources(), existsSync(path)]).toEqual([[], false])
   })
 
   it('restores events from the files and deletes them with their segments', async () => {
     const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     const { path } = write(before, 1, NOON_US)
-    before.shut()
+    before.shutDown()
     const happened = { channel: 3, pts: 90_000, time: '2026-01-01T12:00:01.000Z' }
     const { line } = toEventEntry({ source: 1, ...happened, data: { type: 'bell', name: 'door' } })
     const result = { channel: 3, pts: 90_000, objects: [], counters: {} }
     writeFileSync(path.replace('mp4', 'jsonl'), `${JSON.stringify(result)}\n${line}\n{"channel":3,"pts":1`)
     rmSync(join(folder, 'index.db'))
     const archive = open(folder)
-    await archive.rebuild()
-    const events = (fromUs: number, toUs: number) => archive.events(1, fromUs, toUs)
+    await archive.rebuildIndex()
+    const events = (fromUs: number, toUs: number) => archive.listEvents(1, fromUs, toUs)
     expect(events(0, Number.MAX_SAFE_INTEGER)).toEqual({
       events: [{ ...happened, epoch: 1, data: { type: 'bell', name: 'door' } }],
       more: false,
     })
     expect(events(NOON_US + 2e6, NOON_US + 9e6).events).toEqual([])
-    archive.remove(1, 0, Number.MAX_SAFE_INTEGER)
+    archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
     expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
   })
 
@@ -222,12 +247,12 @@ describe('recording archive after a crash', () => {
     const folder = createTemporaryFolder()
     const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
     for (const minute of [0, 1, 3]) write(before, 1, NOON_US + minute * 60e6)
-    const ranges = before.ranges(1, 0, Number.MAX_SAFE_INTEGER)
-    before.shut()
+    const ranges = before.listRanges(1, 0, Number.MAX_SAFE_INTEGER)
+    before.shutDown()
     damage(join(folder, 'index.db'))
     const archive = open(folder)
-    await archive.rebuild()
-    expect(archive.ranges(1, 0, Number.MAX_SAFE_INTEGER)).toEqual(ranges)
+    await archive.rebuildIndex()
+    expect(archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)).toEqual(ranges)
     write(archive, 1, NOON_US + 4 * 60e6)
     expect(listRanges(archive).at(-1)).toBe('12:03:00-12:05:00')
   })

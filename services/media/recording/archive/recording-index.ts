@@ -1,17 +1,18 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IndexedEvent } from '../format/metadata-lines.ts'
 
-/** A segment file in the index. */
+/** A segment in the recording index: one MP4 file with a few minutes of a source. Recordings consist of segments. */
 export interface SegmentRow {
   id: number
   source: number
   /** Path relative to the recordings folder. */
   file: string
+  /** Start of the media service that recorded it. Stream times of different epochs are not comparable. */
   epoch: number
   /** Capture time of the first picture and end of the last one, µs since 1970. */
   beginUs: number
   endUs: number
-  /** Including the metadata file. */
+  /** Size of the segment file and its metadata file. */
   bytes: number
   codecs: string
   width: number
@@ -20,13 +21,13 @@ export interface SegmentRow {
   open: number
 }
 
-/** Limits of a source's recordings: age in seconds, and size. */
+/** Limits of a source's recordings: maximum age in seconds, and maximum size. */
 export interface RetentionPolicy {
   keep_s?: number | undefined
   keep_bytes?: number | undefined
 }
 
-const schema = `
+const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS segments (
@@ -45,29 +46,38 @@ const schema = `
   CREATE TABLE IF NOT EXISTS policies (source INTEGER PRIMARY KEY, keep_s INTEGER, keep_bytes INTEGER) STRICT;
 `
 
-/** SQLite index of the segment files, from which it can be rebuilt. */
+/** Time to wait for a lock that another process holds on the database. */
+const BUSY_TIMEOUT_MS = 5000
+
+interface PolicyRow {
+  source: number
+  keep_s: number | null
+  keep_bytes: number | null
+}
+
+/** SQLite index of the segment files and their events. It can be rebuilt from the files. */
 export interface RecordingIndex {
   insert(row: Omit<SegmentRow, 'id'>): number
   update(id: number, change: Pick<SegmentRow, 'endUs' | 'bytes' | 'open'>): void
-  /** Also removes its events. */
+  /** Removes a segment and its events. */
   remove(id: number): void
   /** Adds an event that occurred while this segment was written. */
   addEvent(id: number, event: IndexedEvent): void
-  /** Oldest first, limited to `max`. */
+  /** Returns at most `max` events, oldest first. */
   findEvents(source: number, fromUs: number, toUs: number, max: number): (IndexedEvent & { epoch: number })[]
-  /** Segments that overlap this time, oldest first. */
+  /** Returns the segments that overlap this time, oldest first. */
   findSegments(source: number, fromUs: number, toUs: number): SegmentRow[]
-  /** The first segment that begins after this time. */
+  /** Returns the first segment that begins after this time. */
   findNextSegment(source: number, beginUs: number): SegmentRow | undefined
   hasFile(source: number, file: string): boolean
-  /** The segments that begin first and last. */
+  /** Returns the segments that begin first and last. */
   findFirstAndLast(source: number): [SegmentRow, SegmentRow] | undefined
-  /** The closed segment that ended first, of one source or of all. */
+  /** Returns the closed segment that ended first, of one source or of all sources. */
   findOldest(source?: number): SegmentRow | undefined
-  /** Closed segments. */
+  /** Returns the closed segments that ended before this time. */
   findEndedBefore(source: number, endUs: number): SegmentRow[]
   listSources(): number[]
-  /** All segments by file path. */
+  /** Returns all segments by file path. */
   listFiles(): Map<string, SegmentRow>
   sumBytes(source: number): number
   setPolicy(source: number, policy: RetentionPolicy): void
@@ -75,46 +85,57 @@ export interface RecordingIndex {
   close(): void
 }
 
-/** Throws if the database is damaged. */
+/** Opens or creates the index. Throws if the database is damaged. */
 export function openRecordingIndex(path: string): RecordingIndex {
   const database = new DatabaseSync(path)
-  const statements = new Map<string, StatementSync>()
-  const prepare = (text: string) => {
-    const statement = statements.get(text) ?? database.prepare(text)
-    statements.set(text, statement)
-    return statement
-  }
-  const selectSegments = (text: string, ...values: (number | string)[]) =>
-    prepare(text).all(...values) as unknown as SegmentRow[]
-
-  database.exec('PRAGMA busy_timeout = 5000')
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
   if (check?.quick_check !== 'ok') throw new Error(`the recording index is damaged: ${check?.quick_check}`)
-  database.exec(schema)
+  database.exec(SCHEMA)
+
+  const statements = new Map<string, StatementSync>()
+
+  /** Prepares each statement once. */
+  function prepare(sql: string): StatementSync {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  function selectSegments(sql: string, ...values: (number | string)[]): SegmentRow[] {
+    return prepare(sql).all(...values) as unknown as SegmentRow[]
+  }
 
   return {
     insert({ source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open }) {
       const values = [source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open]
       const columns = 'source, file, epoch, beginUs, endUs, bytes, codecs, width, height, open'
-      const insert = prepare(`INSERT INTO segments (${columns}) VALUES (${values.map(() => '?').join(', ')})`)
+      const placeholders = values.map(() => '?').join(', ')
+      const insert = prepare(`INSERT INTO segments (${columns}) VALUES (${placeholders})`)
       return Number(insert.run(...values).lastInsertRowid)
     },
     update(id, { endUs, bytes, open }) {
       prepare('UPDATE segments SET endUs = ?, bytes = ?, open = ? WHERE id = ?').run(endUs, bytes, open, id)
     },
-    remove: id => {
+    remove(id) {
       prepare('DELETE FROM events WHERE segment = ?').run(id)
       prepare('DELETE FROM segments WHERE id = ?').run(id)
     },
     addEvent(id, { channel, pts, timeUs, data }) {
-      const insert =
-        'INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data) SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?'
+      // An event has the source and epoch of its segment.
+      const insert = `
+        INSERT INTO events (segment, source, epoch, timeUs, pts, channel, data)
+        SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?`
       prepare(insert).run(timeUs, pts, channel, data, id)
     },
-    findEvents: (source, fromUs, toUs, max) =>
-      prepare(
-        'SELECT epoch, timeUs, pts, channel, data FROM events WHERE source = ? AND timeUs >= ? AND timeUs < ? ORDER BY timeUs, rowid LIMIT ?',
-      ).all(source, fromUs, toUs, max) as unknown as (IndexedEvent & { epoch: number })[],
+    findEvents(source, fromUs, toUs, max) {
+      const select = `
+        SELECT epoch, timeUs, pts, channel, data FROM events
+        WHERE source = ? AND timeUs >= ? AND timeUs < ?
+        ORDER BY timeUs, rowid LIMIT ?`
+      const rows = prepare(select).all(source, fromUs, toUs, max)
+      return rows as unknown as (IndexedEvent & { epoch: number })[]
+    },
     findSegments: (source, fromUs, toUs) =>
       selectSegments(
         'SELECT * FROM segments WHERE source = ? AND beginUs < ? AND (endUs > ? OR open = 1) ORDER BY beginUs, id',
@@ -141,40 +162,34 @@ export function openRecordingIndex(path: string): RecordingIndex {
       )
       return first && last && [first, last]
     },
-    findOldest: source =>
-      source === undefined
-        ? selectSegments('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
-        : selectSegments(
-            'SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1',
-            source,
-          )[0],
+    findOldest(source) {
+      if (source === undefined)
+        return selectSegments('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
+      const select = 'SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1'
+      return selectSegments(select, source)[0]
+    },
     findEndedBefore: (source, endUs) =>
       selectSegments('SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?', source, endUs),
     listSources: () =>
       selectSegments('SELECT DISTINCT source FROM segments ORDER BY source').map(({ source }) => source),
     listFiles: () => new Map(selectSegments('SELECT * FROM segments').map(row => [row.file, row])),
-    sumBytes: source => {
-      const sum = prepare('SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?').get(
-        source,
-      )
+    sumBytes(source) {
+      const select = 'SELECT COALESCE(SUM(bytes), 0) AS bytes FROM segments WHERE source = ?'
+      const sum = prepare(select).get(source)
       return Number(sum?.bytes)
     },
     setPolicy(source, { keep_s, keep_bytes }) {
       const upsert = 'INSERT OR REPLACE INTO policies (source, keep_s, keep_bytes) VALUES (?, ?, ?)'
       prepare(upsert).run(source, keep_s ?? null, keep_bytes ?? null)
     },
-    listPolicies: () =>
-      (
-        prepare('SELECT * FROM policies').all() as {
-          source: number
-          keep_s: number | null
-          keep_bytes: number | null
-        }[]
-      ).map(({ source, keep_s, keep_bytes }) => ({
+    listPolicies() {
+      const rows = prepare('SELECT * FROM policies').all() as unknown as PolicyRow[]
+      return rows.map(({ source, keep_s, keep_bytes }) => ({
         source,
         keep_s: keep_s ?? undefined,
         keep_bytes: keep_bytes ?? undefined,
-      })),
+      }))
+    },
     close: () => database.close(),
   }
 }

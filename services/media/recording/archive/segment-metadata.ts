@@ -1,85 +1,125 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type RecordedFrame, TICKS_PER_SECOND } from '@eyrie/contract'
+import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseJsonLines } from '../format/metadata-lines.ts'
 import { placeFragment, selectFragments, type TimelinePosition } from '../format/playback-timeline.ts'
-import { type Fragment, readSegment } from '../format/segment-format.ts'
+import { type Fragment, readSegment, type SegmentContent } from '../format/segment-format.ts'
 
-/** A result as stored in a metadata file. */
-export type MetadataLine = Pick<RecordedFrame, 'channel' | 'pts' | 'objects' | 'counters' | 'shapes'>
+/**
+ * An analysis result of one picture (objects, counters, shapes), as a line of the metadata file next to a segment stores it. Its
+ * `pts` is stream time.
+ */
+export type StoredResult = Pick<RecordedFrame, 'channel' | 'pts' | 'objects' | 'counters' | 'shapes'>
 
 export interface MetadataQuery {
-  /** Path of the segment. */
+  /** Path of the segment's video file. */
   segment: string
-  /** Metadata files that may have its results: its own, and the next one because results arrive after their pictures. */
-  files: readonly string[]
+  /** Paths of the segment's metadata file and the next one, which contains results that arrived late. */
+  metadataFiles: readonly string[]
   fromUs: number
+  /** Exclusive. */
   toUs: number
-  /** Position of the playback before this segment. */
+  /** Playback position before this segment. */
   position: TimelinePosition
 }
 
-/** A fragment in the playback. Times in ticks of the segment. */
+/** A fragment and its position in the playback. Times are in ticks from the beginning of the segment. */
 interface PlacedFragment {
   fragment: Fragment
   begin: number
   end: number
-  /** Ticks from segment time to playback time. */
+  /** Playback time minus segment time, in ticks. */
   shift: number
 }
 
-/** Returns the results of a segment's pictures as JSON lines with playback times, and the position after the segment. */
-export function readSegmentMetadata({ segment, files, fromUs, toUs, position }: MetadataQuery) {
+/** Presentation times of B-frames may exceed the decode times, from which the end of a fragment is calculated. */
+const REORDERING_TICKS = TICKS_PER_SECOND
+
+/**
+ * Returns the analysis results of a segment's pictures as JSON lines with playback times, and the playback position after the
+ * segment.
+ */
+export function readSegmentMetadata(query: MetadataQuery): { text: string; after: TimelinePosition } {
+  const { segment, position } = query
   const content = existsSync(segment) ? readSegment(segment) : undefined
-  // A new file has no fragments until its first pictures are written.
+  // A new segment has no fragments until its first pictures are written.
   if (!content?.fragments.length) return { text: '', after: position }
-  const { info } = content
+
+  const { placed, after } = placeFragments(content, query)
+  if (placed.length === 0) return { text: '', after }
+
+  const results = query.metadataFiles.flatMap(readResults)
+  const frames = toRecordedFrames(results, content, placed, query.toUs)
+  frames.sort((a, b) => a.pts - b.pts || a.channel - b.channel)
+  addInitialShapes(frames, results)
+  return { text: frames.map(frame => `${JSON.stringify(frame)}\n`).join(''), after }
+}
+
+function placeFragments(content: SegmentContent, { fromUs, toUs, position }: MetadataQuery) {
   const placed: PlacedFragment[] = []
   let after = position
   for (const fragment of selectFragments(content, fromUs, toUs)) {
-    const placement = placeFragment(after, info, fragment)
+    const placement = placeFragment(after, content.info, fragment)
     after = placement.after
     const begin = fragment.samples[0]!.dts
     const last = fragment.samples.at(-1)!
     placed.push({ fragment, begin, end: last.dts + last.duration, shift: placement.decodeTime - begin })
   }
-  const begin = placed[0]?.begin ?? 0
-  const end = (placed.at(-1)?.end ?? 0) + TICKS_PER_SECOND
-  const lastPts = Math.max(...content.fragments.at(-1)!.samples.map(({ pts }) => pts))
+  return { placed, after }
+}
 
-  const lines = files.flatMap(readLines)
-  const frames = lines.flatMap((line): RecordedFrame[] => {
-    const pts = line.pts - info.pts
-    if (pts < begin || pts >= end) return []
-    const { fragment, shift } = placed.findLast(each => each.begin <= pts)!
-    const timeUs = fragment.timeUs + Math.round(((pts - fragment.samples[0]!.pts) * 100) / 9)
+/** Converts the results whose pictures are in the fragments, from stream time to playback time. */
+function toRecordedFrames(
+  results: readonly StoredResult[],
+  { info, fragments }: SegmentContent,
+  placed: readonly PlacedFragment[],
+  toUs: number,
+): RecordedFrame[] {
+  const begin = placed[0]!.begin
+  const end = placed.at(-1)!.end + REORDERING_TICKS
+  const lastPts = Math.max(...fragments.at(-1)!.samples.map(({ pts }) => pts))
+
+  const frames: RecordedFrame[] = []
+  for (const result of results) {
+    // From here on, times are counted from the beginning of the segment.
+    const pts = result.pts - info.pts
     // Results after the last picture belong to the next segment.
-    if (timeUs >= toUs || pts > lastPts) return []
+    if (pts < begin || pts >= end || pts > lastPts) continue
+
+    const { fragment, shift } = placed.findLast(candidate => candidate.begin <= pts)!
+    const timeUs = fragment.timeUs + Math.round(ticksToUs(pts - fragment.samples[0]!.pts))
+    if (timeUs >= toUs) continue
+
     const time = new Date(timeUs / 1000).toISOString()
-    return [{ ...line, epoch: info.epoch, time, at: (shift + pts) / TICKS_PER_SECOND }]
-  })
-  frames.sort((a, b) => a.pts - b.pts || a.channel - b.channel)
-  for (const frame of findFirstPerChannel(frames)) frame.shapes ??= findShapes(lines, frame)
-  return { text: frames.map(frame => `${JSON.stringify(frame)}\n`).join(''), after }
+    frames.push({ ...result, epoch: info.epoch, time, at: (shift + pts) / TICKS_PER_SECOND })
+  }
+  return frames
 }
 
-function findFirstPerChannel(frames: readonly RecordedFrame[]): Iterable<RecordedFrame> {
-  const first = new Map<number, RecordedFrame>()
-  for (const frame of frames) if (!first.has(frame.channel)) first.set(frame.channel, frame)
-  return first.values()
+/**
+ * Adds the shapes (lines and zones) to the first frame of each channel. Results contain shapes only once per second, but a player
+ * needs them from the beginning.
+ */
+function addInitialShapes(frames: readonly RecordedFrame[], results: readonly StoredResult[]): void {
+  const handledChannels = new Set<number>()
+  for (const frame of frames) {
+    if (handledChannels.has(frame.channel)) continue
+    handledChannels.add(frame.channel)
+    frame.shapes ??= findShapes(results, frame)
+  }
 }
 
-/** Shapes are reported once per second: returns the last ones before the frame, else the first ones in the file. */
-function findShapes(lines: readonly MetadataLine[], { channel, pts }: RecordedFrame) {
-  const reports = lines.filter(line => line.channel === channel && line.shapes)
-  const report = reports.findLast(line => line.pts <= pts) ?? reports[0]
-  return report?.shapes
+/** Returns the channel's latest shapes at the time of the frame, or the first ones after it. */
+function findShapes(results: readonly StoredResult[], { channel, pts }: RecordedFrame) {
+  const withShapes = results.filter(result => result.channel === channel && result.shapes)
+  const latest = withShapes.findLast(result => result.pts <= pts) ?? withShapes[0]
+  return latest?.shapes
 }
 
-function readLines(path: string): MetadataLine[] {
+function readResults(path: string): StoredResult[] {
   if (!existsSync(path)) return []
-  const lines = parseJsonLines<Partial<MetadataLine>>(readFileSync(path, 'utf8'))
-  return lines.filter(isResult)
+  return parseJsonLines<Partial<StoredResult>>(readFileSync(path, 'utf8')).filter(isResult)
 }
 
 /** Metadata files also contain events, which have no objects. */
-const isResult = (line: Partial<MetadataLine>): line is MetadataLine => line.objects !== undefined
+const isResult = (line: Partial<StoredResult>): line is StoredResult => line.objects !== undefined

@@ -1,92 +1,123 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import type { Sample } from './fragment-samples.ts'
 
-/** Contiguous samples of a track, from `offset` on. */
+/** A part of a track in an MP4 file: samples (coded pictures or sound units) whose bytes are contiguous. */
 export interface Chunk {
+  /** Byte offset of the first sample in the file. */
   offset: number
   samples: readonly Sample[]
 }
 
-/** The presented part of the media, in ticks before the edit list applies. */
+/** The part of a clip that is shown. Times are in 90 kHz ticks and do not include the effect of the edit list. */
 export interface PresentationRange {
   begin: number
   end: number
 }
 
-/** Creates the `trak` of an unfragmented file from that of a fragmented one, whose sample descriptions are copied. */
+/** Offsets of the 32-bit duration field in boxes of version 0. */
+const TKHD_DURATION_OFFSET = 28
+const MDHD_DURATION_OFFSET = 24
+/** Media time -1, which marks an empty edit. */
+const EMPTY_EDIT_TIME = Buffer.alloc(8, 0xff)
+
+/**
+ * Creates the `trak` box of an unfragmented MP4 file (ISO/IEC 14496-12). `trak` is the box of a fragmented file, from which the
+ * sample descriptions are copied.
+ */
 export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: PresentationRange): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
   const first = samples[0]!
   const last = samples.at(-1)!
-  const mediaInfo = readChildren(findBox(trak, ['mdia', 'minf']))
+  const presentedDuration = range.end - range.begin
+  const mediaDuration = last.dts + last.duration - first.dts
+
+  const trackHeader = withUint32(findBox(trak, ['tkhd']), TKHD_DURATION_OFFSET, presentedDuration)
+  const mediaHeader = withUint32(findBox(trak, ['mdia', 'mdhd']), MDHD_DURATION_OFFSET, mediaDuration)
+  const handler = findBox(trak, ['mdia', 'hdlr'])
+  const mediaInfo = readChildren(findBox(trak, ['mdia', 'minf'])).map(child =>
+    getType(child) === 'stbl' ? createSampleTable(child, chunks) : child,
+  )
+
   return box(
     'trak',
-    withUint32(findBox(trak, ['tkhd']), 28, range.end - range.begin),
+    trackHeader,
     box('edts', createEditList(first.dts, range)),
-    box(
-      'mdia',
-      withUint32(findBox(trak, ['mdia', 'mdhd']), 24, last.dts + last.duration - first.dts),
-      findBox(trak, ['mdia', 'hdlr']),
-      box(
-        'minf',
-        ...mediaInfo.map(child => (getType(child) === 'stbl' ? createSampleTable(child, chunks) : child)),
-      ),
-    ),
+    box('mdia', mediaHeader, handler, box('minf', ...mediaInfo)),
   )
 }
 
-/** Creates an `elst` box, with an empty edit first if the track begins after the presented range. */
+/**
+ * Creates an edit list, which presents the range of a track that begins at `first`. It starts with an empty edit if the track
+ * begins after the range.
+ */
 function createEditList(first: number, { begin, end }: PresentationRange): Buffer {
   const delay = Math.max(0, first - begin)
-  const entries = [createEdit(end - begin - delay, u64(Math.max(0, begin - first)))]
-  if (delay > 0) entries.unshift(createEdit(delay, EMPTY_EDIT))
+  const skipped = Math.max(0, begin - first)
+  const entries = [createEdit(end - begin - delay, u64(skipped))]
+  if (delay > 0) entries.unshift(createEdit(delay, EMPTY_EDIT_TIME))
   return fullBox('elst', 1, 0, u32(entries.length), ...entries)
 }
 
-/** Media time -1. */
-const EMPTY_EDIT = Buffer.alloc(8, 0xff)
-
 function createEdit(duration: number, mediaTime: Buffer): Buffer {
-  return Buffer.concat([u64(duration), mediaTime, u16(1, 0)])
+  const playbackRate = u16(1, 0)
+  return Buffer.concat([u64(duration), mediaTime, playbackRate])
 }
 
+/** Creates the `stbl` box, which has the time, size and position of each sample. `stbl` is the box to copy the `stsd` from. */
 function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
-  const durations = samples.map(({ dts, duration }, i) => (samples[i + 1]?.dts ?? dts + duration) - dts)
+
+  // A sample lasts until the next one begins.
+  const durations = samples.map(({ dts, duration }, index) => {
+    const end = samples[index + 1]?.dts ?? dts + duration
+    return end - dts
+  })
+  const durationRuns = encodeRuns(durations, (count, duration) => u32(count, duration))
+
   const compositionOffsets = samples.map(({ dts, pts }) => pts - dts)
-  const keyframes = samples.flatMap(({ keyframe }, i) => (keyframe ? [i + 1] : []))
-  const hasOnlyKeyframes = keyframes.length === samples.length
+  const offsetRuns = encodeRuns(compositionOffsets, (count, offset) =>
+    Buffer.concat([u32(count), i32(offset)]),
+  )
+
+  const sizes = samples.map(({ size }) => size)
+  const chunkOffsets = chunks.map(({ offset }) => u64(offset))
+
   return box(
     'stbl',
     findBox(stbl, ['stsd']),
-    fullBox('stts', 0, 0, ...encodeRuns(durations, (count, value) => u32(count, value))),
-    fullBox(
-      'ctts',
-      1,
-      0,
-      ...encodeRuns(compositionOffsets, (count, value) => Buffer.concat([u32(count), i32(value)])),
-    ),
-    ...(hasOnlyKeyframes ? [] : [fullBox('stss', 0, 0, u32(keyframes.length, ...keyframes))]),
+    fullBox('stts', 0, 0, ...durationRuns),
+    fullBox('ctts', 1, 0, ...offsetRuns),
+    ...createSyncSampleBoxes(samples),
     fullBox('stsc', 0, 0, ...createChunkEntries(chunks)),
-    fullBox('stsz', 0, 0, u32(0, samples.length, ...samples.map(({ size }) => size))),
-    fullBox('co64', 0, 0, u32(chunks.length), ...chunks.map(({ offset }) => u64(offset))),
+    fullBox('stsz', 0, 0, u32(0, samples.length, ...sizes)),
+    fullBox('co64', 0, 0, u32(chunks.length), ...chunkOffsets),
   )
 }
 
-/** Entries of the `stsc` box: one for each chunk whose number of samples differs from the previous one. */
+/** Returns the `stss` box, which lists the keyframes. It is omitted if every sample is a keyframe. */
+function createSyncSampleBoxes(samples: readonly Sample[]): Buffer[] {
+  const keyframeNumbers: number[] = []
+  for (const [index, { keyframe }] of samples.entries()) {
+    if (keyframe) keyframeNumbers.push(index + 1)
+  }
+  if (keyframeNumbers.length === samples.length) return []
+  return [fullBox('stss', 0, 0, u32(keyframeNumbers.length, ...keyframeNumbers))]
+}
+
+/** Returns the entries of the `stsc` box: one for each run of chunks with the same number of samples. */
 function createChunkEntries(chunks: readonly Chunk[]): Buffer[] {
-  let chunk = 1
+  let firstChunk = 1
   return encodeRuns(
     chunks.map(({ samples }) => samples.length),
-    (count, samples) => {
-      const entry = u32(chunk, samples, 1)
-      chunk += count
+    (chunkCount, sampleCount) => {
+      const entry = u32(firstChunk, sampleCount, 1)
+      firstChunk += chunkCount
       return entry
     },
   )
 }
 
-/** Run-length encodes values: the number of runs, then an entry for each. */
+/** Run-length encodes values. Returns the number of runs, followed by an entry for each run. */
 function encodeRuns(values: readonly number[], write: (count: number, value: number) => Buffer): Buffer[] {
   const runs: { count: number; value: number }[] = []
   for (const value of values) {
@@ -97,6 +128,7 @@ function encodeRuns(values: readonly number[], write: (count: number, value: num
   return [u32(runs.length), ...runs.map(({ count, value }) => write(count, value))]
 }
 
+/** Returns the four letters of a box's type. */
 export const getType = (box: Buffer) => box.toString('latin1', 4, 8)
 
 /** Returns the boxes inside a box. */
@@ -110,12 +142,12 @@ export function readChildren(parent: Buffer): Buffer[] {
   return boxes
 }
 
-/** Returns the first box at this path. */
+/** Returns the first box at this path below `parent`. */
 export function findBox(parent: Buffer, path: readonly string[]): Buffer {
-  const [type, ...rest] = path
+  const [type, ...innerPath] = path
   const child = readChildren(parent).find(box => getType(box) === type)
   if (!child) throw new Error(`the segment has no ${type} box`)
-  return rest.length === 0 ? child : findBox(child, rest)
+  return innerPath.length === 0 ? child : findBox(child, innerPath)
 }
 
 /** Returns a copy with one 32-bit field replaced. */

@@ -1,42 +1,51 @@
 import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
-/** An event as stored in the index. */
+/** An event that a segment's metadata file contains, as stored in the recording index. */
 export interface IndexedEvent {
   channel: number
   pts: number
-  /** Capture time of its picture, µs since 1970. */
+  /** Capture time of the picture, µs since 1970. */
   timeUs: number
-  /** JSON. */
+  /** The event's data as JSON. */
   data: string
 }
 
-/** A line of a segment's metadata file: the result of a picture, or an event. */
+/** A line of a segment's metadata file: the analysis result of a picture, or an event. */
 export interface MetadataEntry {
   pts: number
   line: string
   event?: IndexedEvent
 }
 
+/** An event as a line of the metadata file. */
+type EventLine = Pick<EventToRecord, 'channel' | 'pts' | 'time'> & { event: unknown }
+
 export function toResultEntry({ channel, pts, objects, counters, shapes }: ResultToRecord): MetadataEntry {
-  return { pts, line: JSON.stringify({ channel, pts, objects, counters, ...(shapes && { shapes }) }) }
+  const result = { channel, pts, objects, counters, ...(shapes && { shapes }) }
+  return { pts, line: JSON.stringify(result) }
 }
 
 export function toEventEntry({ channel, pts, time, data }: EventToRecord): MetadataEntry {
-  const event = { channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(data) }
-  return { pts, line: JSON.stringify({ channel, pts, time, event: data }), event }
+  const line: EventLine = { channel, pts, time, event: data }
+  const event = { channel, pts, timeUs: toUs(time), data: JSON.stringify(data) }
+  return { pts, line: JSON.stringify(line), event }
 }
 
-/** Parses the events of a metadata file. */
+/** Returns the events in the text of a metadata file. */
 export function parseEvents(text: string): IndexedEvent[] {
-  const lines = parseJsonLines<Partial<EventToRecord> & { event?: unknown }>(text)
-  return lines.flatMap(({ channel, pts, time, event }) =>
-    channel === undefined || pts === undefined || time === undefined || event === undefined
-      ? []
-      : [{ channel, pts, timeUs: Date.parse(time) * 1000, data: JSON.stringify(event) }],
-  )
+  const events: IndexedEvent[] = []
+  for (const { channel, pts, time, event } of parseJsonLines<Partial<EventLine>>(text)) {
+    // Analysis results have no event and no time.
+    const isEvent = channel !== undefined && pts !== undefined && time !== undefined && event !== undefined
+    if (isEvent) events.push({ channel, pts, timeUs: toUs(time), data: JSON.stringify(event) })
+  }
+  return events
 }
 
-/** Skips lines that are no JSON: a crash may have truncated the last one. */
+/** Converts an ISO 8601 time to µs since 1970. */
+const toUs = (time: string) => Date.parse(time) * 1000
+
+/** Parses one JSON value per line. Skips invalid lines, because a crash may have truncated the last line. */
 export function parseJsonLines<Line>(text: string): Line[] {
   return text.split('\n').flatMap(line => {
     try {

@@ -6,26 +6,33 @@ import type { PlayableTrack } from '../../stream/sample-entry.ts'
 import { readSamples, type Sample } from './fragment-samples.ts'
 
 /**
- * A segment is a fragmented MP4 file: init segment, a `uuid` box with this information as JSON, and fragments, each preceded by a
- * `prft` box with the capture time of its first picture. Times begin at 0 with the first picture in decoding order. The index can
- * be rebuilt from such files, and they are playable up to the last complete fragment after a crash.
+ * Information about a segment, which is stored in the segment as JSON.
+ *
+ * A segment is a file with a few minutes of a source's recordings, in fragmented MP4 (ISO/IEC 14496-12). It consists of an init
+ * segment, a `uuid` box with this information, and fragments. A `prft` box before each fragment has the capture time of the first
+ * picture. Times begin at 0 with the first picture in decoding order. After a crash, the file is playable up to the last complete
+ * fragment, and the index can be rebuilt from it.
  */
 export interface SegmentInfo {
   source: number
-  /** Stream time at time 0 of the file: epoch of media, and 90 kHz ticks. */
+  /** Epoch of the stream time: the start time of the media service. Stream times of different epochs are not comparable. */
   epoch: number
+  /** Stream time at time 0 of the file, in 90 kHz ticks. */
   pts: number
   codecs: string
   width: number
   height: number
 }
 
+/** A group of pictures with its sound. */
 export interface Fragment {
-  /** Byte offset of the `moof`, and length up to the end of the `mdat`. */
+  /** Byte offset of the `moof` in the file. */
   offset: number
+  /** Number of bytes from the `moof` to the end of the `mdat`. */
   length: number
   /** Capture time of the first picture in decoding order, µs since 1970. */
   timeUs: number
+  /** Pictures in decoding order. */
   samples: Sample[]
   /** Empty for a segment without sound. */
   sounds: Sample[]
@@ -33,10 +40,10 @@ export interface Fragment {
 
 export interface SegmentContent {
   info: SegmentInfo
-  /** ftyp and moov. */
+  /** The boxes `ftyp` and `moov`. */
   init: Uint8Array
   fragments: Fragment[]
-  /** Length up to the last complete fragment. */
+  /** Number of bytes up to the end of the last complete fragment. */
   bytes: number
 }
 
@@ -46,17 +53,21 @@ const INFO_UUID = Buffer.from('6579726965b25e6d656e742e61626f75', 'hex')
 const NTP_EPOCH_S = 2_208_988_800
 /** NTP seconds wrap around in 2036: values that would be before 1968 belong to the next era (RFC 4330, section 3). */
 const NTP_ERA_S = 2 ** 32
-/** Boxes other than mdat that are larger belong to no segment of this format. */
+/** Flags of a `prft` box whose time is the capture time. */
+const CAPTURE_TIME_FLAGS = 24
+const BOX_HEADER_BYTES = 8
+/** A file with a larger box, other than `mdat`, is not a segment. */
 const MAX_METADATA_BOX_BYTES = 16 << 20
 
-export function createSegmentHeader(about: SegmentInfo, track: PlayableTrack, sound?: SoundTrack): Buffer {
+/** Creates the boxes before the first fragment. */
+export function createSegmentHeader(info: SegmentInfo, track: PlayableTrack, sound?: SoundTrack): Buffer {
   return Buffer.concat([
     createInitSegment(track, sound),
-    box('uuid', INFO_UUID, Buffer.from(JSON.stringify(about))),
+    box('uuid', INFO_UUID, Buffer.from(JSON.stringify(info))),
   ])
 }
 
-/** Creates a fragment. Unit times are relative to the file; `timeUs` is the capture time of the first unit. */
+/** Creates a fragment. Times of units are relative to the file; `timeUs` is the capture time of the first unit. */
 export function createSegmentFragment(
   sequence: number,
   units: readonly AccessUnit[],
@@ -69,14 +80,20 @@ export function createSegmentFragment(
   ])
 }
 
-/** Creates a ProducerReferenceTimeBox (`prft`, flags 24: capture time) that maps `mediaTime` to wall-clock time. */
+/** Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. */
 export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
-  return fullBox('prft', 1, 24, u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction), u64(mediaTime))
+  return fullBox(
+    'prft',
+    1,
+    CAPTURE_TIME_FLAGS,
+    u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction),
+    u64(mediaTime),
+  )
 }
 
-/** Parses a file. Returns undefined if it is not a segment. Throws if it cannot be read. */
+/** Parses a file. Returns undefined if the file is not a segment. Throws if it cannot be read. */
 export function readSegment(path: string): SegmentContent | undefined {
   const file = openSync(path, 'r')
   try {
@@ -90,42 +107,69 @@ export function readSegment(path: string): SegmentContent | undefined {
   }
 }
 
-function parseBoxes(
-  read: (offset: number, length: number) => Buffer,
-  size: number,
-): SegmentContent | undefined {
-  const content: SegmentContent = { info: undefined!, init: new Uint8Array(), fragments: [], bytes: 0 }
+type ReadBytes = (offset: number, length: number) => Buffer
+
+interface BoxPosition {
+  type: string
+  offset: number
+  length: number
+}
+
+function parseBoxes(read: ReadBytes, size: number): SegmentContent | undefined {
+  const fragments: Fragment[] = []
+  let info: SegmentInfo | undefined
+  let init: Uint8Array | undefined
+  let completeBytes = 0
   let timeUs = 0
+  /** The last `moof`, until its `mdat` follows. */
   let moof: Pick<Fragment, 'offset' | 'samples' | 'sounds'> | undefined
-  for (let offset = 0; offset + 8 <= size; ) {
-    const head = read(offset, 8)
-    const length = head.readUInt32BE(0)
-    const type = head.toString('latin1', 4)
+
+  for (const { type, offset, length } of findBoxes(read, size)) {
     const end = offset + length
-    if (length < 8 || end > size) break
-    if (type !== 'mdat' && length > MAX_METADATA_BOX_BYTES) break
-    if (type === 'moov') content.init = read(0, end)
-    else if (type === 'uuid') {
-      const about = parseInfo(read(offset + 8, length - 8))
-      if (!about) return undefined
-      content.info = about
-      content.bytes = end
-    } else if (type === 'prft') timeUs = parseReferenceTime(read(offset, length))
-    else if (type === 'moof') moof = { offset, ...readSamples(read(offset, length), offset) }
-    else if (type === 'mdat' && moof && content.info) {
-      content.fragments.push({ ...moof, length: end - moof.offset, timeUs })
-      content.bytes = end
-      moof = undefined
+    switch (type) {
+      case 'moov':
+        init = read(0, end)
+        break
+      case 'uuid':
+        info = parseInfo(read(offset + BOX_HEADER_BYTES, length - BOX_HEADER_BYTES))
+        if (!info) return undefined
+        completeBytes = end
+        break
+      case 'prft':
+        timeUs = parseReferenceTime(read(offset, length))
+        break
+      case 'moof':
+        moof = { offset, ...readSamples(read(offset, length), offset) }
+        break
+      case 'mdat':
+        if (!moof || !info) break
+        fragments.push({ ...moof, length: end - moof.offset, timeUs })
+        completeBytes = end
+        moof = undefined
     }
-    offset = end
   }
-  return content.info && content.init.length > 0 ? content : undefined
+
+  return info && init ? { info, init, fragments, bytes: completeBytes } : undefined
+}
+
+/** Yields the complete boxes at the beginning of a file. */
+function* findBoxes(read: ReadBytes, size: number): Generator<BoxPosition> {
+  let offset = 0
+  while (offset + BOX_HEADER_BYTES <= size) {
+    const header = read(offset, BOX_HEADER_BYTES)
+    const length = header.readUInt32BE(0)
+    const type = header.toString('latin1', 4)
+    if (length < BOX_HEADER_BYTES || offset + length > size) return
+    if (type !== 'mdat' && length > MAX_METADATA_BOX_BYTES) return
+    yield { type, offset, length }
+    offset += length
+  }
 }
 
 function parseInfo(body: Buffer): SegmentInfo | undefined {
-  if (!body.subarray(0, 16).equals(INFO_UUID)) return undefined
+  if (!body.subarray(0, INFO_UUID.length).equals(INFO_UUID)) return undefined
   try {
-    return JSON.parse(body.toString('utf8', 16))
+    return JSON.parse(body.toString('utf8', INFO_UUID.length))
   } catch {
     return undefined
   }
@@ -133,6 +177,9 @@ function parseInfo(body: Buffer): SegmentInfo | undefined {
 
 function parseReferenceTime(prft: Buffer): number {
   const ntpSeconds = prft.readUInt32BE(16)
-  const seconds = ntpSeconds + (ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
-  return seconds * 1e6 + Math.round((prft.readUInt32BE(20) * 1e6) / 2 ** 32)
+  const ntpFraction = prft.readUInt32BE(20)
+
+  const isNextEra = ntpSeconds < NTP_ERA_S / 2
+  const seconds = ntpSeconds + (isNextEra ? NTP_ERA_S : 0) - NTP_EPOCH_S
+  return seconds * 1e6 + Math.round((ntpFraction * 1e6) / 2 ** 32)
 }

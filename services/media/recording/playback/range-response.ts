@@ -1,9 +1,10 @@
 import type { ErrorBody } from '@eyrie/contract'
 import type { Context } from 'hono'
 
-/** Content that supports range requests (RFC 9110, section 14). */
+/** Content that clients may request in part (RFC 9110, section 14). */
 export interface RangeContent {
-  bytes: number
+  /** Size in bytes. */
+  size: number
   /** Identifies the exact bytes of the content. */
   tag: string
   headers: Record<string, string>
@@ -11,48 +12,59 @@ export interface RangeContent {
   read(start: number, end: number): AsyncIterable<Uint8Array>
 }
 
-/** Responds with the whole content, or with the single range that the client has requested. */
+/** Responds with the whole content, or with the range that the client has requested. */
 export function respondWithRange(c: Context, content: RangeContent): Response {
-  const { bytes } = content
+  const { size } = content
   const etag = `"${content.tag}"`
-  const isSameContent = (c.req.header('if-range') ?? etag) === etag
-  const range = isSameContent ? parseRange(c.req.header('range'), bytes) : undefined
-  if (range === 'unsatisfiable') return rejectRange(bytes)
-  const { start, end } = range ?? { start: 0, end: bytes }
+
+  // A client that resumes a download sends `If-Range`: if the content has changed meanwhile, it gets the whole new content.
+  const expectedTag = c.req.header('if-range')
+  const isSameContent = expectedTag === undefined || expectedTag === etag
+  const range = isSameContent ? parseRange(c.req.header('range'), size) : undefined
+  if (range === 'unsatisfiable') return rejectRange(size)
+
+  const { start, end } = range ?? { start: 0, end: size }
   const headers = {
     ...content.headers,
     'Accept-Ranges': 'bytes',
     ETag: etag,
     'Content-Length': String(end - start),
-    ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${bytes}` }),
+    ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${size}` }),
   }
   const body = c.req.method === 'HEAD' ? null : ReadableStream.from(content.read(start, end))
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-function rejectRange(bytes: number): Response {
-  const reason = `the content has only ${bytes} bytes: request a range that begins before its end`
-  const error: ErrorBody = { code: 'syntax', reason, value: { bytes } }
-  const headers = { 'Content-Type': 'application/json', 'Content-Range': `bytes */${bytes}` }
+function rejectRange(size: number): Response {
+  const reason = `the content has only ${size} bytes: request a range that begins before its end`
+  const error: ErrorBody = { code: 'syntax', reason, value: { bytes: size } }
+  const headers = { 'Content-Type': 'application/json', 'Content-Range': `bytes */${size}` }
   return new Response(JSON.stringify(error), { status: 416, headers })
 }
 
+interface ByteRange {
+  start: number
+  /** Exclusive. */
+  end: number
+}
+
 /**
- * Returns undefined for a header that is ignored, as RFC 9110 requires for invalid ranges (`bytes=9-3`) and permits for several
- * ranges. (The package range-parser reports both `9-3` and a suffix longer than the content as unsatisfiable.)
+ * Parses a header with a single range. Returns undefined if the whole content must be sent: RFC 9110 requires this for an invalid
+ * range (`bytes=9-3`) and permits it for several ranges. The package range-parser is not used, because it reports invalid ranges,
+ * and suffixes longer than the content, as unsatisfiable.
  */
-function parseRange(
-  header: string | undefined,
-  bytes: number,
-): { start: number; end: number } | 'unsatisfiable' | undefined {
+function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+
+  // A suffix: the last n bytes.
   if (first === '') {
     if (last === '0') return 'unsatisfiable'
-    return { start: Math.max(0, bytes - Number(last)), end: bytes }
+    return { start: Math.max(0, size - Number(last)), end: size }
   }
+
   const start = Number(first)
-  const end = last === '' ? bytes : Number(last) + 1
+  const end = last === '' ? size : Number(last) + 1
   if (last !== '' && end <= start) return undefined
-  return start < bytes ? { start, end: Math.min(end, bytes) } : 'unsatisfiable'
+  return start < size ? { start, end: Math.min(end, size) } : 'unsatisfiable'
 }

@@ -2,9 +2,10 @@ import { open } from 'node:fs/promises'
 import type { SegmentRow } from '../archive/recording-index.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import { relocateFragment } from '../format/fragment-samples.ts'
-import { getDuration, placeFragment, selectFragments, timelineStart } from '../format/playback-timeline.ts'
+import { getDuration, placeFragment, selectFragments, TIMELINE_START } from '../format/playback-timeline.ts'
 import { createReferenceTimeBox, type Fragment } from '../format/segment-format.ts'
 
+/** A recorded segment (one MP4 file with a few minutes of a source), with the absolute path of its file. */
 export interface RecordedSegment extends SegmentRow {
   path: string
 }
@@ -15,79 +16,84 @@ export interface TimeRange {
   toUs: number
 }
 
-/** Returns the leading segments with the same codecs and picture size, which can be played as one file. */
+/** Returns the leading segments with equal codecs and picture size, which can be played as one file. */
 export function takeSameFormat(segments: readonly RecordedSegment[]): RecordedSegment[] {
   const [first] = segments
-  const end = segments.findIndex(
+  const otherIndex = segments.findIndex(
     ({ codecs, width, height }) =>
       codecs !== first?.codecs || width !== first.width || height !== first.height,
   )
-  return segments.slice(0, end < 0 ? segments.length : end)
+  return otherIndex < 0 ? [...segments] : segments.slice(0, otherIndex)
 }
 
 /**
- * Combines segments into one fragmented MP4 whose times begin at 0 and skip gaps; a `prft` box before each fragment has its
- * capture time. Begins with the keyframe at or before `fromUs`. Files that are deleted meanwhile are omitted.
+ * Joins segments into one fragmented MP4, which begins with the keyframe at or before `fromUs`. Times begin at 0 and do not include
+ * gaps between recordings; a `prft` box before each fragment has the capture time. Files that are deleted meanwhile are omitted.
  */
 export async function* playRecording(
-  archive: Pick<RemoteArchive, 'read'>,
+  archive: Pick<RemoteArchive, 'readSegment'>,
   segments: readonly RecordedSegment[],
   range: TimeRange,
 ): AsyncGenerator<Uint8Array> {
   let sequence = 0
+  /** Sent when the next fragment is known, because its last picture lasts until then. */
   let previous: PlacedFragment | undefined
 
-  /** `end` is the decode time of the next fragment, to which the last picture is extended. */
-  function relocate({ fragment, bytes, decodeTime }: PlacedFragment, end: number): Buffer {
+  /** Rewrites a fragment for the playback. Its last picture lasts until the next fragment at `nextDecodeTime`. */
+  function relocate({ fragment, bytes, decodeTime }: PlacedFragment, nextDecodeTime: number): Buffer {
     const first = fragment.samples[0]!
     sequence++
     relocateFragment(bytes, {
       sequence,
       shift: decodeTime - first.dts,
-      extension: end - decodeTime - getDuration(fragment),
+      extension: nextDecodeTime - decodeTime - getDuration(fragment),
     })
     const mediaTime = decodeTime + first.pts - first.dts
     return Buffer.concat([createReferenceTimeBox(fragment.timeUs, mediaTime), bytes])
   }
 
-  for await (const part of readParts(archive, segments, range)) {
-    if (part instanceof Uint8Array) {
-      yield part
+  for await (const content of readContent(archive, segments, range)) {
+    if (content instanceof Uint8Array) {
+      yield content
       continue
     }
-    if (previous) yield relocate(previous, part.decodeTime)
-    previous = part
+    if (previous) yield relocate(previous, content.decodeTime)
+    previous = content
   }
   if (previous) yield relocate(previous, previous.decodeTime + getDuration(previous.fragment))
 }
 
+/** A stored fragment and its place in the playback. */
 interface PlacedFragment {
   fragment: Fragment
   bytes: Buffer
-  /** Of its first picture in the playback. */
+  /** Decode time of the first picture in the playback, in 90 kHz ticks. */
   decodeTime: number
 }
 
-/** Yields the init segment, then the fragments as stored. Ends where another init segment would be necessary. */
-async function* readParts(
-  archive: Pick<RemoteArchive, 'read'>,
+/** Yields the init segment, then the fragments as stored. Ends before a segment with another init segment. */
+async function* readContent(
+  archive: Pick<RemoteArchive, 'readSegment'>,
   segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
 ): AsyncGenerator<Uint8Array | PlacedFragment> {
   let init: Uint8Array | undefined
-  let position = timelineStart
+  let position = TIMELINE_START
   for (const { path } of segments) {
-    const content = await archive.read(path)
+    const content = await archive.readSegment(path)
     if (!content) continue
+
     if (init && Buffer.compare(init, content.init) !== 0) return
     if (!init) yield content.init
     init = content.init
+
     const file = await open(path).catch(() => undefined)
     if (!file) continue
     try {
       for (const fragment of selectFragments(content, fromUs, toUs)) {
         const { decodeTime, after } = placeFragment(position, content.info, fragment)
         position = after
+
         const bytes = Buffer.alloc(fragment.length)
         const { bytesRead } = await file.read(bytes, 0, bytes.length, fragment.offset)
         if (bytesRead < bytes.length) return
@@ -99,15 +105,15 @@ async function* readParts(
   }
 }
 
-/** Yields the metadata of the same playback as JSON lines. */
+/** Yields the analysis results of the same playback as JSON lines. */
 export async function* readMetadata(
-  archive: Pick<RemoteArchive, 'metadata'>,
+  archive: Pick<RemoteArchive, 'readMetadata'>,
   segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
 ): AsyncGenerator<Uint8Array> {
-  let position = timelineStart
+  let position = TIMELINE_START
   for (const segment of segments) {
-    const { text, after } = await archive.metadata(segment, fromUs, toUs, position)
+    const { text, after } = await archive.readMetadata(segment, fromUs, toUs, position)
     position = after
     if (text) yield Buffer.from(text)
   }

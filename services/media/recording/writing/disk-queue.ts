@@ -1,14 +1,14 @@
 import { Mutex } from 'async-mutex'
 
 /**
- * The single queue of disk writes. Sequential writes spare the disk from seeking between the files of many cameras, and the size
- * limit ensures that a slow disk costs recordings rather than memory.
+ * The queue of all disk writes. Writes are sequential, so the disk does not seek back and forth between the files of many cameras.
+ * The size is limited: if the disk is too slow, packets are dropped instead of filling the memory.
  */
 export interface DiskQueue {
-  /** Returns false, without running `work`, if the queue has no room for `bytes`. `work` must not reject. */
+  /** Queues work that writes `bytes`. Returns false if the queue is full. `work` must not reject. */
   enqueue(bytes: number, work: () => Promise<void>): boolean
   queuedBytes(): number
-  /** Resolves when all work queued so far is done. */
+  /** Resolves when all work that is queued now has finished. */
   drain(): Promise<void>
 }
 

@@ -110,7 +110,7 @@ describe('interleaved packets', () => {
     expect([received.at(-1), listener]).toEqual(['picture 1', undefined])
   })
 
-  it('do not listen to a silent source for ever, but again after an interruption', () => {
+  it('stop listening to a silent source, and listen again after an interruption', () => {
     follow()
     for (let seconds = 0; seconds <= 11; seconds++) picture(seconds)
     expect(listener).toBeUndefined()

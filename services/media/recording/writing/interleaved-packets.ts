@@ -3,29 +3,31 @@ import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 
-/** Receives pictures and sound in stream-time order: all sound from before a picture precedes it. */
+/** Receives the pictures and the sound of a source in order of stream time. The recorder of a source is such a reader. */
 export interface InterleavedReader {
+  /** Called after all sound from before this picture. */
   picture(unit: StreamUnit, track: Track): void
   sound(unit: SoundUnit): void
-  /** Packets are missing before the next picture. */
+  /** Called when packets are missing before the next picture. */
   interrupt(): void
 }
 
+/** A subscription to the pictures and the sound of a source. */
 export interface InterleavedPackets {
-  /** Undefined while no sound arrives. */
+  /** Returns the format of the sound; undefined while no sound arrives. */
   soundTrack(): SoundTrack | undefined
-  /** Stops following and passes on all pictures that wait for sound. */
+  /** Ends the subscription. Pictures that wait for sound are passed to the reader. */
   leave(): void
 }
 
-/** Time that pictures wait for their sound. Sound that is later counts as stopped. */
-const STOPPED_TICKS = 2 * TICKS_PER_SECOND
-/** A source without sound until then counts as silent. Listening any longer would keep its decoder running. */
-const SEARCH_TICKS = 10 * TICKS_PER_SECOND
-/** Sound units that may wait for pictures. */
+/** Maximum time that a picture waits for its sound. If no sound arrives in this time, the sound has stopped. */
+const MAX_WAIT_TICKS = 2 * TICKS_PER_SECOND
+/** If no sound arrives in this time, the source has none. Listening longer would keep the sound decoder running. */
+const MAX_SEARCH_TICKS = 10 * TICKS_PER_SECOND
+/** Maximum number of sound units that wait for pictures. */
 const MAX_WAITING_SOUNDS = 1000
 
-/** Follows the packets of a source, and its sound if provided. */
+/** Passes the pictures of a source to a reader, interleaved with its sound if `sound` is provided. */
 export function followInterleaved(
   stream: Stream<Track>,
   sound: Pick<Sound, 'listenToAac'> | undefined,
@@ -34,8 +36,8 @@ export function followInterleaved(
   const waitingPictures: { unit: StreamUnit; track: Track }[] = []
   const waitingSounds: SoundUnit[] = []
   let soundTrack: SoundTrack | undefined
-  /** Whether pictures wait for sound. */
-  let isSounding = false
+  /** Whether sound is arriving, so that pictures wait for it. */
+  let isSoundArriving = false
   /** End of the newest sound, in stream time. */
   let soundEnd = 0
   /** Stream time at which the search for sound began; undefined before the first picture. */
@@ -47,7 +49,7 @@ export function followInterleaved(
   }
 
   function addSound(unit: SoundUnit) {
-    isSounding = true
+    isSoundArriving = true
     waitingSounds.push(unit)
     if (waitingSounds.length > MAX_WAITING_SOUNDS) waitingSounds.shift()
     soundEnd = unit.pts + unit.duration
@@ -57,35 +59,43 @@ export function followInterleaved(
   function addPicture(unit: StreamUnit, track: Track) {
     waitingPictures.push({ unit, track })
     searchStart ??= unit.dts
-    if (isSounding && unit.dts - Math.max(soundEnd, searchStart) > STOPPED_TICKS) isSounding = false
-    if (!soundTrack && unit.dts - searchStart > SEARCH_TICKS) unlisten()
+
+    const waitedTicks = unit.dts - Math.max(soundEnd, searchStart)
+    if (waitedTicks > MAX_WAIT_TICKS) isSoundArriving = false
+    const searchedTicks = unit.dts - searchStart
+    if (!soundTrack && searchedTicks > MAX_SEARCH_TICKS) unlisten()
+
     releasePictures()
   }
 
-  /** Passes on the pictures whose sound is complete, each after its sound. */
+  /** Passes on each picture whose sound is complete, after its sound. */
   function releasePictures() {
     while (waitingPictures.length > 0) {
       const { unit, track } = waitingPictures[0]!
-      if (isSounding && soundEnd < unit.dts) return
+      if (isSoundArriving && soundEnd < unit.dts) return
+
       waitingPictures.shift()
       releaseSounds(unit.dts)
       reader.picture(unit, track)
     }
   }
 
+  /** Passes on the sound that begins before this stream time. */
   function releaseSounds(before: number) {
     const firstLater = waitingSounds.findIndex(({ pts }) => pts >= before)
     const count = firstLater < 0 ? waitingSounds.length : firstLater
     for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
   }
 
+  /** Passes on all pictures, without waiting for their sound. */
   function releaseAll() {
-    const wasSounding = isSounding
-    isSounding = false
+    const wasSoundArriving = isSoundArriving
+    isSoundArriving = false
     releasePictures()
-    isSounding = wasSounding
+    isSoundArriving = wasSoundArriving
   }
 
+  /** Searches for sound, unless the search has already begun. */
   function listen() {
     searchStart = undefined
     stopListening ??= sound?.listenToAac({ begin: setTrack, unit: addSound })
@@ -106,7 +116,7 @@ export function followInterleaved(
     },
   })
   return {
-    soundTrack: () => (isSounding ? soundTrack : undefined),
+    soundTrack: () => (isSoundArriving ? soundTrack : undefined),
     leave() {
       unfollow()
       unlisten()

@@ -7,60 +7,62 @@ import type { MetadataEntry } from '../format/metadata-lines.ts'
 import { createSegmentHeader, type SegmentInfo } from '../format/segment-format.ts'
 import type { DiskQueue } from './disk-queue.ts'
 
+/**
+ * Writes one segment of a recording: an MP4 file, and a file next to it with the analysis results (metadata). All writes go through
+ * the disk queue.
+ */
+export interface SegmentWriter {
+  /** Queues a fragment, which may be empty, and metadata. Returns false if the queue is full because the disk is too slow. */
+  append(fragment: Uint8Array, endUs: number, entries: readonly MetadataEntry[]): boolean
+  close(): void
+}
+
 export interface SegmentWriterOptions {
-  archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
+  archive: Pick<RemoteArchive, 'beginSegment' | 'growSegment' | 'closeSegment'>
   queue: DiskQueue
   info: SegmentInfo
   track: PlayableTrack
   sound: SoundTrack | undefined
   beginUs: number
-  /** Called once, when a write fails. Nothing more is written then. */
+  /** Called once, when a write has failed. Nothing more is written afterwards. */
   onFailed(error: Error): void
 }
 
-/** A segment file that is being written through the disk queue, with its metadata file. */
-export interface SegmentWriter {
-  /**
-   * Queues a fragment, which may be empty, with metadata of pictures. Returns false if the queue is full because the disk is too
-   * slow.
-   */
-  append(fragment: Uint8Array, endUs: number, entries: readonly MetadataEntry[]): boolean
-  close(): void
-}
-
-/** Longest time between two syncs. A power failure may lose that much; a crash of the process loses nothing written. */
+/** Time between two syncs to the disk, and so the maximum loss in a power failure. A crash of the process loses nothing. */
 const SYNC_INTERVAL_MS = 10_000
 
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, queue, onFailed } = options
   const header = createSegmentHeader(options.info, options.track, options.sound)
-  let id = 0
-  let path = ''
+  /** Undefined until the segment is in the index. */
+  let indexed: { id: number; path: string } | undefined
   let segment: FileHandle | undefined
+  /** Opened with the first metadata. */
   let metadata: FileHandle | undefined
+  /** Number of bytes up to the end of the last complete fragment; 0 before the first one. */
   let segmentBytes = 0
   let metadataBytes = 0
   let endUs = options.beginUs
   let syncedAt = performance.now()
   let hasFailed = false
 
-  /** Wraps queued work: after a failure, the file is closed at its last complete fragment and further work is skipped. */
-  const guard = (work: () => Promise<void>) => async () => {
-    if (hasFailed) return
-    try {
-      await work()
-    } catch (error) {
-      hasFailed = true
-      onFailed(error as Error)
-      await finish().catch(() => {})
-    }
+  /** Queues work. After a failure, the file is closed after its last complete fragment, and further work is skipped. */
+  function enqueue(bytes: number, work: () => Promise<void>): boolean {
+    return queue.enqueue(bytes, async () => {
+      if (hasFailed) return
+      try {
+        await work()
+      } catch (error) {
+        hasFailed = true
+        onFailed(error as Error)
+        await finish().catch(() => {})
+      }
+    })
   }
 
   async function begin() {
-    const segmentFile = await archive.begin(options.info, options.beginUs)
-    id = segmentFile.id
-    path = segmentFile.path
-    segment = await open(path, 'wx', 0o640)
+    indexed = await archive.beginSegment(options.info, options.beginUs)
+    segment = await open(indexed.path, 'wx', 0o640)
     await writeAll(segment, header, 0)
   }
 
@@ -71,7 +73,8 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
       segmentBytes = offset + fragment.length
     }
     if (lines === '') return
-    metadata ??= await open(path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
+
+    metadata ??= await open(indexed!.path.replace(/mp4$/, 'jsonl'), 'a', 0o640)
     await metadata.appendFile(lines)
     metadataBytes += Buffer.byteLength(lines)
   }
@@ -83,7 +86,11 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     }
     await segment?.close()
     await metadata?.close()
-    if (id > 0) await archive.close(id, path, endUs, segmentBytes > 0 ? segmentBytes + metadataBytes : 0)
+    if (indexed) {
+      // The archive deletes a segment without a fragment.
+      const bytes = segmentBytes > 0 ? segmentBytes + metadataBytes : 0
+      await archive.closeSegment(indexed.id, indexed.path, endUs, bytes)
+    }
     segment = undefined
   }
 
@@ -93,21 +100,20 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
     await segment?.datasync()
   }
 
-  queue.enqueue(0, guard(begin))
+  enqueue(0, begin)
+
   return {
     append(fragment, fragmentEndUs, entries) {
       const lines = entries.map(({ line }) => `${line}\n`).join('')
       const events = entries.flatMap(({ event }) => event ?? [])
-      return queue.enqueue(
-        fragment.length + lines.length,
-        guard(async () => {
-          await write(fragment, lines)
-          endUs = fragmentEndUs
-          void archive.grow(id, endUs, segmentBytes + metadataBytes, events).catch(() => {})
-          await syncIfDue()
-        }),
-      )
+      return enqueue(fragment.length + lines.length, async () => {
+        await write(fragment, lines)
+        endUs = fragmentEndUs
+        const bytes = segmentBytes + metadataBytes
+        archive.growSegment(indexed!.id, endUs, bytes, events).catch(() => {})
+        await syncIfDue()
+      })
     },
-    close: () => void queue.enqueue(0, guard(finish)),
+    close: () => void enqueue(0, finish),
   }
 }

@@ -17,7 +17,7 @@ export const track = {
 export const BEGIN_US = Date.UTC(2026, 0, 1) * 1000
 export const FPS = 5
 
-/** Unit n of a stream with five pictures per second and a keyframe every second. */
+/** Returns unit n of a stream with five pictures per second and a keyframe every second. */
 export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
   const dts = n * (TICKS_PER_SECOND / FPS) + seconds * TICKS_PER_SECOND
   return {
@@ -32,7 +32,7 @@ export function unit(n: number, { seconds = 0, timeS = 0, bytes = 100 } = {}) {
   }
 }
 
-/** A segmenter with its own archive, which is deleted after the test. */
+/** Creates a segmenter with its own archive, which is deleted after the test. */
 export function createTestSegmenter({
   queueBytes = 1 << 20,
   seconds = 60,
@@ -40,22 +40,22 @@ export function createTestSegmenter({
 } = {}) {
   const folder = createTemporaryFolder()
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
-  onTestFinished(archive.shut)
+  onTestFinished(archive.shutDown)
   const queue = createDiskQueue(queueBytes)
   const segmenter = createSegmenter({
     ...{ source: 1, epoch: 7, queue, seconds, findObstacle: obstacle, nowUs: () => 0 },
     archive: {
-      begin: async (...args) => archive.begin(...args),
-      grow: async (...args) => archive.grow(...args),
-      close: async (...args) => archive.close(...args),
+      beginSegment: async (...args) => archive.beginSegment(...args),
+      growSegment: async (...args) => archive.growSegment(...args),
+      closeSegment: async (...args) => archive.closeSegment(...args),
     },
   })
   const ranges = () =>
-    archive.ranges(1, 0, Number.MAX_SAFE_INTEGER).map(({ from, to }) => [from, to].map(toSeconds))
+    archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER).map(({ from, to }) => [from, to].map(toSeconds))
   const files = () => readdirSync(join(folder, '1')).filter(name => name.endsWith('mp4'))
   const contents = () => files().map(name => readSegment(join(folder, '1', name))!)
   return { folder, segmenter, queue, ranges, files, contents }
 }
 
-/** Seconds since the beginning. */
+/** Returns seconds since the beginning of the recording. */
 const toSeconds = (text: string) => Math.round((Date.parse(text) - BEGIN_US / 1000) / 100) / 10

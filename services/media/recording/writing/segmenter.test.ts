@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
 
 describe('segment', () => {
-  it('begins with a keyframe and ends before the first one after its length', async () => {
+  it('begins with a keyframe and ends before the first keyframe after its minimum length', async () => {
     const { segmenter, queue, contents, ranges } = createTestSegmenter({ seconds: 2 })
     for (let n = 2; n < 30; n++) segmenter.addPicture(unit(n), track)
     segmenter.end()

@@ -1,5 +1,6 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { displaySize } from '../../gstreamer/picture.ts'
+import { ticksToUs } from '../../runtime/stream-time.ts'
 import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../../sound/sound-track.ts'
 import type { TimedUnit } from '../../stream/live-stream.ts'
 import { type PlayableTrack, toCodecString } from '../../stream/sample-entry.ts'
@@ -9,22 +10,12 @@ import { createSegmentFragment } from '../format/segment-format.ts'
 import type { DiskQueue } from './disk-queue.ts'
 import { openSegmentWriter, type SegmentWriter } from './segment-writer.ts'
 
-export interface SegmenterOptions {
-  source: number
-  epoch: number
-  archive: Pick<RemoteArchive, 'begin' | 'grow' | 'close'>
-  queue: DiskQueue
-  /** Minimum length of a segment, which ends at the next keyframe. */
-  seconds: number
-  /** Wall-clock time in µs since 1970. */
-  nowUs(): number
-  /** Returns why nothing may be written at the moment, such as a full disk. */
-  findObstacle(): string | undefined
-}
-
-/** Writes the packets of a source to segments. Each fragment is a GOP or, if keyframes are rare, one second. */
+/**
+ * Writes the packets of a source to segment files: MP4 files of a few minutes, which together are the recording. A segment consists
+ * of fragments; each has one group of pictures (from a keyframe to the next) or, if keyframes are rare, one second.
+ */
 export interface Segmenter {
-  /** The first unit, and the first after lost units, must be a keyframe: others are ignored. */
+  /** Adds a picture. The first one, and the first one after a loss, must be a keyframe; others are ignored until then. */
   addPicture(unit: TimedUnit, track: PlayableTrack, sound?: SoundTrack): void
   /** Adds sound from before the next picture. */
   addSound(unit: SoundUnit): void
@@ -35,16 +26,33 @@ export interface Segmenter {
   /** Flushes and closes the current segment. */
   end(): void
   isOpen(): boolean
-  /** Why packets are not written; undefined while they are. */
+  /** Returns the reason why packets are not written; undefined while they are. */
   failure(): string | undefined
   stats(): { bytes: number; dropped: number }
 }
 
-/** A larger gap in stream time or step of the wall clock begins a new segment, so that the recording list shows it. */
+export interface SegmenterOptions {
+  source: number
+  /** Start of this run of the service. Stream times of different epochs are not comparable. */
+  epoch: number
+  archive: Pick<RemoteArchive, 'beginSegment' | 'growSegment' | 'closeSegment'>
+  queue: DiskQueue
+  /** Minimum length of a segment, which then ends at the next keyframe. */
+  seconds: number
+  /** Wall-clock time in µs since 1970. */
+  nowUs(): number
+  /** Returns the reason why nothing may be written now, such as a full disk. */
+  findObstacle(): string | undefined
+}
+
+/** A larger gap in stream time, or step of the wall clock, begins a new segment, so that the list of recordings shows the gap. */
 const GAP_TICKS = 2 * TICKS_PER_SECOND
 const CLOCK_STEP_US = 2_000_000
+/** A group of pictures that lasts longer is divided into several fragments. */
+const MAX_FRAGMENT_TICKS = TICKS_PER_SECOND
 const NO_FRAGMENT = new Uint8Array()
 
+/** The segment that is being written. */
 interface OpenSegment {
   /** Created with the first fragment, when it is known whether there is sound. */
   writer: SegmentWriter | undefined
@@ -53,42 +61,28 @@ interface OpenSegment {
   /** Stream time at the beginning of the file and at the end of the last unit, in 90 kHz ticks. */
   beginTicks: number
   endTicks: number
-  /** The same by the wall clock. */
+  /** Capture time at the beginning of the file and at the end of the last unit, in µs since 1970. */
   beginUs: number
   endUs: number
   /** Units of the next fragment. */
   units: TimedUnit[]
   sounds: SoundUnit[]
-  fragments: number
+  /** Number of fragments created so far. */
+  fragmentCount: number
 }
 
 export function createSegmenter(options: SegmenterOptions): Segmenter {
   const { source, epoch, archive, queue, seconds, nowUs, findObstacle } = options
   let current: OpenSegment | undefined
+  /** Metadata that is written with the next fragment. */
   let pendingEntries: MetadataEntry[] = []
   let failure: string | undefined
-  /** Units were lost: nothing can be decoded until the next keyframe. */
+  /** Whether units were lost, so that nothing can be decoded until the next keyframe. */
   let awaitsKeyframe = false
   let bytes = 0
   let dropped = 0
 
   const getTimeUs = (unit: TimedUnit) => unit.timeUs ?? nowUs()
-
-  function beginSegment(unit: TimedUnit, track: PlayableTrack): OpenSegment {
-    const beginUs = getTimeUs(unit)
-    return {
-      writer: undefined,
-      track,
-      sound: undefined,
-      beginTicks: unit.dts,
-      endTicks: unit.dts,
-      beginUs,
-      endUs: beginUs,
-      units: [],
-      sounds: [],
-      fragments: 0,
-    }
-  }
 
   function openWriter({ track, sound, beginTicks, beginUs }: OpenSegment): SegmentWriter {
     const { width, height } = displaySize(track)
@@ -107,12 +101,14 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 
   function handleWriteFailure(writer: SegmentWriter, error: Error) {
-    failure = `recordings cannot be written: ${error.message}`
+    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+    failure = `recordings cannot be written: ${isFull ? 'the disk is full: delete other files' : error.message}`
     if (current?.writer !== writer) return
     drop(current.units.length)
     current = undefined
   }
 
+  /** Counts units that are lost. The units after them cannot be decoded until the next keyframe. */
   function drop(units: number) {
     dropped += units
     awaitsKeyframe = true
@@ -121,31 +117,24 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   function flush() {
     if (!current) return
     if (current.units.length === 0) return flushMetadata(current)
+
     current.writer ??= openWriter(current)
-    const { writer, beginTicks, units, sounds, sound, endUs } = current
-    const pictures = withContinuousDurations(units).map(unit => ({
-      ...unit,
-      pts: unit.pts - beginTicks,
-      dts: unit.dts - beginTicks,
-    }))
-    const soundUnits = sound
-      ? sounds.map(unit => ({ ...unit, pts: unit.pts - beginTicks })).filter(({ pts }) => pts >= 0)
-      : []
-    current.fragments++
-    const fragment = createSegmentFragment(current.fragments, pictures, getTimeUs(units[0]!), soundUnits)
-    if (writer.append(fragment, endUs, pendingEntries)) {
+    current.fragmentCount++
+    const fragment = createFragment(current, getTimeUs(current.units[0]!))
+
+    if (current.writer.append(fragment, current.endUs, pendingEntries)) {
       bytes += fragment.length
       pendingEntries = []
       failure = undefined
     } else {
       failure = 'the disk is too slow for the recordings: record fewer cameras, or at a lower bit rate'
-      drop(units.length)
+      drop(current.units.length)
     }
     current.units = []
     current.sounds = []
   }
 
-  /** Metadata of the last pictures arrives after the pictures were written. */
+  /** Writes metadata that arrived after its pictures were written. */
   function flushMetadata({ writer, endUs }: OpenSegment) {
     if (pendingEntries.length > 0 && writer?.append(NO_FRAGMENT, endUs, pendingEntries)) pendingEntries = []
   }
@@ -157,20 +146,29 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     pendingEntries = []
   }
 
-  /** Whether the unit must go to a new segment. */
+  /** Returns whether the unit must go to a new segment. */
   function needsNewSegment(unit: TimedUnit, track: PlayableTrack, sound: SoundTrack | undefined): boolean {
     if (!current) return false
-    if (current.track !== track || Math.abs(unit.dts - current.endTicks) > GAP_TICKS) return true
+
+    // The unit cannot be played after the current ones. It is ignored if it is not a keyframe.
+    const hasOtherTrack = current.track !== track
+    const isGap = Math.abs(unit.dts - current.endTicks) > GAP_TICKS
+    if (hasOtherTrack || isGap) return true
+
+    // All other reasons can wait for a keyframe.
     if (!unit.keyframe) return false
-    const ticks = unit.dts - current.beginTicks
-    const clockErrorUs = getTimeUs(unit) - current.beginUs - (ticks * 100) / 9
+    const lengthTicks = unit.dts - current.beginTicks
+    const isComplete = lengthTicks >= seconds * TICKS_PER_SECOND
+    const clockErrorUs = getTimeUs(unit) - current.beginUs - ticksToUs(lengthTicks)
+    const isClockStep = Math.abs(clockErrorUs) > CLOCK_STEP_US
     const hasOtherSound = current.writer !== undefined && current.sound !== sound
-    return Math.abs(clockErrorUs) > CLOCK_STEP_US || hasOtherSound || ticks >= seconds * TICKS_PER_SECOND
+    return isComplete || isClockStep || hasOtherSound
   }
 
   return {
     addPicture(unit, track, sound) {
       if (needsNewSegment(unit, track, sound)) end()
+
       const obstacle = unit.keyframe ? findObstacle() : undefined
       if (obstacle) {
         end()
@@ -178,18 +176,22 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
         return drop(1)
       }
       if (awaitsKeyframe && !unit.keyframe) return drop(1)
-      const pending = current?.units[0]
-      if (pending && (unit.keyframe || unit.dts - pending.dts >= TICKS_PER_SECOND)) flush()
+
+      const firstPending = current?.units[0]
+      const isFragmentComplete =
+        firstPending && (unit.keyframe || unit.dts - firstPending.dts >= MAX_FRAGMENT_TICKS)
+      if (isFragmentComplete) flush()
       // The flush may have failed.
       if (awaitsKeyframe && !unit.keyframe) return drop(1)
       if (!current && !unit.keyframe) return
+
       awaitsKeyframe = false
-      current ??= beginSegment(unit, track)
+      current ??= createOpenSegment(unit, track, getTimeUs(unit))
       if (!current.writer) current.sound = sound
       current.units.push(unit)
       current.endTicks = unit.dts + unit.duration
-      // With B-frames, the last unit in decoding order is not the last to be shown.
-      current.endUs = Math.max(current.endUs, getTimeUs(unit) + Math.round((unit.duration * 100) / 9))
+      // With B-frames, the last unit in decoding order is not the last one in display order.
+      current.endUs = Math.max(current.endUs, getTimeUs(unit) + Math.round(ticksToUs(unit.duration)))
     },
     addSound(unit) {
       current?.sounds.push(unit)
@@ -205,10 +207,45 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   }
 }
 
-/** Extends or shortens each unit to the start of the next one: durations from packets are unreliable. */
+function createOpenSegment(unit: TimedUnit, track: PlayableTrack, beginUs: number): OpenSegment {
+  return {
+    writer: undefined,
+    track,
+    sound: undefined,
+    beginTicks: unit.dts,
+    endTicks: unit.dts,
+    beginUs,
+    endUs: beginUs,
+    units: [],
+    sounds: [],
+    fragmentCount: 0,
+  }
+}
+
+/** Creates a fragment of the segment's pending units. Their times become relative to the beginning of the file. */
+function createFragment(
+  { fragmentCount, beginTicks, units, sounds, sound }: OpenSegment,
+  timeUs: number,
+): Buffer {
+  const pictures = withContinuousDurations(units).map(unit => ({
+    ...unit,
+    pts: unit.pts - beginTicks,
+    dts: unit.dts - beginTicks,
+  }))
+
+  // The header of the file declares either a sound track or none.
+  const recordedSounds = sound ? sounds : []
+  const soundUnits = recordedSounds
+    .map(unit => ({ ...unit, pts: unit.pts - beginTicks }))
+    .filter(({ pts }) => pts >= 0)
+
+  return createSegmentFragment(fragmentCount, pictures, timeUs, soundUnits)
+}
+
+/** Makes each unit end where the next one begins, because the durations of packets are unreliable. */
 function withContinuousDurations(units: readonly TimedUnit[]): TimedUnit[] {
-  return units.map((unit, i) => {
-    const next = units[i + 1]
+  return units.map((unit, index) => {
+    const next = units[index + 1]
     return next ? { ...unit, duration: next.dts - unit.dts } : unit
   })
 }

@@ -53,7 +53,7 @@ describe('recorder in event mode', () => {
     },
   )
 
-  it('records what is still buffered for an event that arrives too late', async () => {
+  it('records the buffered packets for an event that arrives too late', async () => {
     const { playTo, ring, recorded } = record()
     playTo(13)
     ring(5.5)
@@ -62,7 +62,7 @@ describe('recorder in event mode', () => {
   })
 
   it.each([0, 1, 2.4, 5])(
-    'records nothing twice for overlapping events that arrive %s s late',
+    'records no picture twice for overlapping events that arrive %s s late',
     async late => {
       const { playTo, ring, recorded } = record()
       playTo(5 + late)

@@ -5,21 +5,22 @@ import {
   type ResultToRecord,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
-import type { SoundUnit } from '../../sound/sound-track.ts'
+import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { Sound } from '../../sound/source-sound.ts'
-import { createGopBuffer } from '../../stream/gop-buffer.ts'
+import { createGopBuffer, type Gop } from '../../stream/gop-buffer.ts'
 import type { Stream, StreamUnit, Track } from '../../stream/live-stream.ts'
 import { isPlayable } from '../../stream/sample-entry.ts'
 import { type MetadataEntry, toEventEntry, toResultEntry } from '../format/metadata-lines.ts'
 import { followInterleaved, type InterleavedPackets } from './interleaved-packets.ts'
 import type { Segmenter } from './segmenter.ts'
 
-/** The packets of a source. */
+/** What a recorder records: the pictures and the sound of one source. */
 export interface RecordingInput {
   stream: Stream<Track>
   sound: Pick<Sound, 'listenToAac'> | undefined
 }
 
+/** `bytes` have been queued for the disk since the start; `dropped` is the number of lost pictures. */
 export interface RecorderStatus {
   state: RecordingState
   reason?: string | undefined
@@ -27,25 +28,28 @@ export interface RecorderStatus {
   dropped: number
 }
 
-/** Records one source, continuously or around events. */
+/**
+ * Records one source, either continuously or only around events. For a recording around an event, it buffers the last seconds,
+ * because the recording begins before the event.
+ */
 export interface Recorder {
   readonly stream: Stream<Track>
   configure(recording: Recording): void
-  addEvent(happening: EventToRecord): void
+  addEvent(event: EventToRecord): void
   addResult(result: ResultToRecord): void
   status(): RecorderStatus
-  /** Closes the current segment. The next keyframe begins a new one. */
+  /** Closes the current segment. The next keyframe begins a new segment. */
   closeSegment(): void
   stop(): void
 }
 
-/** An event may arrive this long after its picture. */
+/** Maximum delay of an event after its picture. */
 const MAX_EVENT_DELAY_S = 5
-/** Results of the last pictures may arrive this long after them. */
-const RESULT_DELAY_TICKS = 2 * TICKS_PER_SECOND
-/** Size limit of the packets from before a possible event. */
+/** Maximum delay of an analysis result after its picture. */
+const MAX_RESULT_DELAY_TICKS = 2 * TICKS_PER_SECOND
+/** Size limit of the packets that are buffered for a possible event. */
 const MAX_BUFFERED_BYTES = 64 << 20
-/** Limit for sound units and for metadata entries from before a possible event. */
+/** Maximum number of sound units, and of metadata entries, that are buffered for a possible event. */
 const MAX_BUFFERED_ITEMS = 4000
 
 export function createRecorder(
@@ -53,70 +57,82 @@ export function createRecorder(
   segmenter: Segmenter,
   initial: Recording,
 ): Recorder {
-  const gops = createGopBuffer(MAX_BUFFERED_BYTES)
   let recording = initial
-  let isWriting = false
-  /** Decode time of the last unit written. */
-  let lastDts = -1
-  /** In event mode: end of the recording around the latest event. */
-  let recordUntilPts = -1
-  /** In event mode: metadata and sound of the last seconds, in case an event includes them. */
-  let recentEntries: MetadataEntry[] = []
-  let recentSounds: SoundUnit[] = []
   let packets: InterleavedPackets | undefined
+  const writer = createUnitWriter(segmenter, () => packets?.soundTrack())
+  /** The last groups of pictures (GOPs). Each begins with a keyframe. */
+  const gops = createGopBuffer(MAX_BUFFERED_BYTES)
+  /** Metadata and sound of the last seconds, which are written if an event occurs. Filled in event mode only. */
+  const recentEntries = createRecentItems<MetadataEntry>()
+  const recentSounds = createRecentItems<SoundUnit>()
+  /** Changes only at keyframes, so that the recording of a later event can continue exactly where the previous one ended. */
+  let isWriting = false
+  /** Event mode only: end of the recording around the latest event. */
+  let recordUntilPts = -1
 
   const isRecorded = (unit: StreamUnit) => recording.mode === 'continuous' || unit.pts <= recordUntilPts
 
-  function write(unit: StreamUnit, track: Track) {
-    if (!isPlayable(track)) return
-    segmenter.addPicture(unit, track, packets?.soundTrack())
-    lastDts = unit.dts
-  }
-
-  /** Starts and stops only at keyframes, so that a later event can continue exactly where the last one ended. */
   function addPicture(unit: StreamUnit, track: Track) {
     gops.add(unit, track)
-    if (unit.keyframe) {
-      const wasWriting = isWriting
-      isWriting = isRecorded(unit)
-      if (wasWriting && !isWriting) segmenter.flush()
-    }
-    if (isWriting) write(unit, track)
-    else if (segmenter.isOpen() && unit.dts - lastDts > RESULT_DELAY_TICKS) segmenter.end()
+    if (unit.keyframe) setWriting(isRecorded(unit))
+    if (isWriting) writer.write(unit, track)
+    else if (isSegmentComplete(unit)) segmenter.end()
+  }
+
+  function setWriting(shouldWrite: boolean) {
+    const hasEnded = isWriting && !shouldWrite
+    if (hasEnded) segmenter.flush()
+    isWriting = shouldWrite
+  }
+
+  /** Whether the open segment can be closed, because no more results of its pictures are expected. */
+  function isSegmentComplete({ dts }: StreamUnit): boolean {
+    return segmenter.isOpen() && dts - writer.lastDts() > MAX_RESULT_DELAY_TICKS
   }
 
   function addSound(unit: SoundUnit) {
     if (isWriting) segmenter.addSound(unit)
-    if (recording.mode === 'event') recentSounds = dropOutdated([...recentSounds, unit], unit.pts)
+    if (recording.mode === 'event') recentSounds.add(unit, findOldestPts(unit.pts))
   }
 
   function addEntry(entry: MetadataEntry) {
     segmenter.addMetadata(entry)
-    if (recording.mode === 'event') recentEntries = dropOutdated([...recentEntries, entry], entry.pts)
+    if (recording.mode === 'event') recentEntries.add(entry, findOldestPts(entry.pts))
   }
 
-  /** Drops items that no future event can include. */
-  function dropOutdated<Item extends { pts: number }>(items: Item[], pts: number): Item[] {
-    const oldest = pts - (recording.before_s + MAX_EVENT_DELAY_S) * TICKS_PER_SECOND
-    if (items.length <= MAX_BUFFERED_ITEMS && items[0]!.pts >= oldest) return items
-    return items.slice(-MAX_BUFFERED_ITEMS / 2).filter(item => item.pts >= oldest)
+  /** Returns the beginning of the earliest recording that an event received at `pts` can require. */
+  function findOldestPts(pts: number): number {
+    return pts - (recording.before_s + MAX_EVENT_DELAY_S) * TICKS_PER_SECOND
   }
 
-  /** Writes what is buffered from the last keyframe at or before `pts` on, and continues with live packets. */
-  function startFrom(pts: number) {
-    const unwritten = gops.gops().filter(({ units }) => units[0]!.dts > lastDts)
-    const start = unwritten.findLastIndex(({ units }) => units[0]!.pts <= pts)
-    const included = unwritten.slice(Math.max(start, 0)).filter(({ units }) => isRecorded(units[0]!))
-    const firstDts = included[0]?.units[0]?.dts ?? Number.POSITIVE_INFINITY
-    const sounds = recentSounds.filter(unit => unit.pts >= firstDts)
-    for (const { units, track } of included) {
-      for (const unit of units) {
-        while (sounds[0] && sounds[0].pts < unit.dts) segmenter.addSound(sounds.shift()!)
-        write(unit, track)
-      }
+  /** Returns the buffered GOPs after the last picture written. */
+  function findUnwrittenGops(): Gop[] {
+    return gops.gops().filter(({ units }) => units[0]!.dts > writer.lastDts())
+  }
+
+  /** Starts at the last buffered keyframe, for a continuous recording. */
+  function startAtLatestKeyframe() {
+    startWithGops(findUnwrittenGops().slice(-1))
+  }
+
+  /** Starts at the last buffered keyframe at or before `pts`, or at the first keyframe if all of them are later. */
+  function startAt(pts: number) {
+    const unwritten = findUnwrittenGops()
+    const startIndex = unwritten.findLastIndex(({ units }) => units[0]!.pts <= pts)
+    const candidates = unwritten.slice(Math.max(startIndex, 0))
+    startWithGops(candidates.filter(({ units }) => isRecorded(units[0]!)))
+  }
+
+  /** Writes buffered GOPs. Live units are written after them if the latest GOP is included. */
+  function startWithGops(selected: readonly Gop[]) {
+    const first = selected[0]?.units[0]
+    if (first) {
+      writer.writeInterleaved(selected, recentSounds.listFrom(first.dts))
+      for (const entry of recentEntries.listFrom(first.dts)) segmenter.addMetadata(entry)
     }
-    isWriting = included.length > 0 && included.at(-1) === unwritten.at(-1)
-    for (const entry of recentEntries) if (entry.pts >= firstDts) segmenter.addMetadata(entry)
+
+    const includesLatest = first !== undefined && selected.at(-1) === gops.gops().at(-1)
+    isWriting = includesLatest
     if (!isWriting) segmenter.flush()
   }
 
@@ -133,34 +149,92 @@ export function createRecorder(
     if (!packets || next.sound !== recording.sound) followPackets(next.sound)
     recording = next
     gops.retain(next.mode === 'event' ? next.before_s + MAX_EVENT_DELAY_S : 0)
-    if (next.mode === 'continuous' && !isWriting) startFrom(Number.POSITIVE_INFINITY)
+    if (next.mode === 'continuous' && !isWriting) startAtLatestKeyframe()
   }
 
+  /** Extends the recording to the time around an event. */
+  function recordAround({ pts }: EventToRecord) {
+    recordUntilPts = Math.max(recordUntilPts, pts + recording.after_s * TICKS_PER_SECOND)
+    if (!isWriting) startAt(pts - recording.before_s * TICKS_PER_SECOND)
+  }
+
+  // A recording can begin with the group of pictures that the stream has cached.
   const track = stream.track()
-  if (track) for (const unit of stream.cachedUnits()) gops.add(unit, track)
+  if (track) {
+    for (const unit of stream.cachedUnits()) gops.add(unit, track)
+  }
   configure(initial)
 
   return {
     stream,
     configure,
-    addEvent(happening) {
-      const { pts } = happening
-      if (recording.mode === 'event') {
-        recordUntilPts = Math.max(recordUntilPts, pts + recording.after_s * TICKS_PER_SECOND)
-        if (!isWriting) startFrom(pts - recording.before_s * TICKS_PER_SECOND)
-      }
-      addEntry(toEventEntry(happening))
+    addEvent(event) {
+      if (recording.mode === 'event') recordAround(event)
+      addEntry(toEventEntry(event))
     },
     addResult: result => addEntry(toResultEntry(result)),
     status() {
+      const stats = segmenter.stats()
       const reason = segmenter.failure()
-      const activity = isWriting && segmenter.isOpen() ? 'recording' : 'waiting'
-      return { state: reason ? 'failed' : activity, reason, ...segmenter.stats() }
+      if (reason) return { state: 'failed', reason, ...stats }
+      const isRecording = isWriting && segmenter.isOpen()
+      return { state: isRecording ? 'recording' : 'waiting', ...stats }
     },
     closeSegment: segmenter.end,
     stop() {
       packets?.leave()
       segmenter.end()
     },
+  }
+}
+
+/** Passes pictures to a segmenter. Pictures that cannot be played are ignored. */
+function createUnitWriter(segmenter: Segmenter, getSoundTrack: () => SoundTrack | undefined) {
+  let lastDts = -1
+
+  function write(unit: StreamUnit, track: Track) {
+    if (!isPlayable(track)) return
+    segmenter.addPicture(unit, track, getSoundTrack())
+    lastDts = unit.dts
+  }
+
+  return {
+    write,
+    /** Writes GOPs; each sound unit is written before the first picture that is later. */
+    writeInterleaved(gops: readonly Gop[], sounds: readonly SoundUnit[]) {
+      let soundIndex = 0
+
+      function writeSoundsBefore(dts: number) {
+        while (soundIndex < sounds.length && sounds[soundIndex]!.pts < dts) {
+          segmenter.addSound(sounds[soundIndex]!)
+          soundIndex++
+        }
+      }
+
+      for (const { units, track } of gops) {
+        for (const unit of units) {
+          writeSoundsBefore(unit.dts)
+          write(unit, track)
+        }
+      }
+    },
+    /** Decode time of the last picture written; -1 before the first one. */
+    lastDts: () => lastDts,
+  }
+}
+
+/** Buffers the items of the last seconds. If there are too many items, older items are dropped. */
+function createRecentItems<Item extends { pts: number }>() {
+  let items: Item[] = []
+  return {
+    /** Adds an item and drops all items from before `oldestPts`. */
+    add(item: Item, oldestPts: number) {
+      items.push(item)
+
+      // Half of the items are dropped at once, because copying the array for every new item would be slow.
+      if (items.length > MAX_BUFFERED_ITEMS) items = items.slice(-MAX_BUFFERED_ITEMS / 2)
+      if (items[0]!.pts < oldestPts) items = items.filter(({ pts }) => pts >= oldestPts)
+    },
+    listFrom: (pts: number) => items.filter(item => item.pts >= pts),
   }
 }

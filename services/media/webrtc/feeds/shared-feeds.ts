@@ -3,15 +3,19 @@ import type { Stream } from '../../stream/live-stream.ts'
 import type { PayloadTypes, WebRtcWorker } from '../worker/mediasoup-worker.ts'
 import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
 
-/** A viewer's use of a shared feed. The feed closes with its last lease. */
+/**
+ * A viewer's share of a feed. A feed sends a stream to the WebRTC worker process for all its viewers, and closes when the last
+ * lease is released.
+ */
 export interface FeedLease {
   /** Rejects if the worker has died. */
   readonly feed: Promise<StreamFeed>
   release(): void
 }
 
-/** The feeds of all streams. Viewers share a feed unless they would wait too long for its next keyframe. */
+/** Manages the feeds of all streams. Viewers of a stream share a feed, unless its next keyframe is too far away. */
 export interface SharedFeeds {
+  /** Returns a lease of a suitable feed, which is opened if necessary. */
   acquire(worker: WebRtcWorker, stream: Stream, payloadTypes: PayloadTypes): FeedLease
 }
 
@@ -24,12 +28,13 @@ interface SharedFeed {
   opened?: StreamFeed
 }
 
-/** `onReordered` is called when B-frames appear in a stream. */
+/** `onReordered` is called when a stream turns out to have B-frames. */
 export function createSharedFeeds(onReordered: (stream: Stream) => void): SharedFeeds {
   const feeds = new Set<SharedFeed>()
 
   function open(worker: WebRtcWorker, stream: Stream, payloadTypes: PayloadTypes): SharedFeed {
     const remove = () => feeds.delete(shared)
+
     const opening = openStreamFeed({
       worker,
       stream,
@@ -39,16 +44,19 @@ export function createSharedFeeds(onReordered: (stream: Stream) => void): Shared
     })
     const shared: SharedFeed = { stream, payloadTypes, leases: 0, opening }
     feeds.add(shared)
+
     opening.then(feed => {
       shared.opened = feed
     }, remove)
     return shared
   }
 
+  /** Returns an open feed in which a new viewer soon gets a picture. */
   function find(stream: Stream, payloadTypes: PayloadTypes): SharedFeed | undefined {
     for (const shared of feeds) {
       const isSame = shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
-      if (isSame && (!shared.opened || shared.opened.canJoinSoon())) return shared
+      if (!isSame) continue
+      if (!shared.opened || shared.opened.canJoinSoon()) return shared
     }
     return undefined
   }
@@ -62,6 +70,7 @@ export function createSharedFeeds(onReordered: (stream: Stream) => void): Shared
     acquire(worker, stream, payloadTypes) {
       const shared = find(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
       shared.leases++
+
       let isReleased = false
       return {
         feed: shared.opening,

@@ -3,17 +3,20 @@ import type { types } from 'mediasoup'
 import type { Sound } from '../../sound/source-sound.ts'
 import { createOpusPacketizer, OPUS_CLOCK_RATE } from '../rtp/opus-packetizer.ts'
 import { createSenderReports, type RtpStream } from '../rtp/sender-reports.ts'
-import { opusCodec } from '../worker/mediasoup-worker.ts'
+import { OPUS_CODEC } from '../worker/mediasoup-worker.ts'
 
-/** Sends a source's sound to the worker, together with its video, while a viewer of the feed listens. */
+/**
+ * Sends a source's sound to the WebRTC worker while at least one viewer of the feed listens. Its sender reports synchronize the
+ * sound with the video of the same feed.
+ */
 export interface SoundFeed {
-  /** Resolves when the sound has a producer. */
+  /** Starts sending sound if necessary. Resolves once viewers can consume it. */
   acquire(): Promise<SoundLease>
-  /** Must be called for each picture sent; `isCached` is true for units of a GOP that had already begun. */
+  /** Must be called for each picture sent. `isCached`: the picture was buffered, so its time of arrival is in the past. */
   onPictureSent(pts: number, isCached: boolean): void
 }
 
-/** A viewer's use of the sound. The producer closes with its last lease. */
+/** A viewer's share of the sound. The producer closes when its last lease is released. */
 export interface SoundLease {
   producerId: string
   release(): void
@@ -26,10 +29,11 @@ export interface SoundFeedOptions {
   video: RtpStream
 }
 
+/** Time between two sender reports. */
 const REPORT_INTERVAL_MS = 200
 /**
- * mediasoup derives the clock mapping that it sends to viewers from the median of this many sender reports, plus one after a
- * stream's first packet. Until then it estimates the mapping from arrival times, so the first reports follow quickly.
+ * Number of reports that are sent at the shorter interval. mediasoup maps RTP timestamps to wall-clock time by the median of this
+ * many sender reports, and until then by arrival times, which are inaccurate.
  */
 const INITIAL_REPORTS = 7
 const INITIAL_REPORT_INTERVAL_MS = 20
@@ -38,23 +42,25 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
   let producing: Promise<types.Producer> | undefined
   let leases = 0
   let reports = createSenderReports()
-  let reportedAt = 0
-  /** Reports still to be sent at the shorter interval. */
-  let initialReports = 0
+  let reportedAtMs = 0
+  /** Reports that remain to be sent at the shorter interval. */
+  let initialReportsLeft = 0
   let hasSentPicture = false
   let streams: RtpStream[] = [video]
 
   async function produce(): Promise<types.Producer> {
     const ssrc = randomInt(1, 2 ** 32)
     const producer = await transport.produce({
-      kind: opusCodec.kind,
-      rtpParameters: { codecs: [{ ...opusCodec, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
+      kind: OPUS_CODEC.kind,
+      rtpParameters: { codecs: [{ ...OPUS_CODEC, payloadType, rtcpFeedback: [] }], encodings: [{ ssrc }] },
     })
     const packetizer = createOpusPacketizer({ payloadType, ssrc })
+
     reports = createSenderReports()
-    initialReports = INITIAL_REPORTS
+    initialReportsLeft = INITIAL_REPORTS
     hasSentPicture = false
     streams = [video, { ssrc, clockRate: OPUS_CLOCK_RATE }]
+
     const stopListening = sound.listenToOpus({
       begin() {},
       unit(unit) {
@@ -71,24 +77,27 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
 
   function sendReportIfDue() {
     const nowMs = getNowMs()
-    const intervalMs = initialReports > 0 ? INITIAL_REPORT_INTERVAL_MS : REPORT_INTERVAL_MS
-    if (nowMs - reportedAt < intervalMs || transport.closed) return
-    const compound = reports.build(streams, nowMs)
-    if (!compound) return
-    reportedAt = nowMs
-    initialReports = Math.max(0, initialReports - 1)
-    transport.sendRtcp(compound)
+    const intervalMs = initialReportsLeft > 0 ? INITIAL_REPORT_INTERVAL_MS : REPORT_INTERVAL_MS
+    if (nowMs - reportedAtMs < intervalMs || transport.closed) return
+
+    const rtcpPacket = reports.build(streams, nowMs)
+    if (!rtcpPacket) return
+
+    reportedAtMs = nowMs
+    initialReportsLeft = Math.max(0, initialReportsLeft - 1)
+    transport.sendRtcp(rtcpPacket)
   }
 
   function release() {
     leases--
     if (leases > 0) return
-    const ended = producing
+    void closeProducer(producing)
     producing = undefined
-    ended?.then(
-      producer => producer.close(),
-      () => {},
-    )
+  }
+
+  async function closeProducer(pending: Promise<types.Producer> | undefined) {
+    const producer = await pending?.catch(() => undefined)
+    producer?.close()
   }
 
   return {
@@ -113,11 +122,13 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
     onPictureSent(pts, isCached) {
       if (leases === 0) return
       if (!isCached) reports.observe(pts, getNowMs())
-      if (!hasSentPicture) initialReports++
+      // mediasoup needs one more report after the first packet of the video.
+      if (!hasSentPicture) initialReportsLeft++
       hasSentPicture = true
       sendReportIfDue()
     },
   }
 }
 
+/** Returns the wall clock in ms since 1970. It does not jump while the process runs. */
 const getNowMs = () => performance.timeOrigin + performance.now()

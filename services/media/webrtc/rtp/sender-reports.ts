@@ -1,6 +1,6 @@
 import { toRtpTimestamp } from './rtp-packet.ts'
 
-/** An RTP stream whose timestamps are stream time. */
+/** An RTP stream to report on. Its timestamps are stream time, counted at the clock rate of the stream. */
 export interface RtpStream {
   ssrc: number
   /** Ticks per second of its RTP clock. */
@@ -8,40 +8,40 @@ export interface RtpStream {
 }
 
 /**
- * RTCP sender reports (RFC 3550, 6.4.1), which map RTP timestamps to wall-clock time. Video and sound of a source share one
- * stream time, but sound arrives later by the delay of its encoder. Receivers that relied on arrival times would play them apart;
- * with these reports, pictures and sound with the same `pts` are played together.
+ * Builds RTCP sender reports (RFC 3550, 6.4.1), which map RTP timestamps to wall-clock time. Receivers need them for lip sync:
+ * sound arrives later than the picture with the same `pts`, by the delay of the sound encoder.
  */
 export interface SenderReports {
-  /** Must be called for each packet sent. */
+  /** Must be called when a packet with this stream time is sent. */
   observe(pts: number, nowMs: number): void
-  /** Returns a compound packet with a report for each stream; undefined before the first packet. */
+  /** Returns an RTCP packet with a report for each stream; undefined before the first packet was sent. */
   build(streams: readonly RtpStream[], nowMs: number): Buffer | undefined
 }
 
+/** RTCP packet type. */
 const SENDER_REPORT = 200
 const VERSION_2 = 0x80
 const REPORT_BYTES = 28
 const TICKS_PER_MS = 90
 /**
- * Fastest correction of the reported mapping, per elapsed time, while it follows a source's clock. A receiver learns the mappings
- * of two streams seconds apart; a faster change between them would shift the streams against each other.
+ * Maximum correction of the reported mapping, per elapsed time. A receiver may get the mappings of video and sound seconds apart,
+ * so a fast change between the two would break the lip sync.
  */
 const MAX_DRIFT = 0.001
-/** A larger deviation is a jump in the stream's time: the mapping starts again. */
+/** A larger deviation is a jump in stream time, after which the mapping is determined anew. */
 const JUMP_MS = 2_000
 /**
- * Offset by which all reported times are in the past. mediasoup replaces a time in the future (a late first packet makes all
- * later ones appear early) with the packet's arrival time, for that stream only.
+ * Reported times are shifted into the past by this offset. If the first packet is late, all later packets appear to be from the
+ * future; mediasoup would replace such times with arrival times, for one stream only.
  */
 const PAST_OFFSET_MS = 500
-/** Seconds from the NTP epoch (1900) to 1970. */
+/** Seconds from the NTP epoch (1900) to the Unix epoch (1970). */
 const NTP_EPOCH_OFFSET_S = 2_208_988_800
 
 export function createSenderReports(): SenderReports {
-  /** Wall-clock time of stream time 0 in ms, according to the packets with the least delay. */
+  /** Wall-clock time at stream time 0, determined from the packets with the smallest delay. */
   let earliestOriginMs = 0
-  /** The same as reported to receivers; follows `earliestOriginMs` at a limited rate once it has been reported. */
+  /** Wall-clock time at stream time 0 as reported to receivers. Once reported, it follows `earliestOriginMs` slowly. */
   let reportedOriginMs: number | undefined
   let observedAtMs = 0
   let hasReported = false
@@ -50,15 +50,22 @@ export function createSenderReports(): SenderReports {
     observe(pts, nowMs) {
       const originMs = nowMs - pts / TICKS_PER_MS
       const maxDriftMs = (nowMs - observedAtMs) * MAX_DRIFT
-      if (reportedOriginMs === undefined || Math.abs(originMs - reportedOriginMs) > JUMP_MS) {
+      observedAtMs = nowMs
+
+      const isJump = reportedOriginMs === undefined || Math.abs(originMs - reportedOriginMs) > JUMP_MS
+      if (isJump) {
         earliestOriginMs = originMs
         hasReported = false
       }
+      // A packet with a smaller delay counts at once. A greater delay counts slowly, because a single packet may be late.
       earliestOriginMs = Math.min(originMs, earliestOriginMs + maxDriftMs)
-      const previousMs = reportedOriginMs ?? earliestOriginMs
-      const correctionMs = Math.max(-maxDriftMs, Math.min(maxDriftMs, earliestOriginMs - previousMs))
-      reportedOriginMs = hasReported ? previousMs + correctionMs : earliestOriginMs
-      observedAtMs = nowMs
+
+      if (reportedOriginMs === undefined || !hasReported) {
+        reportedOriginMs = earliestOriginMs
+        return
+      }
+      const deviationMs = earliestOriginMs - reportedOriginMs
+      reportedOriginMs += clamp(deviationMs, -maxDriftMs, maxDriftMs)
     },
 
     build(streams, nowMs) {
@@ -73,16 +80,21 @@ export function createSenderReports(): SenderReports {
   }
 }
 
-/** The packet and byte counts stay 0: mediasoup writes its own reports for viewers. */
+function clamp(number: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, number))
+}
+
+/** Creates a report without packet and byte counts, because mediasoup writes its own reports for viewers. */
 function createReport(ssrc: number, ticks: number, nowMs: number): Buffer {
-  const bytes = Buffer.alloc(REPORT_BYTES)
-  bytes[0] = VERSION_2
-  bytes[1] = SENDER_REPORT
-  bytes.writeUInt16BE(REPORT_BYTES / 4 - 1, 2)
-  bytes.writeUInt32BE(ssrc, 4)
+  const report = Buffer.alloc(REPORT_BYTES)
+  report[0] = VERSION_2
+  report[1] = SENDER_REPORT
+  report.writeUInt16BE(REPORT_BYTES / 4 - 1, 2)
+  report.writeUInt32BE(ssrc, 4)
+
   const seconds = nowMs / 1000 + NTP_EPOCH_OFFSET_S
-  bytes.writeUInt32BE(Math.floor(seconds) % 2 ** 32, 8)
-  bytes.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), 12)
-  bytes.writeUInt32BE(toRtpTimestamp(ticks), 16)
-  return bytes
+  report.writeUInt32BE(Math.floor(seconds) % 2 ** 32, 8)
+  report.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), 12)
+  report.writeUInt32BE(toRtpTimestamp(ticks), 16)
+  return report
 }

@@ -2,26 +2,36 @@ import type { types } from 'mediasoup'
 import { type MediaDescription, type SessionDescription, write } from 'sdp-transform'
 import type { Offer, OfferedFormat, OfferedSection } from './sdp-offer.ts'
 
-/** The server's side of a viewer's connection. */
+/** The server's side of a viewer's WebRTC connection: its ICE and DTLS parameters, as the SDP answer declares them. */
 export interface Endpoint {
   ice: types.IceParameters
   candidates: readonly types.IceCandidate[]
   fingerprints: readonly types.DtlsFingerprint[]
 }
 
-/** The RTP streams that are sent to the viewer. */
+/** RTP streams that the server sends to the viewer. */
 export interface SentStreams {
   video: { format: OfferedFormat; ssrc: number }
   audio?: { format: OfferedFormat; ssrc: number } | undefined
-  /** Receivers synchronise streams that have the same CNAME. */
+  /** Receivers synchronize streams with the same CNAME. */
   cname: string
 }
 
+/** Identifier of the media stream that both tracks belong to. */
 const MSID = 'stream'
+/** The port that stands for an address determined by ICE (RFC 8840). */
+const DISCARD_PORT = 9
 const H264_FEEDBACK = [{ type: 'nack' }, { type: 'nack', subtype: 'pli' }, { type: 'ccm', subtype: 'fir' }]
 
-/** Writes the SDP answer to an offer: video and, if available, audio are sent, other sections declined (RFC 8829, 5.3). */
+/** Writes the SDP answer to an offer (RFC 8829, 5.3). The server sends video and available audio, and declines other sections. */
 export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams): string {
+  const media = offer.sections.map((section, index): MediaDescription => {
+    if (index === offer.videoSection) return describeVideo(section, endpoint, sent)
+    const receivesSound = index === offer.audio?.section
+    if (receivesSound && sent.audio) return describeAudio(section, endpoint, sent.audio, sent)
+    return describeDeclined(section)
+  })
+
   return write({
     version: 0,
     origin: {
@@ -37,19 +47,14 @@ export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams)
     icelite: 'ice-lite',
     groups: [createBundle(findSentSections(offer, sent))],
     msidSemantic: { semantic: 'WMS', token: '*' },
-    media: offer.sections.map((section, index): MediaDescription => {
-      if (index === offer.videoSection) return describeVideo(section, endpoint, sent)
-      if (sent.audio && index === offer.audio?.section)
-        return describeAudio(section, endpoint, sent.audio, sent)
-      return describeDeclined(section)
-    }),
+    media,
   })
 }
 
-/** `write` with its second parameter, which the type declarations lack. */
+/** `write` of sdp-transform with its second parameter, which is missing in the type declarations. */
 const writeLines = write as (description: SessionDescription, options: { outerOrder: string[] }) => string
 
-/** Writes the SDP fragment with the new credentials after an ICE restart (RFC 8840). */
+/** Writes the SDP fragment with the server's new credentials after an ICE restart (RFC 8840). */
 export function writeIceFragment(
   offer: Offer,
   endpoint: Pick<Endpoint, 'ice' | 'candidates'>,
@@ -59,7 +64,7 @@ export function writeIceFragment(
   const { kind, protocol, mid } = sections[0]!
   const section: MediaDescription = {
     type: kind,
-    port: 9,
+    port: DISCARD_PORT,
     protocol,
     payloads: '0',
     rtp: [],
@@ -72,6 +77,7 @@ export function writeIceFragment(
   return writeLines(fragment as SessionDescription, { outerOrder: ['a'] })
 }
 
+/** Returns the sections of the offer in which the server sends. */
 function findSentSections(offer: Offer, { audio }: Pick<SentStreams, 'audio'>): OfferedSection[] {
   const audioSection = audio && offer.audio?.section
   return offer.sections.filter((_, index) => index === offer.videoSection || index === audioSection)
@@ -113,11 +119,12 @@ function describeAudio(
   }
 }
 
+/** Describes what the sections for video and audio have in common. */
 function describeSent({ kind, protocol, mid }: OfferedSection, endpoint: Endpoint, payloadType: number) {
   const fingerprint = endpoint.fingerprints.find(({ algorithm }) => algorithm === 'sha-256')
   return {
     type: kind,
-    port: 9,
+    port: DISCARD_PORT,
     protocol,
     payloads: String(payloadType),
     connection: { version: 4, ip: '0.0.0.0' },

@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { types } from 'mediasoup'
 import { type MediaDescription, parse, parseParams } from 'sdp-transform'
 
-/** A payload type that the viewer can receive. */
+/** A format that a WebRTC viewer offers to receive, with the RTP payload type that it has chosen for the format. */
 export interface OfferedFormat {
   payloadType: number
   /** The `a=fmtp` value of the offer, repeated in the answer. */
@@ -23,13 +23,13 @@ export interface OfferedSection {
   mid: string
 }
 
-/** What a viewer can receive, and how to connect to it. */
+/** The parts of a viewer's SDP offer that the server needs: receivable formats and connection parameters. */
 export interface Offer {
   sections: OfferedSection[]
-  /** Index of the section that receives video. */
+  /** Index of the media section that receives video. */
   videoSection: number
   h264: OfferedH264[]
-  /** The section that receives audio, if the viewer accepts Opus. */
+  /** Index of the media section that receives audio; undefined if the viewer does not accept Opus. */
   audio?: { section: number; opus: OfferedFormat } | undefined
   iceUsername: string
   fingerprint: types.DtlsFingerprint
@@ -41,20 +41,25 @@ const MAX_PAYLOAD_TYPE = 127
 /** Lengths in bytes of the hash functions that a certificate fingerprint may use (RFC 8122). */
 const HASH_BYTES = { 'sha-1': 20, 'sha-224': 28, 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 } as const
 
-/** Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) with the reason. */
+/** Parses an SDP offer (RFC 8866, RFC 8829). Throws `EyrieError` (`syntax`) if the offer cannot be answered. */
 export function parseOffer(sdp: string): Offer {
   if (!/^v=0\r?\n/.test(sdp)) throw invalidOffer('it does not begin with v=0')
+
   const session = parse(sdp)
   const sections = session.media.map(toSection)
   const videoSection = findReceiving(session.media, 'video')
   const video = session.media[videoSection]
   if (!video) throw invalidOffer('it has no media section that receives video')
+
+  // Connection parameters may be at session level; those at media level have priority.
   const { iceUfrag, setup, fingerprint } = { ...session, ...video }
   if (!iceUfrag) throw invalidOffer('it has no a=ice-ufrag')
   if (setup === 'passive') throw invalidOffer('a=setup:passive is not supported: offer a=setup:actpass')
+
   const audioSection = findReceiving(session.media, 'audio')
   const audio = session.media[audioSection]
   const opus = audio && findOpus(audio)
+
   return {
     sections,
     videoSection,
@@ -65,7 +70,7 @@ export function parseOffer(sdp: string): Offer {
   }
 }
 
-/** The ICE username fragment in an SDP fragment (RFC 8840), which has it at session or media level. */
+/** Returns the ICE username fragment of an SDP fragment (RFC 8840), which may be at session or media level. */
 export function parseIceUsername(fragment: string): string | undefined {
   const { iceUfrag, media } = parse(fragment)
   const username = iceUfrag ?? media.find(section => section.iceUfrag)?.iceUfrag
@@ -73,8 +78,9 @@ export function parseIceUsername(fragment: string): string | undefined {
 }
 
 /**
- * Chooses the format for a stream with this `avcC`: its own profile, else constrained baseline, else the first one. Browsers
- * decode more profiles than they offer. Throws `EyrieError` (`type`, status 406) if the viewer offers no H.264.
+ * Selects an offered format for a stream with this AVCDecoderConfigurationRecord. Prefers the stream's own profile, then
+ * constrained baseline. If neither is offered, the first format is used, because browsers decode more profiles than they offer.
+ * Throws `EyrieError` (`type`, status 406) if the viewer offers no H.264.
  */
 export function selectH264(offered: readonly OfferedH264[], avcC: Uint8Array): OfferedH264 {
   const profile = Buffer.from(avcC.subarray(1, 2)).toString('hex')
@@ -86,6 +92,7 @@ export function selectH264(offered: readonly OfferedH264[], avcC: Uint8Array): O
   throw new EyrieError('type', 'the offer has no H.264 with packetization-mode=1', { status: 406 })
 }
 
+/** Returns the index of the first enabled section of this kind that receives; -1 if there is none. */
 function findReceiving(media: readonly MediaDescription[], kind: string): number {
   return media.findIndex(
     ({ type, port, direction }) =>
@@ -93,17 +100,19 @@ function findReceiving(media: readonly MediaDescription[], kind: string): number
   )
 }
 
-/** The parser turns values that look like numbers into numbers. */
+/** Checks a section. sdp-transform parses values that look like numbers as numbers, so they are converted back. */
 function toSection({ type, protocol, payloads, mid }: MediaDescription): OfferedSection {
   if (!type || !protocol || payloads === undefined || mid === undefined || mid === '')
     throw invalidOffer('a media section is incomplete or has no a=mid')
   return { kind: type, protocol, payloads: String(payloads), mid: String(mid) }
 }
 
+/** Returns the H.264 formats of a media section with packetization mode 1, in the order of the offer. */
 function findH264(section: MediaDescription): OfferedH264[] {
   const offered: OfferedH264[] = []
   for (const { payload, codec, rate } of section.rtp) {
     if (codec.toUpperCase() !== 'H264' || rate !== 90_000 || payload > MAX_PAYLOAD_TYPE) continue
+
     const parameters = findParameters(section, payload)
     const fields = parseParams(parameters)
     const profileLevelId = String(fields['profile-level-id']).toLowerCase()
@@ -129,8 +138,9 @@ function findParameters({ fmtp }: MediaDescription, payloadType: number): string
 function parseFingerprint(fingerprint: MediaDescription['fingerprint']): types.DtlsFingerprint {
   const hash = String(fingerprint?.hash)
   const algorithm = fingerprint?.type.toLowerCase()
-  for (const [name, bytes] of Object.entries(HASH_BYTES)) {
-    if (name === algorithm && new RegExp(`^([0-9a-f]{2}(:|$)){${bytes}}$`, 'i').test(hash))
+  for (const [name, byteCount] of Object.entries(HASH_BYTES)) {
+    const pattern = new RegExp(`^([0-9a-f]{2}(:|$)){${byteCount}}$`, 'i')
+    if (name === algorithm && pattern.test(hash))
       return { algorithm: name as types.FingerprintAlgorithm, value: hash.toUpperCase() }
   }
   throw invalidOffer('it has no a=fingerprint with a SHA hash')

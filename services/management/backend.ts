@@ -15,6 +15,7 @@ import { createImageStore } from './images/image-store.ts'
 import { loadSecrets } from './secrets/secrets.ts'
 import { createUsers } from './users/users.ts'
 
+/** What the backend of the management service needs from the process that runs it. */
 export interface BackendOptions {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -22,7 +23,7 @@ export interface BackendOptions {
   data: string
   log: Log
   now?: () => Date
-  /** The engine of this appliance. */
+  /** The engine service of this appliance. */
   localEngine?: LocalEngine
   /** Intervals at which engines are monitored. */
   timing?: Partial<FleetTiming>
@@ -30,41 +31,43 @@ export interface BackendOptions {
 
 const DAY_MS = 86_400_000
 
-/** The management API and the services behind it. */
+/** The parts of the management service that need the database. */
 export interface Backend extends StartedServices {
-  /** Connects to the engines once started. */
+  /** The connections to engines. Idle until started. */
   fleet: RunningFleet
-  /** Evaluates alerts, fetches pictures and applies the retention once started. */
+  /** Evaluates alerts, fetches pictures and deletes expired data. Idle until started. */
   jobs: BackgroundJobs
 }
 
-export async function createBackend({
-  database,
-  data,
-  log,
-  now = () => new Date(),
-  timing,
-  localEngine,
-}: BackendOptions): Promise<Backend> {
+/** Creates the parts and connects them with each other. */
+export async function createBackend(options: BackendOptions): Promise<Backend> {
+  const { database, data, log, now = () => new Date(), timing, localEngine } = options
+  const nowMs = () => now().getTime()
+
   const users = await createUsers({ data, now })
   const secrets = loadSecrets(data)
   const images = createImageStore(resolve(data, 'management/images'))
-  const epochMs = () => now().getTime()
+
+  const { management: settings } = readSettings(data)
   const events = createEvents({
     data,
-    findAddress: async engine_id => (await readEngineRecord(database(), engine_id, secrets))?.address,
+    async findAddress(engine_id) {
+      const engine = await readEngineRecord(database(), engine_id, secrets)
+      return engine?.address
+    },
     subscribers: [alertSubscriber],
-    retentionMs: readSettings(data).management.retention_days * DAY_MS,
-    now: epochMs,
+    retentionMs: settings.retention_days * DAY_MS,
+    now: nowMs,
     log,
   })
-  const fleet = createFleet({ secrets, createIngest: events.createIngest, local: localEngine, log, timing })
-  const { pictures } = events
+  const { pictures, createIngest } = events
+  const fleet = createFleet({ secrets, createIngest, local: localEngine, log, timing })
+
   return {
     api: createManagementApi({ database, users, secrets, fleet, images, pictures, log }),
     users,
     findView: channel_id => openLiveView(database(), secrets, channel_id),
     fleet,
-    jobs: createBackgroundJobs({ events, now: epochMs, log }),
+    jobs: createBackgroundJobs({ events, now: nowMs, log }),
   }
 }

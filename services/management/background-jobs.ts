@@ -5,18 +5,21 @@ import type { Database } from './db/database.ts'
 import { logUnlessUnavailable } from './db/database-errors.ts'
 import type { Events } from './events/events.ts'
 
-const ALERTS_INTERVAL_MS = 1000
+const ALERTS_INTERVAL_MS = 1_000
 const PICTURES_INTERVAL_MS = 500
 const RETENTION_INTERVAL_MS = 3_600_000
+/** Maximum time after which a failed job is run again. Retention, which frees space, must not wait an hour. */
+const MAX_RETRY_MS = 10_000
 
 export interface BackgroundJobsOptions {
+  /** The stored events and pictures that the jobs maintain. */
   events: Pick<Events, 'applyRetention' | 'fetchPictures'>
   /** Epoch ms. */
   now(): number
   log: Log
 }
 
-/** Work that runs periodically, whether or not engines send messages. */
+/** Periodic work that does not depend on messages of engines: alerts, pictures and retention. */
 export interface BackgroundJobs {
   start(database: Database): void
   stop(): Promise<void>
@@ -27,19 +30,20 @@ export function createBackgroundJobs({ events, now, log }: BackgroundJobsOptions
   const { signal } = stopping
   const running: Promise<void>[] = []
 
-  /** A failed run is repeated after the interval; consecutive failures are logged once. */
+  /** Runs a job periodically until `stop` is called. Of consecutive failures, only the first is logged. */
   async function repeat(job: string, intervalMs: number, run: () => Promise<void>): Promise<void> {
-    let isFailing = false
+    const logFailure = logUnlessUnavailable(log, 'failed to run background job', { job })
+    let hasFailed = false
     while (!signal.aborted) {
       try {
         await run()
-        isFailing = false
+        hasFailed = false
       } catch (error) {
-        if (!signal.aborted && !isFailing)
-          logUnlessUnavailable(log, 'failed to run background job', { job })(error)
-        isFailing = true
+        if (!signal.aborted && !hasFailed) logFailure(error)
+        hasFailed = true
       }
-      await wait(intervalMs, undefined, { signal }).catch(() => {})
+      const delayMs = hasFailed ? Math.min(intervalMs, MAX_RETRY_MS) : intervalMs
+      await wait(delayMs, undefined, { signal }).catch(() => {})
     }
   }
 

@@ -10,7 +10,7 @@ import { createManagement } from './management.ts'
 /** An address that refuses connections, like that of a stopped service. */
 const createUnusedUrl = async () => `http://127.0.0.1:${await findFreePort()}`
 
-describe('management while engine and media are down', () => {
+describe('management service while the engine and media services are down', () => {
   let server: ListeningServer
   let origin: string
 

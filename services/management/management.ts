@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
-import { EyrieError } from '@eyrie/contract'
-import type { Dependencies, Service } from '@eyrie/kit'
+import { EyrieError, type ManagementHealth } from '@eyrie/contract'
+import { type Dependencies, type DiskMonitor, monitorDisk, type Service } from '@eyrie/kit'
 import { type Backend, createBackend } from './backend.ts'
 import type { Database } from './db/database.ts'
 import { logUnlessUnavailable } from './db/database-errors.ts'
 import { createDatabaseSupervisor } from './db/database-supervisor.ts'
+import { describeOutage } from './fleet/status/engine-outage.ts'
 import { toErrorBody } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
 import { readOperatorToken } from './http/auth/operator-routes.ts'
@@ -12,21 +13,25 @@ import { createUpstream } from './http/live/upstream-client.ts'
 import manifest from './package.json' with { type: 'json' }
 import { ensureFirstAdministrator } from './users/first-administrator.ts'
 
-/** The console, the API behind it, and a proxy to engine and media that keeps their tokens from clients. */
+/**
+ * The management service. It serves the console and the management API, and is a proxy to the engine and media services, so
+ * that clients never receive the tokens of these services.
+ */
 export function createManagement({ environment, log }: Dependencies): Service {
   const { urls, engineTokens, internalToken, data, databaseUrl, host, administrator } = environment
-  const database = createDatabaseSupervisor({ data, url: databaseUrl, log })
-  /** Undefined until `start` has created it. */
+  const supervisor = createDatabaseSupervisor({ data, url: databaseUrl, log })
+  /** Undefined until the service has started. */
   let backend: Backend | undefined
+  let disk: DiskMonitor | undefined
 
   const app = createApp({
     host,
     data,
-    database: database.current,
+    database: supervisor.current,
     engine: createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] }),
     media: createUpstream({ name: 'media', url: urls.media, token: internalToken }),
     services() {
-      if (!backend) throw new EyrieError('unavailable', 'management is starting')
+      if (!backend) throw new EyrieError('unavailable', 'the management service is starting')
       return backend
     },
     consoleFolder: resolve(import.meta.dirname, '../../console/dist'),
@@ -34,35 +39,51 @@ export function createManagement({ environment, log }: Dependencies): Service {
     log,
   })
 
-  function startBackend({ fleet, jobs, users }: Backend, ready: Database): void {
-    fleet.start(ready)
-    jobs.start(ready)
+  /** Starts the background work, which needs the database. */
+  function startBackend({ fleet, jobs, users }: Backend, database: Database): void {
+    fleet.start(database)
+    jobs.start(database)
     const options = { data, configured: administrator, passwords: users.passwords, log }
-    ready
-      .retryUntilAvailable(() => ensureFirstAdministrator(ready, options))
+    database
+      .retryUntilAvailable(() => ensureFirstAdministrator(database, options))
       .catch(logUnlessUnavailable(log, 'failed to create the first administrator'))
   }
 
   return {
     app,
     errorBody: toErrorBody,
-    // Live views do not wait for the database; the API answers `unavailable` until it is ready.
+
+    // Does not wait for the database: live views work without it, and the API answers `unavailable` until it is ready.
     async start() {
-      database.start()
+      supervisor.start()
+      disk = monitorDisk(data, log)
       const localEngine = { url: urls.engine, token: engineTokens[0] }
-      const created = await createBackend({ database: database.current, data, localEngine, log })
+      const created = await createBackend({ database: supervisor.current, data, localEngine, log })
       backend = created
+      // Creates the token at the first start, so that the command line can read it.
       readOperatorToken(data)
-      database.ready.then(
-        ready => startBackend(created, ready),
-        // A database that never becomes ready raises an alarm; the backend stays idle.
+
+      supervisor.ready.then(
+        database => startBackend(created, database),
+        // The service was stopped before the database was ready.
         () => {},
       )
     },
+
     async stop() {
+      disk?.stop()
       await Promise.all([backend?.fleet.stop(), backend?.jobs.stop()])
-      await database.stop()
+      await supervisor.stop()
     },
-    health: () => ({ ok: true, alarms: database.alarms() }),
+
+    health(): ManagementHealth {
+      const engines = backend?.fleet.listOutages() ?? []
+      const diskAlarms = disk?.alarms() ?? []
+      return {
+        ok: true,
+        alarms: [...supervisor.alarms(), ...diskAlarms, ...engines.map(describeOutage)],
+        engines,
+      }
+    },
   }
 }

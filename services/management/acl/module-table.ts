@@ -1,8 +1,13 @@
 import type { FieldErrors } from '@eyrie/contract/management/index'
 import { isStorable } from '../db/schema/columns.ts'
-import { fieldErrors } from '../errors/field-errors.ts'
+import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
+// Parser of the module file, which an administrator uploads. It is a table that lists the modules of the user interface, the
+// components of each module, and the roles that may use them. Its columns are type, key, name, role, path and module_key, in
+// this order.
+
+/** A part of a module, such as a button. */
 export interface Component {
   module_key: string
   component_key: number
@@ -10,6 +15,7 @@ export interface Component {
   roles: string[]
 }
 
+/** A page of the user interface. */
 export interface Module {
   module_key: string
   module_name: string
@@ -20,77 +26,116 @@ export interface Module {
 const COLUMNS = ['type', 'key', 'name', 'role', 'path', 'module_key'] as const
 type Column = (typeof COLUMNS)[number]
 type Fields = Record<Column, string>
-type Report = (column: Column | 'row', reason: string) => void
 
-/** Fits into an index of Postgres in any script. */
+/** Postgres limits the size of an index entry. A key of this length fits even if every character takes four bytes. */
 const MAX_KEY_LENGTH = 255
+/** Maximum of the Postgres type `integer`. */
 const MAX_INTEGER = 2_147_483_647
 const MAX_ERRORS = 100
 
-/**
- * Parses modules and components from rows with the columns type, key, name, role, path, module_key, in this order. A header
- * row is optional. Throws `EyrieError` (`syntax`) listing every invalid cell.
- */
-export function parseModules(rows: readonly Row[], roleKeys: readonly string[]) {
-  const modules = new Map<string, Module>()
-  const components = new Map<string, Component>()
-  const errors: FieldErrors['fields'] = []
-  const body = rows.filter((row, n) => n > 0 || !isHeader(row))
-  const moduleKeys = new Set(
-    body
-      .map(toFields)
-      .filter(({ type }) => type === 'mod')
-      .map(({ key }) => key),
-  )
-
-  for (const row of body) {
-    const reported = new Set<string>()
-    // Report the first error of each cell.
-    const report: Report = (column, reason) => {
-      if (!reported.has(column)) errors.push({ field: `modulefile.${row.number}.${column}`, reason })
-      reported.add(column)
-    }
-    const fields = toFields(row)
-    if (row.cells.length > COLUMNS.length)
-      report('row', `has ${row.cells.length} columns, at most ${COLUMNS.length} are allowed`)
-    for (const column of COLUMNS)
-      if (!isStorable(fields[column])) report(column, 'must not contain the character NUL')
-    if (fields.name === '') report('name', 'must not be empty')
-    const roles = fields.role.split('|').flatMap(role => role.trim() || [])
-    const unknown = roles.filter(role => !roleKeys.includes(role))
-    if (unknown.length > 0) report('role', `there is no role ${unknown.join(', ')}`)
-    if (fields.type === 'mod') parseModule(fields, roles, report)
-    else if (fields.type === 'comp') parseComponent(fields, roles, report)
-    else report('type', 'must be mod for a module or comp for a component')
-  }
-
-  function parseModule({ key, name, path, module_key }: Fields, roles: string[], report: Report) {
-    if (key === '') report('key', 'must not be empty')
-    if (key.length > MAX_KEY_LENGTH) report('key', `has more than ${MAX_KEY_LENGTH} characters`)
-    if (modules.has(key)) report('key', `there is another module ${key}`)
-    if (module_key !== '' && module_key !== key)
-      report('module_key', 'must be empty or repeat the key in the row of a module')
-    modules.set(key, { module_key: key, module_name: name, module_path: path, roles })
-  }
-
-  function parseComponent({ key, name, path, module_key }: Fields, roles: string[], report: Report) {
-    if (!/^\d+$/.test(key) || Number(key) > MAX_INTEGER)
-      report('key', 'must be a whole number in the row of a component')
-    if (path !== '') report('path', 'must be empty in the row of a component')
-    const id = `${module_key} ${Number(key)}`
-    if (components.has(id)) report('key', `the module ${module_key} has another component ${key}`)
-    if (!moduleKeys.has(module_key)) report('module_key', `there is no module ${module_key}`)
-    components.set(id, { module_key, component_key: Number(key), component_name: name, roles })
-  }
-
-  if (body.length === 0)
-    errors.push({ field: 'modulefile', reason: 'has no rows, which would delete all modules' })
-  if (errors.length > 0) throw fieldErrors(errors.slice(0, MAX_ERRORS))
-  return { modules: [...modules.values()], components: [...components.values()] }
+/** What has been parsed of a module file. */
+interface ModuleTable {
+  /** The keys of all modules in the file, because a component may precede its module. */
+  moduleKeys: ReadonlySet<string>
+  modules: Map<string, Module>
+  /** By module key and component key. */
+  components: Map<string, Component>
 }
 
-/** The names of the columns in a header are free, but its first cell is `type`. */
+/** Reports that a cell, or the row as a whole, is invalid. */
+type Report = (column: Column | 'row', reason: string) => void
+
+/**
+ * Parses the rows of a module file. A header row is optional. Throws `EyrieError` (`syntax`) with the first error of each
+ * invalid cell.
+ */
+export function parseModules(
+  rows: readonly Row[],
+  roleKeys: readonly string[],
+): { modules: Module[]; components: Component[] } {
+  const body = rows.filter((row, index) => index > 0 || !isHeader(row))
+  if (body.length === 0) throw fieldError('modulefile', 'has no rows, which would delete all modules')
+
+  const table: ModuleTable = {
+    moduleKeys: listModuleKeys(body),
+    modules: new Map(),
+    components: new Map(),
+  }
+  const errors: FieldErrors['fields'] = []
+  for (const row of body) {
+    for (const [column, reason] of parseRow(table, row, roleKeys))
+      errors.push({ field: `modulefile.${row.number}.${column}`, reason })
+  }
+  if (errors.length > 0) throw fieldErrors(errors.slice(0, MAX_ERRORS))
+
+  return { modules: [...table.modules.values()], components: [...table.components.values()] }
+}
+
+/** A header row starts with `type`; its other cells are ignored. */
 const isHeader = ({ cells }: Row) => cells[0]?.toLowerCase() === 'type'
 
 const toFields = ({ cells }: Row) =>
-  Object.fromEntries(COLUMNS.map((column, n) => [column, cells[n] ?? ''])) as Fields
+  Object.fromEntries(COLUMNS.map((column, index) => [column, cells[index] ?? ''])) as Fields
+
+function listModuleKeys(rows: readonly Row[]): Set<string> {
+  const modules = rows.map(toFields).filter(({ type }) => type === 'mod')
+  return new Set(modules.map(({ key }) => key))
+}
+
+/** Adds the module or component of a row to the table. Returns the first error of each column. */
+function parseRow(table: ModuleTable, row: Row, roleKeys: readonly string[]): Map<string, string> {
+  const errors = new Map<string, string>()
+  const report: Report = (column, reason) => {
+    if (!errors.has(column)) errors.set(column, reason)
+  }
+
+  const fields = toFields(row)
+  if (row.cells.length > COLUMNS.length)
+    report('row', `has ${row.cells.length} columns, at most ${COLUMNS.length} are allowed`)
+  for (const column of COLUMNS)
+    if (!isStorable(fields[column])) report(column, 'must not contain the character NUL')
+  if (fields.name === '') report('name', 'must not be empty')
+
+  const roles = parseRoles(fields.role, roleKeys, report)
+  if (fields.type === 'mod') parseModule(table, fields, roles, report)
+  else if (fields.type === 'comp') parseComponent(table, fields, roles, report)
+  else report('type', 'must be mod for a module or comp for a component')
+  return errors
+}
+
+/** Parses roles that are separated by `|`. */
+function parseRoles(text: string, roleKeys: readonly string[], report: Report): string[] {
+  const roles = text
+    .split('|')
+    .map(role => role.trim())
+    .filter(role => role !== '')
+  const unknown = roles.filter(role => !roleKeys.includes(role))
+  if (unknown.length > 0) report('role', `unknown role ${unknown.join(', ')}`)
+  return roles
+}
+
+function parseModule({ modules }: ModuleTable, fields: Fields, roles: string[], report: Report): void {
+  const { key, name, path, module_key } = fields
+  if (key === '') report('key', 'must not be empty')
+  if (key.length > MAX_KEY_LENGTH) report('key', `has more than ${MAX_KEY_LENGTH} characters`)
+  if (modules.has(key)) report('key', `duplicate module ${key}`)
+  if (module_key !== '' && module_key !== key)
+    report('module_key', 'must be empty or equal to the key in the row of a module')
+  modules.set(key, { module_key: key, module_name: name, module_path: path, roles })
+}
+
+function parseComponent(
+  { moduleKeys, components }: ModuleTable,
+  { key, name, path, module_key }: Fields,
+  roles: string[],
+  report: Report,
+): void {
+  const component_key = Number(key)
+  if (!/^\d+$/.test(key) || component_key > MAX_INTEGER)
+    report('key', `must be a whole number up to ${MAX_INTEGER} in the row of a component`)
+  if (path !== '') report('path', 'must be empty in the row of a component')
+  const id = `${module_key} ${component_key}`
+  if (components.has(id)) report('key', `duplicate component ${key} of the module ${module_key}`)
+  if (!moduleKeys.has(module_key)) report('module_key', `unknown module ${module_key}`)
+  components.set(id, { module_key, component_key, component_name: name, roles })
+}

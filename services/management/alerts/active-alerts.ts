@@ -3,37 +3,48 @@ import { type Aggregation, getAggregation } from '@eyrie/contract/management/sta
 import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
-import type { AlertRule, AlertStanding } from './evaluate-alert.ts'
+import type { AlertRule, AlertState } from './evaluate-alert.ts'
 
-export interface StoredStanding extends AlertStanding {
-  /** The latest time for which the alert was evaluated, epoch ms. */
+/** The state of an alert, as stored between evaluations. */
+export interface StoredAlertState extends AlertState {
+  /** The latest time for which the alert was evaluated, in epoch ms. Undefined before the first evaluation. */
   evaluatedAt: number | undefined
 }
 
-/** An active alert with all that evaluation and notification require. */
+/**
+ * An enabled alert, with the data of its channel and usecase that evaluation and notifications need. Fields with the name
+ * of a column contain its value unchanged.
+ */
 export interface ActiveAlert extends AlertRule {
   alert_id: string
   alert_name: string
   alert_priority: string
   alert_threshold: string
-  /** The statistic that is compared. */
-  key: string
+  /** Key of the statistic that is compared with the threshold. */
+  statisticKey: string
   aggregation: Aggregation
   actions: AlertAction[]
   channel_id: string
   channel_name: string
   usecase_key: string
   is_storage: boolean
-  /** Length of the window of the statistic. */
-  seconds: number
-  standing: StoredStanding
+  /** Length of the time window over which the statistic is computed. */
+  windowSeconds: number
+  state: StoredAlertState
 }
 
-/** Loads the active alerts that meet a condition on their columns. `locked` locks their standings for this transaction. */
+const INITIAL_STATE: StoredAlertState = { firedAt: undefined, holds: undefined, evaluatedAt: undefined }
+
+interface LoadOptions {
+  /** Whether to lock the states of the alerts until the end of the transaction. */
+  locked: boolean
+}
+
+/** Loads the active alerts that meet a condition on columns of `alert`. */
 export async function loadActiveAlerts(
   tx: Transaction,
   condition: SQL | undefined,
-  { locked }: { locked: boolean },
+  options: LoadOptions,
 ): Promise<ActiveAlert[]> {
   const rows = await tx
     .select()
@@ -43,19 +54,27 @@ export async function loadActiveAlerts(
     .where(and(eq(alert.is_active, true), condition))
     .orderBy(asc(alert.alert_id))
   if (rows.length === 0) return []
-  const standings = await loadStandings(
-    tx,
-    rows.map(row => row.alert.alert_id),
-    { locked },
-  )
-  return rows.map(({ alert, channel, usecase }) => ({
+
+  const alertIds = rows.map(row => row.alert.alert_id)
+  const states = await loadAlertStates(tx, alertIds, options)
+  return rows.map(row => toActiveAlert(row, states.get(row.alert.alert_id) ?? INITIAL_STATE))
+}
+
+interface AlertRow {
+  alert: typeof alert.$inferSelect
+  channel: typeof channel.$inferSelect
+  usecase: typeof usecase.$inferSelect
+}
+
+function toActiveAlert({ alert, channel, usecase }: AlertRow, state: StoredAlertState): ActiveAlert {
+  return {
     alert_id: alert.alert_id,
     alert_name: alert.alert_name,
     alert_priority: alert.alert_priority,
     alert_threshold: alert.alert_threshold,
     threshold: Number(alert.alert_threshold),
     condition: alert.alert_threshold_condition as AlertCondition,
-    key: alert.alert_threshold_key,
+    statisticKey: alert.alert_threshold_key,
     aggregation: getAggregation(alert.alert_threshold_key, usecase.usecase_aggregations),
     frequency: alert.alert_frequency,
     actions: alert.alert_actions as AlertAction[],
@@ -63,61 +82,58 @@ export async function loadActiveAlerts(
     channel_name: channel.channel_name,
     usecase_key: usecase.usecase_key,
     is_storage: channel.is_storage,
-    seconds: channel.channel_threshold_duration,
-    standing: standings.get(alert.alert_id) ?? initialStanding,
-  }))
+    windowSeconds: channel.channel_threshold_duration,
+    state,
+  }
 }
 
-const initialStanding: StoredStanding = { firedAt: undefined, holds: undefined, evaluatedAt: undefined }
-
-async function loadStandings(
+/** Returns the stored states by alert id. */
+async function loadAlertStates(
   tx: Transaction,
   alertIds: readonly string[],
-  { locked }: { locked: boolean },
-): Promise<Map<string, StoredStanding>> {
-  // Only a row that exists can be locked.
-  if (locked)
-    await tx
-      .insert(alertState)
-      .values(alertIds.map(alert_id => ({ alert_id })))
-      .onConflictDoNothing()
+  { locked }: LoadOptions,
+): Promise<Map<string, StoredAlertState>> {
+  if (locked) {
+    // Only existing rows can be locked.
+    const missingRows = alertIds.map(alert_id => ({ alert_id }))
+    await tx.insert(alertState).values(missingRows).onConflictDoNothing()
+  }
+
   const query = tx
     .select()
     .from(alertState)
     .where(inArray(alertState.alert_id, [...alertIds]))
     .orderBy(asc(alertState.alert_id))
   const rows = await (locked ? query.for('update') : query)
-  return new Map(
-    rows.map(row => [
-      row.alert_id,
-      {
-        firedAt: row.fired_at?.getTime(),
-        holds: row.holds ?? undefined,
-        evaluatedAt: row.looked_at?.getTime(),
-      },
-    ]),
-  )
+  const states = new Map<string, StoredAlertState>()
+  for (const { alert_id, fired_at, holds, looked_at } of rows)
+    states.set(alert_id, {
+      firedAt: fired_at?.getTime(),
+      holds: holds ?? undefined,
+      evaluatedAt: looked_at?.getTime(),
+    })
+  return states
 }
 
-/** Returns the standing after an evaluation. A late message does not move `evaluatedAt` back. */
-export const advanceStanding = (
-  previous: StoredStanding,
+/** Returns the state after an evaluation at `timeMs`. A late message does not move `evaluatedAt` back. */
+export const advanceState = (
+  previous: StoredAlertState,
   timeMs: number,
   { fires, holds }: { fires: boolean; holds: boolean },
-): StoredStanding => ({
+): StoredAlertState => ({
   firedAt: fires ? timeMs : previous.firedAt,
   holds,
   evaluatedAt: Math.max(timeMs, previous.evaluatedAt ?? timeMs),
 })
 
-export async function storeStandings(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
-  for (const { alert_id, standing } of alerts)
+export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
+  for (const { alert_id, state } of alerts)
     await tx
       .update(alertState)
       .set({
-        fired_at: toDate(standing.firedAt),
-        holds: standing.holds ?? null,
-        looked_at: toDate(standing.evaluatedAt),
+        fired_at: toDate(state.firedAt),
+        holds: state.holds ?? null,
+        looked_at: toDate(state.evaluatedAt),
       })
       .where(eq(alertState.alert_id, alert_id))
 }

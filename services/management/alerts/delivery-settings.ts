@@ -11,12 +11,16 @@ import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
-/** A kind of delivery settings, stored under its name. */
+/**
+ * A kind of delivery settings, which determine how notifications are sent: by SMS or by e-mail. The table `setting` has one
+ * row for each kind.
+ */
 interface SettingsKind<Settings> {
+  /** Name of the `setting` row. */
   name: string
   schema: z.ZodType<Settings>
   defaults: Settings
-  /** Stored encrypted. */
+  /** Keys of the values that are stored encrypted. */
   secretKeys: readonly (keyof Settings & string)[]
 }
 
@@ -50,7 +54,8 @@ export async function readDeliverySettings<S extends object>(
   secrets: Secrets,
 ): Promise<S> {
   const stored = await readStored(tx, kind)
-  return kind.schema.parse(mapSecrets(stored, kind, secrets.open))
+  const decrypted = mapSecrets(stored, kind, secrets.decrypt)
+  return kind.schema.parse(decrypted)
 }
 
 /** Returns the settings with a placeholder for each secret that is set. */
@@ -59,27 +64,33 @@ export async function readRedactedSettings<S extends object>(
   kind: SettingsKind<S>,
 ): Promise<S> {
   const stored = await readStored(tx, kind)
-  return kind.schema.parse(mapSecrets(stored, kind, sealed => (sealed === '' ? '' : REDACTED)))
+  const redacted = mapSecrets(stored, kind, secret => (secret === '' ? '' : REDACTED))
+  return kind.schema.parse(redacted)
 }
 
-/** Updates the settings in `changes`. A secret that is sent back as the placeholder remains unchanged. */
+/** Updates the settings in `changes`. Where a secret is the placeholder, the stored secret remains unchanged. */
 export async function updateDeliverySettings<S extends object>(
   tx: Transaction,
   kind: SettingsKind<S>,
   changes: Partial<S>,
   secrets: Secrets,
 ): Promise<void> {
-  const changed = Object.entries(changes).filter(
-    ([key, value]) => value !== undefined && !(value === REDACTED && isSecret(kind, key)),
-  )
-  const sealed = mapSecrets(Object.fromEntries(changed), kind, secrets.seal)
-  const value = { ...(await readStored(tx, kind)), ...sealed }
+  const isChange = (key: string, value: unknown) => {
+    const isPlaceholder = value === REDACTED && isSecret(kind, key)
+    return value !== undefined && !isPlaceholder
+  }
+  const changed = Object.entries(changes).filter(([key, value]) => isChange(key, value))
+  const encrypted = mapSecrets(Object.fromEntries(changed), kind, secrets.encrypt)
+  const stored = await readStored(tx, kind)
+
+  const value = { ...stored, ...encrypted }
   await tx
     .insert(setting)
     .values({ name: kind.name, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
 }
 
+/** Returns the settings with secrets still encrypted. Settings that were never changed have their defaults. */
 async function readStored<S extends object>(
   tx: Transaction,
   { name, defaults }: SettingsKind<S>,
@@ -91,6 +102,7 @@ async function readStored<S extends object>(
 const isSecret = <S extends object>({ secretKeys }: SettingsKind<S>, key: string) =>
   (secretKeys as readonly string[]).includes(key)
 
+/** Returns the values with every secret transformed. */
 function mapSecrets<S extends object>(
   values: object,
   kind: SettingsKind<S>,

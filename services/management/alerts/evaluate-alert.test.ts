@@ -1,9 +1,9 @@
 import type { AlertCondition } from '@eyrie/contract/management/alert'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AlertRule, type AlertStanding, type AlertTrigger, evaluateAlert } from './evaluate-alert.ts'
+import { type AlertRule, type AlertState, type AlertTrigger, evaluateAlert } from './evaluate-alert.ts'
 
-const initial: AlertStanding = { firedAt: undefined, holds: undefined }
+const initial: AlertState = { firedAt: undefined, holds: undefined }
 const over5: AlertRule = { threshold: 5, condition: 'gt', frequency: 0 }
 const message = (statistic: number | undefined, timeMs = 0): AlertTrigger => ({
   cause: 'message',
@@ -42,7 +42,7 @@ describe('alert condition', () => {
 
 describe('evaluateAlert', () => {
   it('fires on every message while the condition holds, with frequency 0', () => {
-    const held: AlertStanding = { firedAt: 1000, holds: true }
+    const held: AlertState = { firedAt: 1000, holds: true }
     expect(evaluateAlert(over5, held, message(6, 1001)).fires).toBe(true)
     expect(evaluateAlert(over5, held, message(6, 1000)).fires).toBe(true)
     expect(evaluateAlert(over5, held, message(5, 1001)).fires).toBe(false)
@@ -57,7 +57,7 @@ describe('evaluateAlert', () => {
 
   it('fires while the condition holds, limited by the frequency', () => {
     const everyMinute = { ...over5, frequency: 60 }
-    const fired: AlertStanding = { firedAt: 1000, holds: true }
+    const fired: AlertState = { firedAt: 1000, holds: true }
     for (const createTrigger of [message, tick]) {
       expect(evaluateAlert(everyMinute, fired, createTrigger(6, 60_999)).fires).toBe(false)
       expect(evaluateAlert(everyMinute, fired, createTrigger(6, 61_000)).fires).toBe(true)
@@ -85,16 +85,16 @@ describe('evaluateAlert', () => {
     fc.assert(
       fc.property(triggers, fc.integer({ min: 1, max: 60 }), (steps, frequency) => {
         let timeMs = 0
-        let standing = initial
+        let state = initial
         const firings: number[] = []
         for (const { delayMs, ...trigger } of steps) {
           timeMs += delayMs
-          const { fires, holds } = evaluateAlert({ ...over5, frequency }, standing, {
+          const { fires, holds } = evaluateAlert({ ...over5, frequency }, state, {
             ...trigger,
             timeMs,
           })
           if (fires) firings.push(timeMs)
-          standing = { firedAt: fires ? timeMs : standing.firedAt, holds }
+          state = { firedAt: fires ? timeMs : state.firedAt, holds }
           expect(fires && !((trigger.statistic ?? 0) > 5)).toBe(false)
         }
         const gaps = firings.slice(1).map((time, index) => time - firings[index]!)

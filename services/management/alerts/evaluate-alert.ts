@@ -2,33 +2,33 @@ import type { AlertCondition } from '@eyrie/contract/management/alert'
 import type { Aggregation } from '@eyrie/contract/management/statistic'
 import { OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
 
-/** The condition of an alert. */
+/** The part of an alert that decides when it fires. */
 export interface AlertRule {
   threshold: number
   condition: AlertCondition
-  /** Minimum interval between two notifications, in seconds; 0: no minimum. */
+  /** Minimum interval between two notifications, in seconds. 0: no minimum. */
   frequency: number
 }
 
 /** The result of the last evaluation. */
-export interface AlertStanding {
-  /** Time of the last notification, epoch ms. */
+export interface AlertState {
+  /** Time of the last notification, in epoch ms. Undefined before the first notification. */
   firedAt: number | undefined
-  /** Whether the condition held; undefined before the first evaluation. */
+  /** Whether the condition was met. Undefined before the first evaluation. */
   holds: boolean | undefined
 }
 
-/** The reason for an evaluation, with the statistic at that time. */
+/** The reason for an evaluation, and the value of the statistic at that time. */
 export interface AlertTrigger {
-  /** A message has changed the statistic, or time has passed. */
+  /** `message`: a message has changed the statistic. `time`: time has passed without a message. */
   cause: 'message' | 'time'
   /** Epoch ms: the time of the message, or the current time. */
   timeMs: number
-  /** Undefined when there are no values, as for the mean of zero visits. */
+  /** Undefined if there are no values, for example for the mean dwell time of zero visits. */
   statistic: number | undefined
 }
 
-const conditions: Record<AlertCondition, (value: number, threshold: number) => boolean> = {
+const CONDITIONS: Record<AlertCondition, (value: number, threshold: number) => boolean> = {
   gt: (value, threshold) => value > threshold,
   gte: (value, threshold) => value >= threshold,
   lt: (value, threshold) => value < threshold,
@@ -38,31 +38,33 @@ const conditions: Record<AlertCondition, (value: number, threshold: number) => b
 }
 
 /**
- * Returns whether an alert fires and whether its condition holds. An alert fires while its condition holds, at most once per
- * `frequency`. With frequency 0 it fires on every message while the condition holds, and on time when the condition starts
- * to hold. Without a statistic no condition holds.
+ * Returns whether an alert fires and whether its condition holds. Without a statistic no condition holds.
+ *
+ * An alert with a `frequency` fires at most once in that interval while its condition holds. An alert without one fires on
+ * every message while its condition holds, and also when the condition starts to hold because time has passed.
  */
 export function evaluateAlert(
   { threshold, condition, frequency }: AlertRule,
-  standing: AlertStanding,
+  state: AlertState,
   { cause, timeMs, statistic }: AlertTrigger,
 ): { fires: boolean; holds: boolean } {
-  const holds = statistic !== undefined && conditions[condition](statistic, threshold)
+  const holds = statistic !== undefined && CONDITIONS[condition](statistic, threshold)
   if (!holds) return { fires: false, holds }
-  if (frequency === 0) return { fires: cause === 'message' || !standing.holds, holds }
-  const { firedAt } = standing
-  return { fires: firedAt === undefined || timeMs - firedAt >= frequency * 1000, holds }
+  if (frequency === 0) return { fires: cause === 'message' || !state.holds, holds }
+  const { firedAt } = state
+  const isIntervalOver = firedAt === undefined || timeMs - firedAt >= frequency * 1000
+  return { fires: isIntervalOver, holds }
 }
 
-/** The values of a key within the window of an alert. */
+/** The values of a statistic within the time window of an alert. */
 export interface WindowTotals {
   sum: number
   count: number
-  /** The latest value within or before the window. */
+  /** The latest value, within or before the window. */
   last: number | undefined
 }
 
-/** Returns undefined when there are no values. */
+/** Computes a statistic from its values. Returns undefined if there are no values. */
 export function computeStatistic(
   aggregation: Aggregation,
   { sum, count, last }: WindowTotals,
@@ -77,6 +79,6 @@ export function computeStatistic(
   }
 }
 
-/** Returns the keys under which the values of a statistic are stored; the first one with a value applies. */
-export const toStoredKeys = (key: string): string[] =>
+/** Returns the keys under which the values of a statistic may be stored. The first key with a value applies. */
+export const listStoredKeys = (key: string): string[] =>
   key === 'moving_average_count' ? [key, OCCUPANCY_AVERAGE] : [key]

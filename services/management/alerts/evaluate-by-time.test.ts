@@ -1,45 +1,31 @@
-import { createLog } from '@eyrie/kit'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  createMessageFactory,
-  type InsertedEngine,
-} from '../../../test/fixtures/management/engine-messages.ts'
+import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
-import type { TestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { alert, engineState, notification } from '../db/schema/index.ts'
-import { createIngest } from '../events/ingest/ingest.ts'
 import { evaluateByTime } from './evaluate-by-time.ts'
-import { alertSubscriber } from './evaluate-messages.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
-let testDatabase: TestDatabase
-let engine: InsertedEngine
-let channel_id: string
-useIngestDatabase(fixture => {
-  testDatabase = fixture.testDatabase
-  engine = fixture.engine
-  channel_id = fixture.channel_id
-})
+const fixture = useIngestDatabase()
 beforeEach(() => setStatus(1))
 
 const setStatus = (engine_status: number) =>
-  testDatabase.database.system('test', tx =>
+  fixture.database.system('test', tx =>
     tx
       .insert(engineState)
-      .values({ engine_id: engine.engine_id, engine_status })
+      .values({ engine_id: fixture.engine.engine_id, engine_status })
       .onConflictDoUpdate({ target: engineState.engine_id, set: { engine_status } }),
   )
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Promise<string> {
   const alert_id = v7()
-  await testDatabase.database.system('test', tx =>
+  await fixture.database.system('test', tx =>
     tx.insert(alert).values({
       alert_id,
-      channel_id,
+      channel_id: fixture.channel_id,
       alert_name: 'Quiet',
       alert_priority: 'low',
       alert_actions: [],
@@ -53,26 +39,13 @@ async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Pro
   return alert_id
 }
 
-const consume = (messages: Parameters<ReturnType<typeof createIngest>['consume']>[1]) =>
-  createIngest({
-    database: testDatabase.database,
-    subscribers: [alertSubscriber],
-    log: createLog('test', 'silent'),
-  }).consume(engine.engine_id, messages)
-
-/** Evaluates the alerts for these seconds; the messages of a second are complete two seconds later. */
+/** Evaluates the alerts for these seconds. Evaluation waits two seconds, so that all messages of a second have arrived. */
 const evaluateAt = async (...seconds: number[]) => {
-  for (const time of seconds) await evaluateByTime(testDatabase.database, begin + (time + 2) * second)
+  for (const time of seconds) await evaluateByTime(fixture.database, begin + (time + 2) * second)
 }
 
 const readFired = async () => {
-  const rows = await testDatabase.database.system('test', tx =>
-    tx
-      .select()
-      .from(notification)
-      .where(eq(notification.channel_id, channel_id))
-      .orderBy(asc(notification.notification_time)),
-  )
+  const rows = await fixture.readNotifications()
   return rows.map(({ notification_time, value }) => [(notification_time.getTime() - begin) / second, value])
 }
 
@@ -80,7 +53,7 @@ describe('alert evaluation by time', () => {
   it('fires once when no event has occurred for long enough', async () => {
     await insertAlert()
     const { hello, crossing } = createMessageFactory()
-    await consume([hello(), crossing(1, begin)])
+    await fixture.consume([hello(), crossing(1, begin)])
     await evaluateAt(1, 30, 59, 60, 61, 200)
     expect(await readFired()).toEqual([[60, 0]])
   })
@@ -88,9 +61,9 @@ describe('alert evaluation by time', () => {
   it('fires again after its condition stopped holding in between', async () => {
     await insertAlert()
     const { hello, crossing } = createMessageFactory()
-    await consume([hello()])
+    await fixture.consume([hello()])
     await evaluateAt(0)
-    await consume([crossing(1, begin + 10 * second)])
+    await fixture.consume([crossing(1, begin + 10 * second)])
     await evaluateAt(11, 71)
     expect(await readFired()).toEqual([
       [0, 0],
@@ -101,9 +74,9 @@ describe('alert evaluation by time', () => {
   it('does not fire again for a time that a message has already decided', async () => {
     await insertAlert({ alert_threshold_condition: 'gte' })
     const { hello, crossing } = createMessageFactory()
-    await consume([hello(), crossing(1, begin)])
+    await fixture.consume([hello(), crossing(1, begin)])
     await evaluateAt(-2, -1, 0, 1, 59, 60, 61)
-    await consume([crossing(1, begin + 100 * second)])
+    await fixture.consume([crossing(1, begin + 100 * second)])
     await evaluateAt(99, 100, 101)
     expect(await readFired()).toEqual([
       [0, 1],
@@ -115,7 +88,7 @@ describe('alert evaluation by time', () => {
     await insertAlert()
     await evaluateAt(0)
     const { hello, crossing } = createMessageFactory()
-    await consume([hello(), crossing(1, begin + 10 * second)])
+    await fixture.consume([hello(), crossing(1, begin + 10 * second)])
     await evaluateAt(8, 9, 10, 11, 69)
     expect(await readFired()).toEqual([[0, 0]])
     await evaluateAt(70)
@@ -139,7 +112,7 @@ describe('alert evaluation by time', () => {
       alert_frequency: 100,
     })
     const { hello, occupancy } = createMessageFactory()
-    await consume([hello(), occupancy(1, begin, 7)])
+    await fixture.consume([hello(), occupancy(1, begin, 7)])
     await evaluateAt(50, 100, 150, 200)
     expect(await readFired()).toEqual([
       [0, 7],
@@ -155,7 +128,7 @@ describe('alert evaluation by time', () => {
       alert_threshold: '5',
     })
     const { hello, occupancy } = createMessageFactory()
-    await consume([hello(), occupancy(1, begin - second, 0), occupancy(1, begin, 10)])
+    await fixture.consume([hello(), occupancy(1, begin - second, 0), occupancy(1, begin, 10)])
     // 10 (1 - 1 / e^(t / 60)) is 5 after 41.6 seconds.
     await evaluateAt(20, 41, 42, 43)
     expect((await readFired()).map(([time]) => time)).toEqual([42])
@@ -167,7 +140,7 @@ describe('alert evaluation by time', () => {
     await evaluateAt(0, 100)
     expect(await readFired()).toEqual([])
     await setStatus(1)
-    await testDatabase.database.system('test', tx =>
+    await fixture.database.system('test', tx =>
       tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alert_id)),
     )
     await evaluateAt(200)
@@ -204,7 +177,7 @@ describe('alert evaluation by time', () => {
       alert_frequency: 3600,
     })
     await evaluateAt(0, 1, 2, 3, 4)
-    const rows = await testDatabase.database.system('test', tx =>
+    const rows = await fixture.database.system('test', tx =>
       tx.select().from(notification).where(eq(notification.alert_id, counting)),
     )
     expect(rows).toMatchObject([{ threshold_key: 'alert', value: 3 }])

@@ -3,18 +3,28 @@ import { and, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
 import { advanceMovingAverage, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
-import { readLatestValues } from '../events/statistics/latest-values.ts'
+import { type LatestValue, readLatestValues } from '../events/statistics/latest-values.ts'
 import { selectSamples } from '../events/statistics/samples.ts'
-import { type ActiveAlert, advanceStanding, loadActiveAlerts, storeStandings } from './active-alerts.ts'
-import { computeStatistic, evaluateAlert, toStoredKeys } from './evaluate-alert.ts'
+import {
+  type ActiveAlert,
+  advanceState,
+  loadActiveAlerts,
+  type StoredAlertState,
+  storeAlertStates,
+} from './active-alerts.ts'
+import { computeStatistic, evaluateAlert, listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
-/** Messages arrive a little later than their frames: alerts are evaluated for the time before this delay. */
+/**
+ * Messages arrive some time after their frames. Alerts are therefore evaluated for a time this long ago, of which all
+ * messages have probably arrived.
+ */
 const MESSAGE_DELAY_MS = 2000
 
 /**
- * Evaluates all active alerts for the current time. This fires the alerts whose condition starts to hold because time passes,
- * such as "no events for a minute". Alerts of offline engines are skipped: from them, silence proves nothing.
+ * Evaluates all active alerts for the current time `now` (epoch ms). This fires the alerts whose condition starts to hold
+ * because time passes, such as "no events for a minute". Alerts of offline engines are skipped, because an offline engine
+ * sends no messages in any case.
  */
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const timeMs = now - MESSAGE_DELAY_MS
@@ -24,16 +34,17 @@ export async function evaluateByTime(database: Database, now: number): Promise<v
     return changed.map(({ alert_id }) => alert_id)
   })
   if (changedIds.length === 0) return
-  // Evaluated again under a lock, since messages may have arrived in between.
+
+  // Evaluates the changed alerts again under a lock, because messages may have arrived in between.
   await database.system('alerts', async tx => {
     const alerts = await loadActiveAlerts(tx, inArray(alert.alert_id, changedIds), { locked: true })
     const { fired, changed } = await evaluateAlerts(tx, alerts, timeMs)
     await storeNotifications(tx, fired)
-    await storeStandings(tx, changed)
+    await storeAlertStates(tx, changed)
   })
 }
 
-/** Returns the alerts that fire and the alerts whose standing has changed. */
+/** Updates the states of the alerts. Returns the alerts that fire and the alerts whose state has changed. */
 async function evaluateAlerts(
   tx: Transaction,
   alerts: readonly ActiveAlert[],
@@ -41,22 +52,29 @@ async function evaluateAlerts(
 ): Promise<{ fired: FiredAlert[]; changed: ActiveAlert[] }> {
   const fired: FiredAlert[] = []
   const changed: ActiveAlert[] = []
-  // A message of a later time has already decided the others.
-  const due = alerts.filter(({ standing: { evaluatedAt = timeMs } }) => evaluatedAt <= timeMs)
-  for (const [seconds, group] of Map.groupBy(due, each => each.seconds)) {
-    const statistics = await readStatistics(tx, group, seconds, timeMs)
-    for (const alert of group) {
+  const due = alerts.filter(({ state }) => isDue(state, timeMs))
+
+  for (const [windowSeconds, windowAlerts] of Map.groupBy(due, alert => alert.windowSeconds)) {
+    const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
+    for (const alert of windowAlerts) {
       const statistic = statistics.get(alert)
-      const evaluation = evaluateAlert(alert, alert.standing, { cause: 'time', timeMs, statistic })
+      const evaluation = evaluateAlert(alert, alert.state, { cause: 'time', timeMs, statistic })
       if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame: undefined })
-      if (!evaluation.fires && evaluation.holds === alert.standing.holds) continue
-      alert.standing = advanceStanding(alert.standing, timeMs, evaluation)
+
+      const hasChanged = evaluation.fires || evaluation.holds !== alert.state.holds
+      if (!hasChanged) continue
+      alert.state = advanceState(alert.state, timeMs, evaluation)
       changed.push(alert)
     }
   }
   return { fired, changed }
 }
 
+/** Returns whether to evaluate an alert, unless a message of a later time has already done so. */
+const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
+  evaluatedAt === undefined || evaluatedAt <= timeMs
+
+/** Returns the condition on `alert` that the engine of its channel is online. */
 const isEngineOnline = (tx: Transaction) =>
   exists(
     tx
@@ -68,37 +86,53 @@ const isEngineOnline = (tx: Transaction) =>
       ),
   )
 
-type Total = { channel_id: string; key: string; sum: number; count: number }
+/** The values of a statistic within the window, combined. */
+type WindowTotal = { channel_id: string; key: string; sum: number; count: number }
 
-/** Computes the statistics of alerts over the `seconds` before `timeMs`; undefined where there are no values. */
+/** Computes the statistics of alerts over the `windowSeconds` before `timeMs`. Undefined for a statistic without values. */
 async function readStatistics(
   tx: Transaction,
   alerts: readonly ActiveAlert[],
-  seconds: number,
+  windowSeconds: number,
   timeMs: number,
 ): Promise<Map<ActiveAlert, number | undefined>> {
   const channelIds = [...new Set(alerts.map(({ channel_id }) => channel_id))]
-  const keys = [...new Set(alerts.flatMap(({ key }) => toStoredKeys(key)))]
-  const period = { from: timeMs - seconds * 1000 + 1, to: timeMs + 1 }
-  const totals = await tx.execute<Total>(
+  const keys = [...new Set(alerts.flatMap(({ statisticKey }) => listStoredKeys(statisticKey)))]
+  const period = { from: timeMs - windowSeconds * 1000 + 1, to: timeMs + 1 }
+  const totals = await tx.execute<WindowTotal>(
     sql`select channel_id, key, sum(sum)::float8 as sum, sum(count)::float8 as count
-      from (${selectSamples(channelIds, keys, period, true)}) s group by channel_id, key`,
+      from (${selectSamples(channelIds, keys, period, 'minute')}) s group by channel_id, key`,
   )
   const latestValues = await readLatestValues(tx, channelIds, [...keys, 'occupancy'], period.to)
 
-  return new Map(alerts.map(alert => [alert, computeFor(alert)]))
-
-  function computeFor({ channel_id, key, aggregation }: ActiveAlert): number | undefined {
-    const total = totals.find(row => row.channel_id === channel_id && row.key === key)
-    const findLatest = (name: string) =>
-      latestValues.find(row => row.channel_id === channel_id && row.key === name)
-    let last = findLatest(key)?.value
-    if (last === undefined && key === 'moving_average_count') {
-      const average = findLatest(OCCUPANCY_AVERAGE)
-      const occupancy = findLatest('occupancy')
-      if (average && occupancy)
-        last = advanceMovingAverage(average.value, occupancy.value, timeMs - average.timeMs, seconds)
-    }
-    return computeStatistic(aggregation, { sum: total?.sum ?? 0, count: total?.count ?? 0, last })
+  const statistics = new Map<ActiveAlert, number | undefined>()
+  for (const alert of alerts) {
+    const { channel_id, statisticKey, aggregation } = alert
+    const total = totals.find(row => row.channel_id === channel_id && row.key === statisticKey)
+    const last = findLastValue(latestValues, alert, timeMs)
+    const windowTotals = { sum: total?.sum ?? 0, count: total?.count ?? 0, last }
+    statistics.set(alert, computeStatistic(aggregation, windowTotals))
   }
+  return statistics
+}
+
+/**
+ * Returns the latest value of an alert's statistic. A moving average is computed from the occupancy if it is not stored.
+ */
+function findLastValue(
+  latestValues: readonly LatestValue[],
+  { channel_id, statisticKey, windowSeconds }: ActiveAlert,
+  timeMs: number,
+): number | undefined {
+  const findLatest = (name: string) =>
+    latestValues.find(latest => latest.channel_id === channel_id && latest.key === name)
+
+  const latest = findLatest(statisticKey)
+  if (latest) return latest.value
+  if (statisticKey !== 'moving_average_count') return undefined
+
+  const average = findLatest(OCCUPANCY_AVERAGE)
+  const occupancy = findLatest('occupancy')
+  if (!average || !occupancy) return undefined
+  return advanceMovingAverage(average.value, occupancy.value, timeMs - average.timeMs, windowSeconds)
 }

@@ -1,53 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  createMessageFactory,
-  type InsertedEngine,
-} from '../../../test/fixtures/management/engine-messages.ts'
+import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
-import type { TestDatabase } from '../../../test/fixtures/management/test-database.ts'
-import { alert, channel, event, notification, picture } from '../db/schema/index.ts'
-import type { Ingest } from '../events/ingest/ingest-port.ts'
+import { alert, channel, picture } from '../db/schema/index.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
-let testDatabase: TestDatabase
-let ingest: Ingest
-let engine: InsertedEngine
-let channel_id: string
+const fixture = useIngestDatabase()
 let sha256: string
-useIngestDatabase(fixture => {
-  testDatabase = fixture.testDatabase
-  ingest = fixture.ingest
-  engine = fixture.engine
-  channel_id = fixture.channel_id
-})
 beforeEach(() => {
   sha256 = randomBytes(32).toString('hex')
 })
 
-const readEvents = () =>
-  testDatabase.database.system('test', tx =>
-    tx.select().from(event).where(eq(event.engine_id, engine.engine_id)).orderBy(asc(event.seq)),
-  )
-const readNotifications = () =>
-  testDatabase.database.system('test', tx =>
-    tx
-      .select()
-      .from(notification)
-      .where(eq(notification.channel_id, channel_id))
-      .orderBy(asc(notification.notification_time)),
-  )
-
 async function insertAlert(fields: Partial<typeof alert.$inferInsert>): Promise<string> {
   const alert_id = v7()
-  await testDatabase.database.system('test', tx =>
+  await fixture.database.system('test', tx =>
     tx.insert(alert).values({
       alert_id,
-      channel_id,
+      channel_id: fixture.channel_id,
       alert_name: 'Crowd',
       alert_priority: 'high',
       alert_threshold: '2',
@@ -69,11 +42,11 @@ describe('alert evaluation by messages', () => {
     await insertAlert({})
     const factory = createMessageFactory()
     const messages = createCrossings(factory, 12)
-    await ingest.consume(engine.engine_id, [factory.hello()])
+    await fixture.consume([factory.hello()])
     for (let from = 0; from < messages.length; from += size)
-      await ingest.consume(engine.engine_id, messages.slice(from, from + size))
+      await fixture.consume(messages.slice(from, from + size))
     // The window of sixty seconds contains six of them.
-    const values = (await readNotifications()).map(({ notification_time, value }) => [
+    const values = (await fixture.readNotifications()).map(({ notification_time, value }) => [
       (notification_time.getTime() - begin) / second,
       value,
     ])
@@ -84,9 +57,9 @@ describe('alert evaluation by messages', () => {
     await insertAlert({ alert_frequency: 30 })
     const factory = createMessageFactory()
     const messages = [factory.hello(), ...createCrossings(factory, 12)]
-    await ingest.consume(engine.engine_id, messages)
-    await ingest.consume(engine.engine_id, messages)
-    const fired = (await readNotifications()).map(
+    await fixture.consume(messages)
+    await fixture.consume(messages)
+    const fired = (await fixture.readNotifications()).map(
       ({ notification_time }) => (notification_time.getTime() - begin) / second,
     )
     expect(fired).toEqual([20, 50, 80, 110])
@@ -96,8 +69,8 @@ describe('alert evaluation by messages', () => {
     await insertAlert({ is_active: false })
     await insertAlert({ alert_threshold_key: 'down', alert_threshold_condition: 'gte', alert_threshold: '0' })
     const factory = createMessageFactory()
-    await ingest.consume(engine.engine_id, [factory.hello(), ...createCrossings(factory, 6)])
-    expect(await readNotifications()).toEqual([])
+    await fixture.consume([factory.hello(), ...createCrossings(factory, 6)])
+    expect(await fixture.readNotifications()).toEqual([])
   })
 
   it('does not fire on an unchanged counter that a message repeats', async () => {
@@ -105,24 +78,24 @@ describe('alert evaluation by messages', () => {
     const { hello, message } = createMessageFactory()
     const count = (at: number, violation: number, non_violation: number) =>
       message('count', 1, begin + at * second, { distance: { violation, non_violation } })
-    await ingest.consume(engine.engine_id, [hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
-    expect((await readNotifications()).map(({ value }) => value)).toEqual([2])
+    await fixture.consume([hello(), count(0, 0, 0), count(1, 2, 0), count(2, 2, 1)])
+    expect((await fixture.readNotifications()).map(({ value }) => value)).toEqual([2])
   })
 
   it('includes old events in a window of a day', async () => {
-    await testDatabase.database.system('test', tx =>
+    await fixture.database.system('test', tx =>
       tx
         .update(channel)
         .set({ channel_threshold_duration: 86_400 })
-        .where(eq(channel.channel_id, channel_id)),
+        .where(eq(channel.channel_id, fixture.channel_id)),
     )
     await insertAlert({ alert_threshold: '4' })
     const factory = createMessageFactory()
     const hour = 3_600_000
     const messages = [0, 5, 10, 23, 23.5, 24.5, 24.6].map(hours => factory.crossing(1, begin + hours * hour))
-    await ingest.consume(engine.engine_id, [factory.hello(), ...messages.slice(0, 4)])
-    await ingest.consume(engine.engine_id, messages.slice(4))
-    const fired = (await readNotifications()).map(({ notification_time, value }) => [
+    await fixture.consume([factory.hello(), ...messages.slice(0, 4)])
+    await fixture.consume(messages.slice(4))
+    const fired = (await fixture.readNotifications()).map(({ notification_time, value }) => [
       (notification_time.getTime() - begin) / hour,
       value,
     ])
@@ -136,8 +109,8 @@ describe('alert evaluation by messages', () => {
   it('stores the picture of the event and the texts of the actions', async () => {
     const alert_id = await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
     const { hello, crossing } = createMessageFactory()
-    await ingest.consume(engine.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect(await readNotifications()).toMatchObject([
+    await fixture.consume([hello(), crossing(1, begin, 'up', { picture: sha256 })])
+    expect(await fixture.readNotifications()).toMatchObject([
       {
         alert_id,
         usecase_key: 'line-crossing',
@@ -152,8 +125,8 @@ describe('alert evaluation by messages', () => {
 
 describe('event picture', () => {
   const readPictures = () =>
-    testDatabase.database.system('test', tx =>
-      tx.select().from(picture).where(eq(picture.engine_id, engine.engine_id)),
+    fixture.database.system('test', tx =>
+      tx.select().from(picture).where(eq(picture.engine_id, fixture.engine.engine_id)),
     )
 
   it.each(['with', 'after'])(
@@ -167,10 +140,10 @@ describe('event picture', () => {
         crossing(1, begin + second),
         message('picture', 1, begin, { picture: sha256 }),
       ]
-      if (when === 'with') await ingest.consume(engine.engine_id, messages)
-      else for (const message of messages) await ingest.consume(engine.engine_id, [message])
-      expect((await readEvents()).map(row => row.picture)).toEqual([sha256, null])
-      expect((await readNotifications()).map(row => row.picture)).toEqual([sha256])
+      if (when === 'with') await fixture.consume(messages)
+      else for (const message of messages) await fixture.consume([message])
+      expect((await fixture.readEvents()).map(row => row.picture)).toEqual([sha256, null])
+      expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([sha256])
       expect(await readPictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
     },
   )
@@ -181,20 +154,18 @@ describe('event picture', () => {
     const { hello, message, occupancy } = createMessageFactory()
     const enter = (at: number, more = {}) =>
       message('event', 1, begin + at * second, { type: 'zone-enter', name: 'hall', ...more })
-    await ingest.consume(engine.engine_id, [hello(), enter(0, { picture: sha256 })])
-    await ingest.consume(engine.engine_id, [enter(30), occupancy(1, begin + 30 * second, 5)])
-    expect((await readNotifications()).map(row => row.picture)).toEqual([sha256])
-    await ingest.consume(engine.engine_id, [
-      message('picture', 1, begin + 30 * second, { picture: ownPicture }),
-    ])
-    expect((await readNotifications()).map(row => row.picture)).toEqual([ownPicture])
+    await fixture.consume([hello(), enter(0, { picture: sha256 })])
+    await fixture.consume([enter(30), occupancy(1, begin + 30 * second, 5)])
+    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([sha256])
+    await fixture.consume([message('picture', 1, begin + 30 * second, { picture: ownPicture })])
+    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([ownPicture])
     expect((await readPictures()).map(row => row.sha256).sort()).toEqual([ownPicture, sha256].sort())
   })
 
   it('is fetched only if a notification requires it', async () => {
     const { hello, crossing } = createMessageFactory()
-    await ingest.consume(engine.engine_id, [hello(), crossing(1, begin, 'up', { picture: sha256 })])
-    expect((await readEvents()).map(row => row.picture)).toEqual([sha256])
+    await fixture.consume([hello(), crossing(1, begin, 'up', { picture: sha256 })])
+    expect((await fixture.readEvents()).map(row => row.picture)).toEqual([sha256])
     expect(await readPictures()).toEqual([])
   })
 })

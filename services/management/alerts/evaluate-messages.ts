@@ -3,12 +3,15 @@ import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
 import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
 import { selectSamples } from '../events/statistics/samples.ts'
-import { type ActiveAlert, advanceStanding, loadActiveAlerts, storeStandings } from './active-alerts.ts'
-import { computeStatistic, evaluateAlert, toStoredKeys } from './evaluate-alert.ts'
-import { SlidingWindow, type TimedAmount } from './sliding-window.ts'
+import { type ActiveAlert, advanceState, loadActiveAlerts, storeAlertStates } from './active-alerts.ts'
+import { computeStatistic, evaluateAlert, listStoredKeys } from './evaluate-alert.ts'
+import { SlidingWindow, type TimedAmount, type WindowAmount } from './sliding-window.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
-/** Evaluates the alerts of a channel whenever messages add to its statistics, and stores the notifications. */
+/**
+ * Evaluates the alerts of a channel whenever messages of its engine add to its statistics, and stores the notifications of
+ * the alerts that fire. An alert compares a statistic over a sliding time window with a threshold.
+ */
 export const alertSubscriber: MessageSubscriber = {
   async beforeStore(tx, messages) {
     const fired = await evaluateMessages(tx, messages)
@@ -17,8 +20,8 @@ export const alertSubscriber: MessageSubscriber = {
 }
 
 /**
- * Returns the alerts that new messages fire. Each alert is evaluated for every message separately, with the statistic at
- * that message, so the result does not depend on how messages are batched. Called before the messages are stored.
+ * Returns the alerts that new messages fire. Each alert is evaluated for every message, with the statistic at the time
+ * of that message, so the result does not depend on how messages are batched. Called before the messages are stored.
  */
 async function evaluateMessages(
   tx: Transaction,
@@ -26,71 +29,80 @@ async function evaluateMessages(
 ): Promise<FiredAlert[]> {
   const messagesByChannel = Map.groupBy(messages, ({ channel_id }) => channel_id)
   if (messagesByChannel.size === 0) return []
-  const condition = inArray(alert.channel_id, [...messagesByChannel.keys()])
-  const alerts = await loadActiveAlerts(tx, condition, { locked: true })
-  const initialStandings = new Map(alerts.map(({ alert_id, standing }) => [alert_id, standing]))
+
+  const isOnChannel = inArray(alert.channel_id, [...messagesByChannel.keys()])
+  const alerts = await loadActiveAlerts(tx, isOnChannel, { locked: true })
+  const previousStates = new Map(alerts.map(({ alert_id, state }) => [alert_id, state]))
+
   const fired: FiredAlert[] = []
+  const alertsByChannel = Map.groupBy(alerts, alert => alert.channel_id)
   for (const [channel_id, channelMessages] of messagesByChannel) {
-    const channelAlerts = alerts.filter(each => each.channel_id === channel_id)
-    for (const [key, group] of Map.groupBy(channelAlerts, each => each.key)) {
-      const storedKeys = toStoredKeys(key)
-      const relevant = channelMessages.filter(({ contribution }) =>
-        storedKeys.some(name => name in contribution),
-      )
-      if (relevant.length > 0) fired.push(...(await evaluateGroup(tx, key, group, relevant)))
-    }
+    const channelAlerts = alertsByChannel.get(channel_id) ?? []
+    // Alerts on the same statistic share its window.
+    for (const [key, keyAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey))
+      fired.push(...(await evaluateKey(tx, key, keyAlerts, channelMessages)))
   }
-  const changed = alerts.filter(({ alert_id, standing }) => standing !== initialStandings.get(alert_id))
-  await storeStandings(tx, changed)
+
+  const changed = alerts.filter(({ alert_id, state }) => state !== previousStates.get(alert_id))
+  await storeAlertStates(tx, changed)
   return fired
 }
 
-/** Evaluates the alerts of one channel and key, message by message. */
-async function evaluateGroup(
+/** Evaluates the alerts on one statistic of a channel, message by message. */
+async function evaluateKey(
   tx: Transaction,
   key: string,
   alerts: ActiveAlert[],
   messages: readonly ContributingMessage[],
 ): Promise<FiredAlert[]> {
-  const { aggregation } = alerts[0]!
-  const storedKeys = toStoredKeys(key)
-  const window = await loadWindow(tx, key, alerts[0]!, messages)
+  const storedKeys = listStoredKeys(key)
+  const contributing = messages.filter(({ contribution }) => storedKeys.some(name => name in contribution))
+  if (contributing.length === 0) return []
+
+  // Alerts of the same channel and key have the same window and aggregation.
+  const firstAlert = alerts[0]!
+  const window = await loadWindow(tx, firstAlert, contributing)
   const fired: FiredAlert[] = []
-  for (const { timeMs, contribution, frame } of messages) {
+  for (const { timeMs, contribution, frame } of contributing) {
     const storedKey = storedKeys.find(name => contribution[name] !== undefined)!
-    const last = contribution[storedKey]!
-    window.add({ timeMs, sum: last, count: 1 })
-    const statistic = computeStatistic(aggregation, { ...window.totalAt(timeMs), last })
+    const added = contribution[storedKey]!
+    window.add({ timeMs, sum: added, count: 1 })
+    const { sum, count } = window.advanceTo(timeMs)
+    const statistic = computeStatistic(firstAlert.aggregation, { sum, count, last: added })
+
     for (const alert of alerts) {
-      const evaluation = evaluateAlert(alert, alert.standing, { cause: 'message', timeMs, statistic })
+      const evaluation = evaluateAlert(alert, alert.state, { cause: 'message', timeMs, statistic })
       if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame })
-      if (evaluation.fires || evaluation.holds !== alert.standing.holds)
-        alert.standing = advanceStanding(alert.standing, timeMs, evaluation)
+      if (evaluation.fires || evaluation.holds !== alert.state.holds)
+        alert.state = advanceState(alert.state, timeMs, evaluation)
     }
   }
   return fired
 }
 
-/** Loads the window as of the first message. */
+/** Loads the window of an alert, as it was before the first of these messages. */
 async function loadWindow(
   tx: Transaction,
-  key: string,
-  { channel_id, seconds }: ActiveAlert,
+  { channel_id, statisticKey, windowSeconds }: ActiveAlert,
   messages: readonly ContributingMessage[],
 ): Promise<SlidingWindow> {
-  const lengthMs = seconds * 1000
+  const windowMs = windowSeconds * 1000
   const times = messages.map(({ timeMs }) => timeMs)
-  const first = Math.min(...times)
-  const last = Math.max(...times)
-  const from = first - lengthMs + 1
-  const stored = selectSamples([channel_id], [key], { from, to: last + 1 }, true)
-  const [initial] = await tx.execute<{ sum: number; count: number }>(
+  const firstMs = Math.min(...times)
+  const lastMs = Math.max(...times)
+  const from = firstMs - windowMs + 1
+
+  // Stored values may be later than the first of these messages, because messages arrive slightly out of order.
+  const stored = selectSamples([channel_id], [statisticKey], { from, to: lastMs + 1 }, 'minute')
+  const [initial] = await tx.execute<WindowAmount & Record<string, unknown>>(
     sql`select coalesce(sum(sum), 0)::float8 as sum, coalesce(sum(count), 0)::float8 as count from (${stored}) s`,
   )
-  const leaving = selectSamples([channel_id], [key], { from, to: last - lengthMs + 1 }, false)
-  const amounts = await tx.execute<TimedAmount & Record<string, unknown>>(
+
+  // The values that leave the window while it moves from the first to the last message.
+  const leaving = selectSamples([channel_id], [statisticKey], { from, to: lastMs - windowMs + 1 }, 'exact')
+  const leavingAmounts = await tx.execute<TimedAmount & Record<string, unknown>>(
     sql`select extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
       from (${leaving}) s order by time, seq`,
   )
-  return new SlidingWindow(lengthMs, initial!, amounts)
+  return new SlidingWindow(windowMs, initial!, leavingAmounts)
 }

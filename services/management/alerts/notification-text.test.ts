@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type AlertFiring, createDeliveries, createNotificationData } from './notification-text.ts'
+import { createDeliveries, createNotificationData, type FiringDetails } from './notification-text.ts'
 
-const firing: AlertFiring = {
+const details: FiringDetails = {
   alert_name: 'Crowd',
   alert_priority: 'high',
   alert_threshold: '5',
@@ -25,7 +25,7 @@ describe('createDeliveries', () => {
           action_payload: '{"at":"{{time}}","key":"{{key}}","how":"{{condition}}"}',
         },
       ],
-      firing,
+      details,
     )
     expect(delivery).toEqual({
       action: 0,
@@ -38,8 +38,8 @@ describe('createDeliveries', () => {
   })
 
   it('uses the default texts for an action without texts', () => {
-    const deliveries = createDeliveries([{ action_type: 'sms', action_to: '+41' }], firing)
-    expect(createNotificationData(deliveries, firing, 'eyrie@example.com')).toEqual({
+    const deliveries = createDeliveries([{ action_type: 'sms', action_to: '+41' }], details)
+    expect(createNotificationData(deliveries, details, 'eyrie@example.com')).toEqual({
       from: 'eyrie@example.com',
       to: '+41',
       subject: 'Crowd on Hall',
@@ -54,12 +54,12 @@ describe('createDeliveries', () => {
     [{ action_to: 'ops@example.com' }, 'email'],
     [{}, 'email'],
   ])('infers the type from the address of the action %j', (action, type) => {
-    expect(createDeliveries([action], firing)).toMatchObject([{ type }])
+    expect(createDeliveries([action], details)).toMatchObject([{ type }])
   })
 
   it('does not expand placeholders in the values that it fills in', () => {
     const [delivery] = createDeliveries([{ action_type: 'sms', action_message: '{{alert_name}}' }], {
-      ...firing,
+      ...details,
       alert_name: '{{value}} $& $1',
     })
     expect(delivery?.message).toBe('{{value}} $& $1')
@@ -68,6 +68,6 @@ describe('createDeliveries', () => {
 
 describe('createNotificationData', () => {
   it('uses the default texts when an alert has no actions', () => {
-    expect(createNotificationData([], firing, '')).toMatchObject({ to: '', subject: 'Crowd on Hall' })
+    expect(createNotificationData([], details, '')).toMatchObject({ to: '', subject: 'Crowd on Hall' })
   })
 })

@@ -1,7 +1,10 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
 
-/** The alert, channel and value that a notification reports. Stored as JSON with the notification. */
-export interface AlertFiring {
+/**
+ * The data of one firing of an alert, with which the placeholders in its messages are replaced. Stored as JSON with the
+ * notification.
+ */
+export interface FiringDetails {
   alert_name: string
   alert_priority: string
   alert_threshold: string
@@ -9,15 +12,15 @@ export interface AlertFiring {
   alert_threshold_key: string
   channel_name: string
   usecase_key: string
-  /** The statistic when the alert fired. */
+  /** Value of the statistic when the alert fired. */
   value: number
   /** RFC 3339. */
   time: string
 }
 
-/** A message that one action sends, with all placeholders filled in. */
+/** A message to be sent by one action of an alert, with all placeholders replaced. */
 export interface Delivery {
-  /** Index among the actions of the alert. */
+  /** Index of the action in the alert. */
   action: number
   type: string
   to: string
@@ -27,7 +30,7 @@ export interface Delivery {
 }
 
 const DEFAULT_SUBJECT = '{{alert_name}} on {{channel_name}}'
-const conditionSymbols: Record<AlertCondition, string> = {
+const CONDITION_SYMBOLS: Record<AlertCondition, string> = {
   gt: '>',
   gte: '≥',
   lt: '<',
@@ -36,51 +39,56 @@ const conditionSymbols: Record<AlertCondition, string> = {
   ne: '≠',
 }
 
-const toDefaultMessage = ({ alert_threshold_condition }: AlertFiring) =>
-  `{{key}} is {{value}} (${conditionSymbols[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
+const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
+  `{{key}} is {{value}} (${CONDITION_SYMBOLS[alert_threshold_condition]} {{threshold}}) on {{channel_name}} at {{time}}`
 
-/** Creates one delivery for each action. An action without texts uses the default ones. */
-export function createDeliveries(actions: readonly AlertAction[], firing: AlertFiring): Delivery[] {
+/** Creates one delivery for each action. An action without a subject or message uses the default text. */
+export function createDeliveries(actions: readonly AlertAction[], details: FiringDetails): Delivery[] {
   return actions.map((action, index) => ({
     action: index,
     type: action.action_type ?? inferActionType(action),
     to: action.action_to ?? '',
-    subject: fillPlaceholders(action.action_subject || DEFAULT_SUBJECT, firing),
-    message: fillPlaceholders(action.action_message || toDefaultMessage(firing), firing),
-    payload: fillPlaceholders(action.action_payload ?? '', firing),
+    subject: fillPlaceholders(action.action_subject || DEFAULT_SUBJECT, details),
+    message: fillPlaceholders(action.action_message || createDefaultMessage(details), details),
+    payload: fillPlaceholders(action.action_payload ?? '', details),
   }))
 }
 
+/** Infers the type of an action from the scheme of its URL. */
 function inferActionType({ action_url = '' }: AlertAction): string {
   if (/^https?:/i.test(action_url)) return 'webhook'
   if (/^(mqtts?|wss?):/i.test(action_url)) return 'mqtt'
   return 'email'
 }
 
-/** The texts of the notification as the console shows them: those of the first delivery, or the default ones. */
-export function createNotificationData(deliveries: readonly Delivery[], firing: AlertFiring, from: string) {
-  const [first] = deliveries
+/** Returns the texts that the console shows for a notification: the texts of the first delivery, or the default texts. */
+export function createNotificationData(
+  deliveries: readonly Delivery[],
+  details: FiringDetails,
+  from: string,
+) {
+  const [firstDelivery] = deliveries
   return {
     from,
-    to: first?.to ?? '',
-    subject: first?.subject ?? fillPlaceholders(DEFAULT_SUBJECT, firing),
-    message: first?.message ?? fillPlaceholders(toDefaultMessage(firing), firing),
+    to: firstDelivery?.to ?? '',
+    subject: firstDelivery?.subject ?? fillPlaceholders(DEFAULT_SUBJECT, details),
+    message: firstDelivery?.message ?? fillPlaceholders(createDefaultMessage(details), details),
   }
 }
 
-/** Replaces placeholders such as `{{value}}`. Unknown placeholders remain. */
-export function fillPlaceholders(text: string, firing: AlertFiring): string {
+/** Replaces placeholders such as `{{value}}`. Unknown placeholders remain unchanged. */
+export function fillPlaceholders(text: string, details: FiringDetails): string {
   const values: Record<string, string> = {
-    alert_name: firing.alert_name,
-    alert_priority: firing.alert_priority,
-    channel_name: firing.channel_name,
-    usecase_key: firing.usecase_key,
-    key: firing.alert_threshold_key,
-    condition: firing.alert_threshold_condition,
-    threshold: firing.alert_threshold,
-    // Rounded, since binary fractions show as 0.30000000000000004.
-    value: String(Number(firing.value.toFixed(3))),
-    time: firing.time,
+    alert_name: details.alert_name,
+    alert_priority: details.alert_priority,
+    channel_name: details.channel_name,
+    usecase_key: details.usecase_key,
+    key: details.alert_threshold_key,
+    condition: details.alert_threshold_condition,
+    threshold: details.alert_threshold,
+    // Rounded, because sums of binary fractions would read 0.30000000000000004.
+    value: String(Number(details.value.toFixed(3))),
+    time: details.time,
   }
   return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 }

@@ -33,7 +33,7 @@ describe('sliding window', () => {
           const within = [...before, ...after.slice(0, index + 1)].filter(
             ({ timeMs }) => timeMs > amount.timeMs - length,
           )
-          expect(window.totalAt(amount.timeMs)).toEqual(toTotals(within))
+          expect(window.advanceTo(amount.timeMs)).toEqual(toTotals(within))
         })
       }),
     )

@@ -1,3 +1,4 @@
+/** An amount that belongs to one moment, such as the people that a message has counted. Alerts add such amounts up. */
 export interface TimedAmount {
   /** Epoch ms. */
   timeMs: number
@@ -5,45 +6,47 @@ export interface TimedAmount {
   count: number
 }
 
-/** Sum and count of the amounts within a window of fixed length that moves forward in time. */
+export type WindowAmount = Omit<TimedAmount, 'timeMs'>
+
+/** The sum and count of the amounts within a time window of fixed length, which moves forward. */
 export class SlidingWindow {
   readonly #lengthMs: number
-  /** Amounts that have not left the window yet start at `#next`; ordered by time. */
+  /** Ordered by time. The amounts before `#nextLeaving` have already left the window. */
   readonly #amounts: TimedAmount[]
-  #next = 0
+  #nextLeaving = 0
   #sum: number
   #count: number
 
   /**
-   * @param initial totals of the initial window.
-   * @param leaving the amounts of the initial window that can leave it, ordered by time.
+   * @param initial sum and count of all amounts in the initial window.
+   * @param leaving the amounts of the initial window that will leave it when the window moves, ordered by time.
    */
-  constructor(lengthMs: number, initial: Omit<TimedAmount, 'timeMs'>, leaving: readonly TimedAmount[]) {
+  constructor(lengthMs: number, initial: WindowAmount, leaving: readonly TimedAmount[]) {
     this.#lengthMs = lengthMs
     this.#amounts = [...leaving]
     this.#sum = initial.sum
     this.#count = initial.count
   }
 
-  /** Adds an amount. Amounts arrive in order of time, except for the jitter of the engine. */
+  /** Adds an amount. Amounts may arrive slightly out of order. */
   add(amount: TimedAmount): void {
     this.#sum += amount.sum
     this.#count += amount.count
-    const index = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs) + 1
-    this.#amounts.splice(Math.max(index, this.#next), 0, amount)
+    const insertAt = this.#amounts.findLastIndex(({ timeMs }) => timeMs <= amount.timeMs) + 1
+    this.#amounts.splice(Math.max(insertAt, this.#nextLeaving), 0, amount)
   }
 
-  /** Moves the end of the window to `endMs` (epoch ms, included) and returns its totals. */
-  totalAt(endMs: number): { sum: number; count: number } {
+  /** Moves the end of the window to `endMs` (epoch ms, inclusive) and returns the sum and count within the window. */
+  advanceTo(endMs: number): WindowAmount {
     const startMs = endMs - this.#lengthMs
-    for (;;) {
-      const oldest = this.#amounts[this.#next]
+    while (true) {
+      const oldest = this.#amounts[this.#nextLeaving]
       if (!oldest || oldest.timeMs > startMs) break
       this.#sum -= oldest.sum
       this.#count -= oldest.count
-      this.#next += 1
+      this.#nextLeaving += 1
     }
-    // Resets the rounding error of floating-point sums.
+    // An empty window discards the rounding errors of the floating-point sum.
     if (this.#count === 0) this.#sum = 0
     return { sum: this.#sum, count: this.#count }
   }

@@ -1,13 +1,16 @@
 import postgres, { type Options, type Sql } from 'postgres'
 import { textArrayType } from './text-array.ts'
 
-/** A URL, or the path of a socket whose server identifies the user by the operating system (peer authentication). */
+/** The database to connect to: a URL, or a Unix socket whose server uses peer authentication. */
 export type ConnectionTarget = string | { path: string; user: string; database: string }
 
+/** Postgres parameters that are set when a connection is opened. */
 export type SessionParameters = Options<Record<string, never>>['connection']
 
-/** Parameters that a server, database or role may override, and that tables, answers and backups depend on. */
-const sessionParameters = {
+const CONNECT_TIMEOUT_S = 5
+
+/** Parameters that queries and backups rely on. They override the defaults of the server, the database and the role. */
+const SESSION_PARAMETERS = {
   application_name: 'eyrie-management',
   standard_conforming_strings: true,
   search_path: 'public',
@@ -18,9 +21,9 @@ const sessionParameters = {
 }
 
 /**
- * Returns a client of one connection, which is opened by its first query. After the connection is lost the client rejects
- * every query: postgres.js would either reconnect in the middle of a transaction, or write to the closed socket and crash
- * the process (its issues 1208 and 1216). `onLost` is called at that moment.
+ * Returns a client of one connection; its first query opens the connection. When the connection is lost, `onLost` is
+ * called and the client rejects all further queries. By default, postgres.js would reconnect in the middle of a
+ * transaction, or write to the closed socket and crash the process (porsager/postgres issues 1208 and 1216).
  */
 export function connect(
   target: ConnectionTarget,
@@ -29,34 +32,39 @@ export function connect(
 ): Sql {
   const options = {
     max: 1,
-    // A connection that is lost while postgres.js queries the array types causes an unhandled rejection.
+    // postgres.js would query the array types, which causes an unhandled rejection if the connection is lost meanwhile.
     fetch_types: false,
     types: { textArrayType },
     onnotice: () => {},
-    connect_timeout: 5,
-    // Only LISTEN connections are reopened.
-    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 2),
-    connection: { ...sessionParameters, ...parameters },
+    connect_timeout: CONNECT_TIMEOUT_S,
+    backoff: computeListenBackoffSeconds,
+    connection: { ...SESSION_PARAMETERS, ...parameters },
     onclose() {
       onLost()
-      // A queued query would make postgres.js reconnect.
-      Object.assign(sql.options, { socket: rejectReconnect })
+      // postgres.js opens a new socket for queries that are still queued: make that fail.
+      Object.assign(sql.options, { socket: throwConnectionLost })
       sql.end({ timeout: 0 })
     },
   }
+
   const sql: Sql =
     typeof target === 'string'
-      ? postgres(target, { ...options, ...socketDirectory(target) })
+      ? postgres(target, { ...options, ...parseSocketDirectory(target) })
       : postgres({ ...options, ...target, host: target.path, password: '' })
   return sql
 }
 
-function rejectReconnect(): never {
+/** Returns the delay before a LISTEN connection is reopened. Other connections are not reopened. */
+function computeListenBackoffSeconds(attempt: number): number {
+  return Math.min(0.05 * 2 ** attempt, 2)
+}
+
+function throwConnectionLost(): never {
   throw new Error('the connection was lost')
 }
 
-/** libpq's notation for a socket directory: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
-function socketDirectory(url: string): { host?: string } {
+/** Supports libpq's URLs with a socket directory as host: `postgres://eyrie@%2Frun%2Fpostgresql/eyrie`. */
+function parseSocketDirectory(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname)
   return host.startsWith('/') ? { host } : {}
 }

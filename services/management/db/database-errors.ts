@@ -2,64 +2,119 @@ import { EyrieError } from '@eyrie/contract/errors'
 import type { Log } from '@eyrie/kit'
 import { DrizzleQueryError } from 'drizzle-orm'
 import postgres from 'postgres'
+import { FULL_DISK_MESSAGE, FULL_DISK_REASON } from './server/full-disk.ts'
 
-/** Returns the error that Postgres answered a query with, however it is wrapped. */
-export function findPostgresError(error: unknown): postgres.PostgresError | undefined {
-  for (let current: unknown = error; current instanceof Error; current = current.cause) {
-    if (current instanceof postgres.PostgresError) return current
-  }
-  return undefined
+// Classifies errors of database queries. Such an error is wrapped several times: drizzle wraps the error of postgres.js, and
+// `Database` wraps that of drizzle. The functions below therefore search its causes.
+
+/** Returns an error followed by its causes, from the outermost to the innermost. */
+function listCauses(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...listCauses(error.cause)] : []
 }
 
-/** Whether the transaction lost against a concurrent one (serialization failure or deadlock), so that a retry may succeed. */
+/** Returns the error that the Postgres server reported, or undefined if the error has another cause. */
+export const findPostgresError = (error: unknown): postgres.PostgresError | undefined =>
+  listCauses(error).find(cause => cause instanceof postgres.PostgresError)
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+
+/** Returns whether a transaction failed because of a concurrent one, so that a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   const code = findPostgresError(error)?.code
-  return code === '40001' || code === '40P01'
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
 }
 
-/** Codes of refused and lost connections: of the operating system, of postgres.js and of the server. */
-const unreachableCodes = [
+/** Error codes of refused and lost connections. */
+const UNREACHABLE_CODES = [
+  // Operating system.
   /^E(CONNREFUSED|CONNRESET|NOENT|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)$/,
+  // postgres.js.
   /^CONNECT(ION)?_/,
+  // SQLSTATE: connection exception, operator intervention, too many connections.
   /^(08...|57P0.|53300)$/,
 ]
 
-/** Whether a query failed because the database could not be reached. */
+/** Returns whether a query failed because the database is unreachable. */
 export function isUnreachable(error: unknown): boolean {
-  for (let current: unknown = error; current instanceof Error; current = current.cause) {
-    const { code } = current as NodeJS.ErrnoException
-    if (code !== undefined && unreachableCodes.some(pattern => pattern.test(code))) return true
-  }
-  return false
+  return listCauses(error).some(({ code = '' }: NodeJS.ErrnoException) =>
+    UNREACHABLE_CODES.some(pattern => pattern.test(code)),
+  )
 }
 
-/** Whether an operation was rejected as `unavailable` because the database is unreachable. */
-export const isDatabaseUnavailable = (error: unknown): boolean =>
-  error instanceof EyrieError && error.code === 'unavailable' && isUnreachable(error)
+/** Error codes of a server that cannot write. SQLSTATE: disk full, I/O error. */
+const STORAGE_CODES = ['53100', '58030']
 
-/** Returns an error handler that logs, except while the database is unreachable: that is logged once, in one place. */
+/** Returns whether a query failed because the server cannot write to its disk. Queries that only read may still succeed. */
+export function isStorageFailure(error: unknown): boolean {
+  const code = findPostgresError(error)?.code
+  return code !== undefined && STORAGE_CODES.includes(code)
+}
+
+/** Codes of a full disk: of Postgres and of the operating system. */
+const DISK_FULL_CODES = ['53100', 'ENOSPC']
+
+/** Returns whether an error was caused by a full disk. */
+export function isDiskFull(error: unknown): boolean {
+  return listCauses(error).some(
+    ({ message, code = '' }: NodeJS.ErrnoException) =>
+      DISK_FULL_CODES.includes(code) || message.includes(FULL_DISK_MESSAGE),
+  )
+}
+
+/** An operation was rejected because the database cannot be reached or cannot store. */
+export class DatabaseUnavailableError extends EyrieError {
+  constructor(reason: string, cause?: Error) {
+    super('unavailable', reason, { cause })
+  }
+}
+
+/** Returns an error handler that logs errors, except those of an unavailable database, which its supervisor logs once. */
 export const logUnlessUnavailable =
   (log: Log, message: string, fields: object = {}) =>
   (error: unknown): void => {
-    if (!isDatabaseUnavailable(error)) log.error({ ...fields, err: error }, message)
+    if (!(error instanceof DatabaseUnavailableError)) log.error({ ...fields, err: error }, message)
   }
 
-/** Removes the parameters of a failed query from its error: they may be secret, and errors are logged. */
-export const withoutParameters = (error: unknown): unknown =>
-  error instanceof DrizzleQueryError
-    ? new Error(`query failed: ${error.query}`, { cause: error.cause })
-    : error
+/** A query has failed for an unexpected reason. */
+class QueryError extends Error {
+  /** SQLSTATE, or the code of the operating system. */
+  readonly code: string | undefined
+  readonly table: string | undefined
 
-/** Returns the innermost error below the wrappers of drizzle and of `EyrieError`. */
-export function findCause(error: unknown): Error {
-  const outer = error as Error
-  return outer.cause instanceof Error && (outer instanceof DrizzleQueryError || outer instanceof EyrieError)
-    ? findCause(outer.cause)
-    : outer
+  constructor(cause: Error | undefined) {
+    super('query failed', { cause })
+    this.code = (cause as NodeJS.ErrnoException | undefined)?.code
+    this.table = findPostgresError(cause)?.table_name
+  }
 }
 
-/** What the owner of an external database can do, by SQLSTATE (Postgres manual, appendix A). */
-const remedies: Record<string, string> = {
+/** Removes the statement and its parameters from an error, because errors are logged: statements are long and parameters may be secret. */
+export const withoutStatement = (error: unknown): unknown =>
+  error instanceof DrizzleQueryError ? new QueryError(error.cause) : error
+
+/** Returns the original error inside the wrappers of drizzle and `EyrieError`. */
+export function findCause(error: unknown): Error {
+  let original = error as Error
+  while (isWrapper(original) && original.cause instanceof Error) original = original.cause
+  return original
+}
+
+const isWrapper = (error: Error) => error instanceof DrizzleQueryError || error instanceof EyrieError
+
+/** Describes a database error in one line. For an external database, which has a `url`, the line includes a remedy. */
+export function describeDatabaseError(error: unknown, url: string | undefined): string {
+  const cause = findCause(error)
+  if (isDiskFull(cause)) return url === undefined ? FULL_DISK_REASON : FULL_SERVER_DISK_REASON
+  const remedy = url === undefined ? undefined : findRemedy(cause)
+  return remedy ? `${cause.message}: ${remedy}` : cause.message
+}
+
+const FULL_SERVER_DISK_REASON =
+  'the disk of the database server is full: delete other files there, or enlarge the disk'
+
+/** Instructions for the owner of an external database by SQLSTATE (Postgres manual, appendix A). */
+const REMEDIES: Record<string, string> = {
   28000: 'correct DATABASE_URL, or allow connections of that user from this host (pg_hba.conf)',
   '28P01': 'correct the user and the password in DATABASE_URL',
   '3D000': 'create it (createdb), or correct DATABASE_URL',
@@ -67,12 +122,9 @@ const remedies: Record<string, string> = {
   53300: 'raise max_connections of the server: Eyrie opens up to twelve connections',
 }
 
-/** Describes a database failure in one line. `url` is that of an external database, for which it adds what to do. */
-export function describeDatabaseError(error: unknown, url: string | undefined): string {
-  const cause = findCause(error)
-  if (url === undefined) return cause.message
-  const remedy =
-    remedies[(cause as NodeJS.ErrnoException).code ?? ''] ??
-    (isUnreachable(error) ? 'check that Postgres is running and that DATABASE_URL is correct' : undefined)
-  return remedy ? `${cause.message}: ${remedy}` : cause.message
+function findRemedy(cause: NodeJS.ErrnoException): string | undefined {
+  const remedy = REMEDIES[cause.code ?? '']
+  if (remedy) return remedy
+  if (isUnreachable(cause)) return 'check that Postgres is running and that DATABASE_URL is correct'
+  return undefined
 }

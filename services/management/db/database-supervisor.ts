@@ -1,64 +1,90 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { EyrieError } from '@eyrie/contract/errors'
 import { backoffDelayMs, type Log } from '@eyrie/kit'
-import { applicationName, createApplicationDatabase } from './application-database.ts'
+import { APPLICATION_NAME, createApplicationDatabase } from './application-database.ts'
 import type { ConnectionTarget } from './connection.ts'
 import { type AvailabilityListener, createDatabase, type Database } from './database.ts'
-import { describeDatabaseError } from './database-errors.ts'
+import {
+  DatabaseUnavailableError,
+  describeDatabaseError,
+  isDiskFull,
+  isStorageFailure,
+} from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
-import { type EmbeddedServer, serverFolder, startServer, superuser } from './server/embedded-server.ts'
+import { type EmbeddedServer, SUPERUSER, serverFolder, startServer } from './server/embedded-server.ts'
+import { FULL_DISK_REASON } from './server/full-disk.ts'
 
 export interface DatabaseSupervisorOptions {
   /** The appliance's data folder. */
   data: string
-  /** An external Postgres; undefined: the embedded server in the data folder. */
+  /** The URL of an external Postgres database, or undefined to run the embedded server in the data folder. */
   url: string | undefined
   log: Log
 }
 
-/** Starts the database in the background, retries until that succeeds, and reports while it is unavailable. */
+/**
+ * Makes the database available: starts the embedded server if there is no external database, migrates the schema and
+ * connects. A failed start is retried with back-off; outages raise an alarm until the database is reachable again.
+ */
 export interface DatabaseSupervisor {
+  /** Starts the database in the background. */
   start(): void
-  /** Returns the database. Throws `EyrieError` (`unavailable`), with the reason, until it is ready. */
+  /** Returns the database. Throws `DatabaseUnavailableError` with the reason until the database is ready. */
   current(): Database
-  /** Problems that need the attention of a person. */
+  /** Returns a message for each current problem. */
   alarms(): string[]
-  /** Resolves when the database is ready; rejects when the supervisor is stopped before. */
+  /** Resolves when the database is ready. Rejects if the supervisor is stopped first. */
   readonly ready: Promise<Database>
   stop(): Promise<void>
 }
 
-const startBackoff = { initialMs: 500, maxMs: 30_000 }
+const CANNOT_STORE = 'the database cannot store anything'
+const START_BACKOFF = { initialMs: 500, maxMs: 4_000 }
 
 export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorOptions): DatabaseSupervisor {
   const stopping = new AbortController()
   const { promise: ready, resolve, reject } = Promise.withResolvers<Database>()
-  // Prevents an unhandled rejection where nothing waits for it.
+  // Prevents an unhandled rejection if nothing awaits the promise.
   ready.catch(() => {})
-  let startFailure: string | undefined
-  let outage: string | undefined
+
+  /** Why the start failed or the database is unreachable; undefined while there is no problem. */
+  let problem: string | undefined
   let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
 
+  /** Starts the embedded server if it is needed and not running yet. Returns the database to connect to. */
   async function resolveTarget(): Promise<ConnectionTarget> {
     if (url !== undefined) return url
     server ??= await startServer(serverFolder(data), log, {}, stopping.signal)
-    await createApplicationDatabase(server.target(superuser, 'postgres'))
-    return server.target(applicationName, applicationName)
+    await createApplicationDatabase(server.target(SUPERUSER, 'postgres'))
+    return server.target(APPLICATION_NAME, APPLICATION_NAME)
   }
 
   const availability: AvailabilityListener = {
-    unreachable(cause) {
-      if (outage !== undefined || stopping.signal.aborted) return
-      outage = `the database is unreachable: ${describeDatabaseError(cause, url)}`
-      log.error(outage)
+    unavailable(cause) {
+      if (stopping.signal.aborted) return
+      const isNewProblem = problem === undefined
+      problem = describeOutage(cause)
+      if (isNewProblem) log.error({ reason: listAlarms()[0] }, 'database is unavailable')
     },
-    reached() {
-      if (outage === undefined) return
-      outage = undefined
-      log.info('database is reachable again')
+    available() {
+      if (problem === undefined) return
+      problem = undefined
+      log.info('database is available again')
     },
+    isDiskFull: () => server?.isDiskFull === true,
+  }
+
+  function describeOutage(cause: Error): string {
+    const reason = describeDatabaseError(cause, url)
+    const canStore = !isDiskFull(cause) && !isStorageFailure(cause)
+    return canStore ? `the database is unreachable: ${reason}` : `${CANNOT_STORE}: ${reason}`
+  }
+
+  function listAlarms(): string[] {
+    // The server knows of a full disk before anything uses the database, and why connections are lost.
+    if (server?.isDiskFull) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
+    return problem === undefined ? [] : [problem]
   }
 
   async function startUntilReady(): Promise<void> {
@@ -67,23 +93,22 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
         const target = await resolveTarget()
         await migrateDatabase(target)
         database = await createDatabase(target, availability)
-        startFailure = undefined
+        problem = undefined
         log.info({ embedded: url === undefined }, 'database is ready')
         return resolve(database)
       } catch (error) {
         if (stopping.signal.aborted) return
         reportStartFailure(`the database cannot be used: ${describeDatabaseError(error, url)}`)
-        await wait(backoffDelayMs(attempt, startBackoff), undefined, { signal: stopping.signal }).catch(
-          () => {},
-        )
+        const delayMs = backoffDelayMs(attempt, START_BACKOFF)
+        await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
   }
 
-  /** Logs a reason once, however many attempts fail for it. */
+  /** Logs a failure unless the previous attempt failed for the same reason. */
   function reportStartFailure(reason: string): void {
-    if (startFailure !== reason) log.error({ reason }, 'failed to start database, retrying')
-    startFailure = reason
+    if (problem !== reason) log.error({ reason }, 'failed to start database, retrying')
+    problem = reason
   }
 
   return {
@@ -93,13 +118,14 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
     },
     current() {
       if (database) return database
-      throw new EyrieError('unavailable', startFailure ?? 'the database is starting')
+      const [reason = 'the database is starting'] = listAlarms()
+      throw new DatabaseUnavailableError(reason)
     },
-    alarms: () => [startFailure, outage].filter(alarm => alarm !== undefined),
+    alarms: listAlarms,
     async stop() {
       stopping.abort()
-      reject(new Error('management is stopping'))
-      // Stopping the server first interrupts a migration.
+      reject(new Error('the management service is stopping'))
+      // A start in progress may be migrating: stopping the server interrupts the migration.
       const interrupted = database ? undefined : server?.stop()
       await starting
       await database?.close()

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { pino } from 'pino'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { organizationInput } from '../../../test/fixtures/management/hierarchy.ts'
 import { createUnassignedPrincipal } from '../../../test/fixtures/management/principal.ts'
@@ -27,8 +28,8 @@ const listOrganizations = (principal: Principal) =>
   its.database.as(principal, 'test', tx => tx.select().from(organization))
 const listSettings = () => its.database.system('test', tx => tx.select().from(setting))
 
-describe('rights of a transaction', () => {
-  it('show nothing outside of transactions', async () => {
+describe('transaction rights', () => {
+  it('hide all rows outside of a transaction', async () => {
     await createOrganization()
     const { role } = its.database
     const plain = connect(its.target, role ? { role } : {})
@@ -37,7 +38,7 @@ describe('rights of a transaction', () => {
     await plain.end()
   })
 
-  it('show a user the assigned records, and the appliance all of them', async () => {
+  it('show a user the assigned records, and the appliance all records', async () => {
     const id = await createOrganization()
     await createOrganization({ ...acme, organization_key: 'other' })
     expect(await listOrganizations(admin)).toEqual([])
@@ -90,7 +91,20 @@ describe('transaction', () => {
     expect(await listSettings()).toEqual([])
   })
 
-  it('is repeated after a conflict with a concurrent one', async () => {
+  it('fails with the reason, the code and the table, but without the statement and its parameters', async () => {
+    const values = { name: 'sms', value: { token: 'xyzzy' } }
+    const failing = its.database.system('test', async tx => {
+      await tx.insert(setting).values(values)
+      await tx.insert(setting).values(values)
+    })
+    const error = await failing.catch(reason => reason)
+    expect(error).toMatchObject({ message: 'query failed', code: '23505', table: 'setting' })
+    const logged = JSON.stringify(pino.stdSerializers.err(error))
+    expect(logged).toContain('duplicate key value violates unique constraint')
+    expect(logged).not.toMatch(/insert into|xyzzy/)
+  })
+
+  it('is repeated after a conflict with a concurrent transaction', async () => {
     await its.database.system('test', tx => tx.insert(setting).values({ name: 'count', value: 0 }))
     const config = { isolationLevel: 'serializable' } as const
     const increment = () =>
@@ -116,7 +130,7 @@ describe('transaction', () => {
     expect(await Promise.all(work)).toEqual(Array.from({ length: 40 }, (_, n) => n))
   })
 
-  it('is rejected as unavailable when its connection is lost, without effect on others', async () => {
+  it('is rejected as unavailable when its connection is lost, without effect on other transactions', async () => {
     const administration = connect(its.target)
     const terminate = async ({ pid }: { pid: number }) =>
       (await administration`select pg_terminate_backend(${pid})`) &&
@@ -211,7 +225,7 @@ describe('audit log', () => {
     expect(JSON.stringify(entries)).not.toMatch(/xyzzy|plugh/)
   })
 
-  it('is written by triggers only', async () => {
+  it('cannot be written to except by triggers', async () => {
     const forged = { record: 'site', record_id: '1', change: 'delete' as const }
     const administrator = { ...admin, organizations: [await createOrganization()] }
     await expect(

@@ -7,71 +7,91 @@ import type { Principal } from '../rights/principal.ts'
 import { type ConnectionTarget, connect } from './connection.ts'
 import { createConnectionPool } from './connection-pool.ts'
 import {
+  DatabaseUnavailableError,
   findCause,
   isConflict,
-  isDatabaseUnavailable,
+  isDiskFull,
+  isStorageFailure,
   isUnreachable,
-  withoutParameters,
+  withoutStatement,
 } from './database-errors.ts'
 import { chooseRole } from './role.ts'
 import { type Work, withTransaction } from './transaction.ts'
-import { settingsOfSystem, settingsOfUser, type TransactionSettings } from './transaction-settings.ts'
+import { createSystemSettings, createUserSettings, type TransactionSettings } from './transaction-settings.ts'
 
 export type { Transaction, Work } from './transaction.ts'
 
 /**
- * Access to the database. Work runs in one transaction, which commits when the work resolves; `operation` names it in the
- * audit log. Rejects with `EyrieError` (`unavailable`) while the database is unreachable.
+ * Runs transactions on the database. A transaction commits when its `work` resolves and is rolled back when `work` rejects;
+ * `operation` is its name in the audit log. Rejects with `DatabaseUnavailableError`, an `EyrieError`, while the database is
+ * unreachable, and if it cannot store because its disk is full.
  */
 export interface Database {
-  /** Runs work with the rights of a user: row-level security hides all other rows. */
+  /** Runs work with the rights of a user: row-level security hides rows that the user may not access. */
   as<T>(principal: Principal, operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
-  /** Runs work of the appliance itself, with all rights. */
+  /** Runs work of the appliance itself, which may access every row. */
   system<T>(operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
   /**
-   * Subscribes to a channel of NOTIFY. `onListening` is called when listening starts, and again after a lost connection
-   * was replaced: notifications sent in between are missing. Returns a function that ends the subscription.
+   * Subscribes to a NOTIFY channel. `onListening` is called when listening starts and after each reconnect; notifications
+   * that were sent while disconnected are lost. Returns a function that ends the subscription.
    */
   listen(
     channel: string,
     onNotification: (payload: string) => void,
     onListening: () => void,
   ): () => Promise<void>
-  /** Repeats work while the database is unreachable, until the database is closed. */
+  /** Runs work, and repeats it with back-off while the database is unavailable and not closed. */
   retryUntilAvailable<T>(work: () => Promise<T>): Promise<T>
-  /** The role that transactions run as; undefined: the user that connects. */
+  /** Resolves when the database can store again: at once, unless a transaction has failed because of a full disk. */
+  waitForStorage(): Promise<void>
+  /** The role that transactions run as, or undefined if they run as the connecting user. */
   readonly role: string | undefined
   close(): Promise<void>
 }
 
-/** Notified by every transaction whether the database could be reached. */
+/** Is notified after each transaction whether the database was available. */
 export interface AvailabilityListener {
-  unreachable(cause: Error): void
-  reached(): void
+  /** A transaction failed because the database is unreachable or cannot store. */
+  unavailable(cause: Error): void
+  available(): void
+  /** Returns whether the database is unavailable because its disk is full, as far as its log shows. */
+  isDiskFull(): boolean
 }
 
 const POOL_SIZE = 10
-const sessionParameters = {
+/** Time limit for closing a connection that is still in use. */
+const CLOSE_TIMEOUT_S = 1
+const SESSION_PARAMETERS = {
   statement_timeout: 30_000,
   idle_in_transaction_session_timeout: 30_000,
-  // Policies make planning slower than running most queries: prepared statements keep the plan of their first run.
+  // With the policies of row-level security, planning most queries takes longer than running them: reuse the first plan.
   plan_cache_mode: 'force_generic_plan',
 }
+/** Maximum number of times that a transaction is run if it conflicts with others. */
 const MAX_ATTEMPTS = 5
-const conflictBackoff = { initialMs: 10, maxMs: 200 }
-const unavailableBackoff = { initialMs: 500, maxMs: 5_000 }
+const CONFLICT_BACKOFF = { initialMs: 10, maxMs: 200 }
+const UNAVAILABLE_BACKOFF = { initialMs: 500, maxMs: 2_000 }
+/** Interval at which a database that could not store is checked. */
+const STORAGE_CHECK_MS = 1_000
+/** Writes a megabyte, which disappears with the transaction. */
+const WRITE_MEGABYTE = `
+  create temporary table storage_check on commit drop as
+  select repeat('x', 1000) from generate_series(1, 1000)`
 
-/** Connects to a database whose schema is up to date. */
+/** Connects to a database that has been migrated to the current schema. */
 export async function createDatabase(
   target: ConnectionTarget,
   availability?: AvailabilityListener,
 ): Promise<Database> {
   const role = await chooseRole(target)
-  const parameters = { ...sessionParameters, ...(role && { role }) }
+  const parameters = { ...SESSION_PARAMETERS, ...(role && { role }) }
   const pool = createConnectionPool(POOL_SIZE, onLost => connect(target, parameters, onLost))
   const listeners = new Set<Sql>()
   const closing = new AbortController()
+  /** Resolves when the database can store again. Undefined while it can. */
+  let storageRestored: Promise<void> | undefined
 
+  /** Runs work in a transaction, which is repeated if it conflicts with a concurrent one. */
   async function run<T>(
     settings: TransactionSettings,
     work: Work<T>,
@@ -82,35 +102,64 @@ export async function createDatabase(
         const result = await pool.use(({ sql, db }) =>
           withTransaction(sql, () => work(db), { ...config, settings }),
         )
-        availability?.reached()
+        // A transaction that only reads shows nothing about a full disk.
+        if (!storageRestored) availability?.available()
         return result
       } catch (error) {
         if (error instanceof EyrieError) throw error
-        if (isUnreachable(error)) throw unavailable(findCause(error))
-        if (!isConflict(error) || failures + 1 >= MAX_ATTEMPTS) throw withoutParameters(error)
-        await wait(backoffDelayMs(failures, conflictBackoff))
+        if (isStorageFailure(error)) storageRestored ??= checkStorageUntilRestored()
+        if (isStorageFailure(error) || isUnreachable(error)) throw reportUnavailable(findCause(error))
+
+        const isLastAttempt = failures + 1 >= MAX_ATTEMPTS
+        if (!isConflict(error) || isLastAttempt) throw withoutStatement(error)
+        await wait(backoffDelayMs(failures, CONFLICT_BACKOFF))
       }
     }
   }
 
-  function unavailable(cause: Error): EyrieError {
-    if (!closing.signal.aborted) availability?.unreachable(cause)
-    const reason = 'the database is unreachable: try again in a few seconds'
-    return new EyrieError('unavailable', reason, { cause })
+  /** Notifies the listener and returns the error for the caller. */
+  function reportUnavailable(cause: Error): DatabaseUnavailableError {
+    if (!closing.signal.aborted) availability?.unavailable(cause)
+    const reason =
+      isDiskFull(cause) || availability?.isDiskFull()
+        ? 'the disk of the database is full and nothing was changed: free some space'
+        : 'the database is unreachable: try again in a few seconds'
+    return new DatabaseUnavailableError(reason, cause)
   }
+
+  /** Resolves when the database can store again, or is closed. */
+  async function checkStorageUntilRestored(): Promise<void> {
+    do await waitUnlessClosing(STORAGE_CHECK_MS)
+    while (!closing.signal.aborted && !(await canStore()))
+    storageRestored = undefined
+    if (!closing.signal.aborted) availability?.available()
+  }
+
+  async function canStore(): Promise<boolean> {
+    try {
+      await pool.use(({ sql }) => withTransaction(sql, () => sql.unsafe(WRITE_MEGABYTE)))
+      return true
+    } catch (error) {
+      // Any other error, such as missing rights, says nothing about the disk.
+      return !isStorageFailure(error) && !isUnreachable(error)
+    }
+  }
+
+  const waitUnlessClosing = (delayMs: number) =>
+    wait(delayMs, undefined, { signal: closing.signal }).catch(() => {})
 
   return {
     role,
-    as: (principal, operation, work, config) => run(settingsOfUser(principal, operation), work, config),
-    system: (operation, work, config) => run(settingsOfSystem(operation), work, config),
+    as: (principal, operation, work, config) => run(createUserSettings(principal, operation), work, config),
+    system: (operation, work, config) => run(createSystemSettings(operation), work, config),
     listen(channel, onNotification, onListening) {
       const listener = connect(target)
       listeners.add(listener)
-      // postgres.js retries by itself.
+      // postgres.js reconnects LISTEN connections by itself.
       listener.listen(channel, onNotification, onListening).catch(() => {})
       return async () => {
         listeners.delete(listener)
-        await listener.end({ timeout: 1 })
+        await listener.end({ timeout: CLOSE_TIMEOUT_S })
       }
     },
     async retryUntilAvailable(work) {
@@ -118,15 +167,19 @@ export async function createDatabase(
         try {
           return await work()
         } catch (error) {
-          if (!isDatabaseUnavailable(error) || closing.signal.aborted) throw error
-          const delayMs = backoffDelayMs(failures, unavailableBackoff)
-          await wait(delayMs, undefined, { signal: closing.signal }).catch(() => {})
+          if (!(error instanceof DatabaseUnavailableError) || closing.signal.aborted) throw error
+          await waitUnlessClosing(backoffDelayMs(failures, UNAVAILABLE_BACKOFF))
+          await storageRestored
         }
       }
     },
+    async waitForStorage() {
+      await storageRestored
+    },
     async close() {
       closing.abort()
-      await Promise.all([pool.close(), ...[...listeners].map(listener => listener.end({ timeout: 1 }))])
+      const closedListeners = Array.from(listeners, listener => listener.end({ timeout: CLOSE_TIMEOUT_S }))
+      await Promise.all([pool.close(), ...closedListeners])
     },
   }
 }

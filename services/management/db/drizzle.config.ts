@@ -1,9 +1,9 @@
 import { defineConfig } from 'drizzle-kit'
 
 /**
- * Generates a migration from changes of the schema:
- * `npx drizzle-kit generate --config services/management/db/drizzle.config.ts --name <change>`. Policies and triggers go
- * into a migration of their own (`--custom`).
+ * Configuration of drizzle-kit, which generates a migration from changes of the schema:
+ * `npx drizzle-kit generate --config services/management/db/drizzle.config.ts --name <change>`.
+ * Add `--custom` for an empty migration, in which policies and triggers are written by hand.
  */
 export default defineConfig({
   dialect: 'postgresql',

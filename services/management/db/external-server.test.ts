@@ -5,7 +5,7 @@ import { createUnassignedPrincipal } from '../../../test/fixtures/management/pri
 import { type PostgresServer, startPostgres } from '../../../test/fixtures/processes/postgres.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createDatabaseSupervisor } from './database-supervisor.ts'
-import { unprivilegedRole } from './role.ts'
+import { UNPRIVILEGED_ROLE } from './role.ts'
 import { findUnmetRequirement } from './server-requirements.ts'
 
 let server: PostgresServer
@@ -63,7 +63,7 @@ describe('external Postgres server', () => {
     await administer(`create role chief superuser login password 'plugh'`)
     await administer('create database chiefs')
     const database = await superviseDatabase(urlOf('chief', 'chiefs')).ready
-    expect(database.role).toBe(unprivilegedRole)
+    expect(database.role).toBe(UNPRIVILEGED_ROLE)
     await database.system('test', tx => tx.execute(sql`insert into setting values ('sms', '{}')`))
     const read = sql`select name from setting`
     expect(await database.as(createUnassignedPrincipal('viewer'), 'test', tx => tx.execute(read))).toEqual([])
@@ -89,7 +89,7 @@ describe('external Postgres server', () => {
     const [alarm = ''] = supervisor.alarms()
     expect(alarm).toContain('"lofty" bypasses row-level security')
     await runRecommended(alarm, 'lofty')
-    expect((await supervisor.ready).role).toBe(unprivilegedRole)
+    expect((await supervisor.ready).role).toBe(UNPRIVILEGED_ROLE)
     expect(supervisor.alarms()).toEqual([])
   })
 
@@ -140,7 +140,7 @@ describe('external Postgres server', () => {
   })
 
   it('is rejected if it is older than version 15', () => {
-    const facts = { encoding: 'UTF8', database: 'eyrie', user: 'eyrie', canCreate: true, readOnly: false }
+    const facts = { encoding: 'UTF8', database: 'eyrie', user: 'eyrie', canCreate: true, isReadOnly: false }
     expect(findUnmetRequirement({ ...facts, version: 140_011 })).toMatch(
       /Postgres 14: version 15 or newer is required/,
     )

@@ -33,7 +33,7 @@ const waitForStatus = (management: ServiceProcess, status: number) =>
 
 const getHealth = ({ url }: ServiceProcess) => fetch(`${url}/health`)
 
-describe('management without its database', () => {
+describe('management service without its database', () => {
   it('answers 503 until the database has started and while it restarts, and leaves no process behind', async () => {
     const management = await startManagement()
     const early = await signIn(management)

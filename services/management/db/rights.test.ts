@@ -46,13 +46,13 @@ describe('row-level security', () => {
       expect({ name, policies }).toEqual({ name, policies: ['DELETE', 'INSERT', 'SELECT', 'UPDATE'] })
   })
 
-  it('has no policies on partitions, so that naming one directly shows no rows', async () => {
+  it('has no policies on partitions, so that a query of a partition returns no rows', async () => {
     const partitions = (await listTables()).filter(({ isPartition }) => isPartition)
     expect(partitions.length).toBeGreaterThan(0)
     for (const { name, policies } of partitions) expect({ name, policies }).toEqual({ name, policies: [] })
   })
 
-  it('applies to the role of management', async () => {
+  it('applies to the role of the management service', async () => {
     const [role] = await testDatabase.database.system('test', tx =>
       tx.execute(
         'select rolsuper or rolbypassrls as "bypassesRowSecurity" from pg_roles where rolname = current_user',

@@ -4,72 +4,90 @@ import { findPostgresError } from './database-errors.ts'
 import { quoteIdentifier } from './server-requirements.ts'
 import { withTransaction } from './transaction.ts'
 
-/** The role that management assumes if the connecting user bypasses row-level security. */
-export const unprivilegedRole = 'eyrie_management'
+/**
+ * The role that replaces a privileged user of an external database. Row-level security enforces the rights of users, but
+ * Postgres ignores its policies for superusers and for users with BYPASSRLS. The management service therefore creates
+ * this role and switches to it if the user in DATABASE_URL is privileged.
+ */
+export const UNPRIVILEGED_ROLE = 'eyrie_management'
 
-interface CurrentUser {
+/** SQLSTATE `insufficient_privilege`. */
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+interface DatabaseUser {
   name: string
+  /** The database that the user is connected to. */
   database: string
 }
 
-/** Returns the role to assume after connecting; undefined if row-level security applies to the connecting user. */
+/** Returns the role to switch to after connecting, or undefined if row-level security applies to the connecting user. */
 export async function chooseRole(target: ConnectionTarget): Promise<string | undefined> {
   const sql = connect(target)
   try {
-    const [user] = await sql<(CurrentUser & { bypassesRowSecurity: boolean })[]>`
+    const [user] = await sql<(DatabaseUser & { bypassesRowSecurity: boolean })[]>`
       select rolsuper or rolbypassrls as "bypassesRowSecurity", rolname as name, current_database() as database
       from pg_roles where rolname = current_user`
     if (!user?.bypassesRowSecurity) return undefined
-    await withTransaction(sql, () => provideRole(sql, user))
-    return unprivilegedRole
+    await withTransaction(sql, () => ensureUnprivilegedRole(sql, user))
+    return UNPRIVILEGED_ROLE
   } finally {
     await sql.end()
   }
 }
 
-async function provideRole(sql: Sql, user: CurrentUser): Promise<void> {
-  // Two instances of management may start at the same moment.
-  await sql`select pg_advisory_xact_lock(hashtext(${unprivilegedRole}))`
-  const statements = await missingGrants(sql, user)
+/** Returns a client of one connection to which row-level security applies. */
+export async function connectUnprivileged(target: ConnectionTarget): Promise<Sql> {
+  const role = await chooseRole(target)
+  return connect(target, role ? { role } : {})
+}
+
+async function ensureUnprivilegedRole(sql: Sql, user: DatabaseUser): Promise<void> {
+  // Two instances of the management service may start at the same moment.
+  await sql`select pg_advisory_xact_lock(hashtext(${UNPRIVILEGED_ROLE}))`
+  const statements = await listSetupStatements(sql, user)
   if (statements.length === 0) return
-  await sql`savepoint granting`
-  const denied = await sql
-    .unsafe(statements.join('; '))
-    .simple()
-    .then(
-      () => undefined,
-      async error => {
-        if (findPostgresError(error)?.code !== '42501') throw error
-        await sql`rollback to savepoint granting`
-        return error as Error
-      },
-    )
-  // Without the right to grant, GRANT raises no error but a warning.
-  const missing = await missingGrants(sql, user)
-  if (missing.length > 0) throw new Error(explainMissingGrants(user, missing), { cause: denied })
+  const denial = await runUnlessDenied(sql, statements)
+  // Check the result: a GRANT without the necessary privilege only causes a warning.
+  const remaining = await listSetupStatements(sql, user)
+  if (remaining.length > 0) throw new Error(describeSetup(user, remaining), { cause: denial })
+}
+
+/** Runs all statements or none. Returns the error if the user lacks a privilege. */
+async function runUnlessDenied(sql: Sql, statements: string[]): Promise<Error | undefined> {
+  await sql`savepoint setup`
+  try {
+    await sql.unsafe(statements.join('; ')).simple()
+    return undefined
+  } catch (error) {
+    if (findPostgresError(error)?.code !== INSUFFICIENT_PRIVILEGE) throw error
+    await sql`rollback to savepoint setup`
+    return error as Error
+  }
 }
 
 /**
- * Returns the statements that the role still needs. Grants that exist are not repeated: that would need privileges which
- * the user may lack.
+ * Returns the statements that are still necessary to set up the role. Existing grants are not repeated, because the user
+ * may lack the privilege to grant them.
  */
-async function missingGrants(sql: ISql, { name, database }: CurrentUser): Promise<string[]> {
-  const [role] = await sql<{ member: boolean; database: boolean; schema: boolean }[]>`
+async function listSetupStatements(sql: ISql, { name, database }: DatabaseUser): Promise<string[]> {
+  const [role] = await sql<{ isGranted: boolean; hasDatabase: boolean; hasSchema: boolean }[]>`
     select pg_has_role(current_user, oid,
-        case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) as member,
-      has_database_privilege(oid, current_database(), 'create') as database,
-      has_schema_privilege(oid, 'public', 'create') and has_schema_privilege(oid, 'public', 'usage') as schema
-    from pg_roles where rolname = ${unprivilegedRole}`
-  return [
-    !role && `create role ${unprivilegedRole} nologin`,
-    !role?.member && `grant ${unprivilegedRole} to ${quoteIdentifier(name)}`,
-    !role?.database &&
-      `grant create, connect, temporary on database ${quoteIdentifier(database)} to ${unprivilegedRole}`,
-    !role?.schema && `grant usage, create on schema public to ${unprivilegedRole}`,
-  ].filter(statement => statement !== false)
+        case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) as "isGranted",
+      has_database_privilege(oid, current_database(), 'create') as "hasDatabase",
+      has_schema_privilege(oid, 'public', 'create') and has_schema_privilege(oid, 'public', 'usage') as "hasSchema"
+    from pg_roles where rolname = ${UNPRIVILEGED_ROLE}`
+  const statements: string[] = []
+  if (!role) statements.push(`create role ${UNPRIVILEGED_ROLE} nologin`)
+  if (!role?.isGranted) statements.push(`grant ${UNPRIVILEGED_ROLE} to ${quoteIdentifier(name)}`)
+  if (!role?.hasDatabase)
+    statements.push(
+      `grant create, connect, temporary on database ${quoteIdentifier(database)} to ${UNPRIVILEGED_ROLE}`,
+    )
+  if (!role?.hasSchema) statements.push(`grant usage, create on schema public to ${UNPRIVILEGED_ROLE}`)
+  return statements
 }
 
-const explainMissingGrants = ({ name }: CurrentUser, missing: string[]) =>
-  `the user ${quoteIdentifier(name)} bypasses row-level security, which enforces the rights of users, and may not create the ` +
-  `role ${unprivilegedRole}, to which row-level security would apply: name an unprivileged user that owns the database in ` +
-  `DATABASE_URL, or as a superuser, in this database: ${missing.join('; ')}`
+const describeSetup = ({ name }: DatabaseUser, statements: string[]) =>
+  `the user ${quoteIdentifier(name)} bypasses row-level security and cannot set up the role ${UNPRIVILEGED_ROLE}: set ` +
+  'DATABASE_URL to an unprivileged user that owns the database, or run as a superuser in this database: ' +
+  statements.join('; ')

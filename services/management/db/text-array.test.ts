@@ -5,7 +5,7 @@ import { connect } from './connection.ts'
 import { formatTextArray, parseTextArray } from './text-array.ts'
 
 describe('text array', () => {
-  it('is parsed to the same texts that were formatted', () => {
+  it('is parsed to the texts that it was formatted from', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.string({ unit: 'binary' }))), texts => {
         expect(parseTextArray(formatTextArray(texts))).toEqual(texts)
@@ -13,7 +13,7 @@ describe('text array', () => {
     )
   })
 
-  it('is understood by Postgres, and parsed as Postgres formats it', async () => {
+  it('is exchanged with Postgres in both directions', async () => {
     const testDatabase = await createTestDatabase({ empty: true })
     const sql = connect(testDatabase.target)
     try {

@@ -1,38 +1,52 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
-/** Formats a one-dimensional text array as a Postgres literal (manual, section 8.15.6). */
-export const formatTextArray = (texts: readonly (string | null)[]): string =>
-  `{${texts.map(text => (text === null ? 'NULL' : `"${text.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
+// Conversion between JavaScript arrays and array literals of Postgres, in which arrays are sent as text.
 
-const element = /"((?:[^"\\]|\\.)*)"|[^,]+/gs
+/** Formats a one-dimensional text array as a Postgres literal, such as `{"a",NULL}` (Postgres manual, section 8.15.6). */
+export const formatTextArray = (texts: readonly (string | null)[]): string =>
+  `{${texts.map(formatElement).join(',')}}`
+
+function formatElement(text: string | null): string {
+  if (text === null) return 'NULL'
+  const escaped = text.replace(/["\\]/g, '\\$&')
+  return `"${escaped}"`
+}
+
+/** Matches a quoted element, with its content as the first group, or an unquoted element. */
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|[^,]+/gs
 
 /** Parses the literal of a one-dimensional text array. */
 export function parseTextArray(literal: string): (string | null)[] {
   const elements = literal.slice(1, -1)
   if (elements.length === 0) return []
-  // Without quotes there are no escapes, and every comma is a separator.
+  // Fast path: without quotes, every comma is a separator.
   if (!elements.includes('"')) return elements.split(',').map(parseUnquoted)
-  return [...elements.matchAll(element)].map(([plain, quoted]) =>
+  return Array.from(elements.matchAll(ELEMENT), ([plain, quoted]) =>
     quoted === undefined ? parseUnquoted(plain) : quoted.replace(/\\(.)/gs, '$1'),
   )
 }
 
 const parseUnquoted = (text: string) => (text === 'NULL' ? null : text)
 
-/** Arrays of `text`, `name` and `uuid` for postgres.js, by their type OIDs. */
+/** Object ids of types in the Postgres catalog (pg_type.dat). */
+const TEXT_ARRAY_OID = 1009
+const NAME_ARRAY_OID = 1003
+const UUID_ARRAY_OID = 2951
+
+/** A postgres.js type that parses arrays of `text`, `name` and `uuid`. */
 export const textArrayType = {
-  to: 1009,
-  from: [1009, 1003, 2951],
-  // drizzle passes columns of arrays as literals.
+  to: TEXT_ARRAY_OID,
+  from: [TEXT_ARRAY_OID, NAME_ARRAY_OID, UUID_ARRAY_OID],
+  // drizzle has already formatted the values of array columns as literals.
   serialize: (value: string | readonly string[]) =>
     typeof value === 'string' ? value : formatTextArray(value),
   parse: parseTextArray,
 }
 
 /**
- * Whether a column has one of the ids. Unlike `inArray` of drizzle, which has a parameter per id, this is the same
- * statement for any number of ids, so that it can be prepared.
+ * Returns the SQL condition that a column contains one of the ids. It has a single parameter, so that one prepared
+ * statement serves any number of ids; drizzle's `inArray` has a parameter for each id.
  */
 export const isAnyOf = (column: PgColumn, ids: readonly string[]): SQL =>
   sql`${column} = any (${formatTextArray(ids)}::uuid[])`

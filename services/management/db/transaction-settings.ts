@@ -1,11 +1,14 @@
 import type { Principal } from '../rights/principal.ts'
 import { formatTextArray } from './text-array.ts'
 
-/** Settings that last for one transaction. The row-level security policies and the audit triggers read them. */
+/** Custom Postgres parameters of a transaction. Row-level security policies and audit triggers read them. */
 export type TransactionSettings = Readonly<Record<`eyrie.${string}`, string>>
 
-/** A transaction with the rights of a user. */
-export const settingsOfUser = (principal: Principal, operation: string): TransactionSettings => ({
+/**
+ * Returns the settings of a transaction with the rights of a user, by which policies decide which rows the user may access.
+ * The scope `all` permits every row; otherwise the lists of ids apply. `actor` and `operation` appear in the audit log.
+ */
+export const createUserSettings = (principal: Principal, operation: string): TransactionSettings => ({
   'eyrie.scope': principal.role === 'superadmin' ? 'all' : '',
   'eyrie.user': principal.user_id,
   'eyrie.role': principal.role ?? '',
@@ -19,8 +22,8 @@ export const settingsOfUser = (principal: Principal, operation: string): Transac
   'eyrie.operation': operation,
 })
 
-/** A transaction of the appliance itself, which may read and change every row. */
-export const settingsOfSystem = (operation: string): TransactionSettings => ({
+/** Returns the settings of a transaction of the appliance itself, which may read and change every row. */
+export const createSystemSettings = (operation: string): TransactionSettings => ({
   'eyrie.scope': 'all',
   'eyrie.operation': operation,
 })

@@ -22,7 +22,7 @@ const turnstile = `
 
 describe('camera', () => {
   it(
-    'produces statistics, and an alert on them a notification with the picture of its frame',
+    'produces statistics, and a notification with the picture of the frame that fired the alert',
     async () => {
       const media = await serveMedia()
       const plugins = createTemporaryFolder()

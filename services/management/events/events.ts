@@ -10,26 +10,27 @@ import { fetchPictures, removeExpiredPictures } from './pictures/picture-fetcher
 import { createPictureSource, type EngineAddress } from './pictures/picture-source.ts'
 import { createPictureStore, type PictureStore } from './pictures/picture-store.ts'
 
+/** What the storage of events needs from other parts of the management service. */
 export interface EventsOptions {
   /** Folder of the appliance's data. */
   data: string
-  /** Resolves to undefined for an engine that is no longer registered. */
+  /** Resolves to the address of an engine, or to undefined if the engine is no longer registered. */
   findAddress(engine_id: string): Promise<EngineAddress | undefined>
   subscribers: readonly MessageSubscriber[]
-  /** How long events, statistics, notifications and their pictures are retained. */
+  /** How long events, statistics, notifications and pictures are retained. */
   retentionMs: number
   /** Epoch ms. */
   now(): number
   log: Log
 }
 
-/** The events of engines, with their statistics and pictures. */
+/** Stores the events of engines, and the statistics, pictures and notifications that result from them. */
 export interface Events {
   pictures: PictureStore
   createIngest(database: Database): Ingest
-  /** Fetches the pictures that are due from their engines. */
+  /** Fetches all due pictures from their engines. */
   fetchPictures(database: Database, signal: AbortSignal): Promise<void>
-  /** Creates the partitions of the coming weeks and deletes everything older than the retention. */
+  /** Creates the event partitions of the coming weeks, and deletes all data that is older than the retention. */
   applyRetention(database: Database): Promise<void>
 }
 

@@ -5,38 +5,47 @@ import { toTimestamp } from './statistics/samples.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
-/** A Monday, 00:00 UTC. */
-const FIRST_MONDAY = Date.UTC(1970, 0, 5)
-/** Number of weeks, including the current one, that have a partition. */
-const WEEKS_AHEAD = 4
+/** The first Monday of epoch time, 00:00 UTC. */
+const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
+/** Number of weekly partitions that are created in advance, including the current week. */
+const PARTITIONED_WEEKS = 4
 
 /**
- * Creates the weekly partitions of events for the current and the coming weeks, and drops those whose events are all older
- * than the retention. Events of other weeks are stored in the default partition, so none is ever rejected because of its
- * time; creating the partition of a week moves them there.
+ * Maintains the weekly partitions of the table `event`: creates partitions for the current and the coming weeks, and
+ * drops partitions in which all events are older than the retention. `now` is in epoch ms.
+ *
+ * Events of weeks without a partition are stored in the default partition, so that no event is rejected because of its
+ * time. They move to the partition of their week when it is created.
  */
 export async function maintainPartitions(
   database: Database,
   now: number,
   retentionMs: number,
 ): Promise<void> {
-  const currentWeek = FIRST_MONDAY + Math.floor((now - FIRST_MONDAY) / WEEK_MS) * WEEK_MS
-  const oldest = now - retentionMs
-  for (let week = 0; week < WEEKS_AHEAD; week += 1)
-    await database.system('partitions', tx => createPartition(tx, currentWeek + week * WEEK_MS))
+  const currentWeekMs = findWeekStart(now)
+  for (let week = 0; week < PARTITIONED_WEEKS; week += 1)
+    await database.system('partitions', tx => createPartition(tx, currentWeekMs + week * WEEK_MS))
+
+  const oldestMs = now - retentionMs
   await database.system('retention', async tx => {
-    for (const name of await findPartitionsBefore(tx, oldest))
+    for (const name of await findPartitionsBefore(tx, oldestMs))
       await tx.execute(sql`drop table ${sql.identifier(name)}`)
-    // Expired events of the week in which the retention ends, and late events in the default partition.
-    await tx.delete(event).where(lt(event.time, new Date(oldest)))
-    await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldest)))
+    // Deletes expired events in the oldest remaining partition and in the default partition.
+    await tx.delete(event).where(lt(event.time, new Date(oldestMs)))
+    await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldestMs)))
   })
 }
 
-async function createPartition(tx: Transaction, weekStart: number): Promise<void> {
-  // Many events may have to move, if management was not running for weeks.
+/** Returns the start of the week of a time, both in epoch ms. Weeks start on Monday, 00:00 UTC. */
+function findWeekStart(timeMs: number): number {
+  const weeks = Math.floor((timeMs - FIRST_MONDAY_MS) / WEEK_MS)
+  return FIRST_MONDAY_MS + weeks * WEEK_MS
+}
+
+async function createPartition(tx: Transaction, weekStartMs: number): Promise<void> {
+  // Moving events from the default partition may take long if the management service was stopped for weeks.
   await tx.execute(sql`set local statement_timeout = 0`)
-  await tx.execute(sql`select create_event_partition(${toTimestamp(weekStart)})`)
+  await tx.execute(sql`select create_event_partition(${toTimestamp(weekStartMs)})`)
 }
 
 /** Returns the names of the partitions that end at or before a time (epoch ms). */
@@ -44,6 +53,11 @@ async function findPartitionsBefore(tx: Transaction, timeMs: number): Promise<st
   const rows = await tx.execute<{ name: string }>(sql`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'event'::regclass and c.relname <> 'event_other'`)
-  const parseEnd = (name: string) => Date.parse(name.slice('event_'.length).replaceAll('_', '-')) + WEEK_MS
-  return rows.map(({ name }) => name).filter(name => parseEnd(name) <= timeMs)
+  return rows.map(({ name }) => name).filter(name => parsePartitionEnd(name) <= timeMs)
+}
+
+/** Returns the end of a partition in epoch ms. Its name, such as `event_2026_01_05`, contains the start of its week. */
+function parsePartitionEnd(name: string): number {
+  const startDate = name.slice('event_'.length).replaceAll('_', '-')
+  return Date.parse(startDate) + WEEK_MS
 }

@@ -1,4 +1,4 @@
-import { EyrieError } from '@eyrie/contract'
+import { type EngineOutage, EyrieError } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { logUnlessUnavailable } from '../db/database-errors.ts'
@@ -13,14 +13,17 @@ import {
 } from './connection/engine-link.ts'
 import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
 
-/** The part of the fleet that the API uses. */
+/**
+ * The engines that are registered in the database, as the API uses them. The management service is connected to
+ * each of them and keeps it configured as stored.
+ */
 export interface Fleet {
   getDriftReport(engine_id: string): DriftReport
-  /** Reconciles an engine now, if it is connected. */
+  /** Applies the stored configuration to an engine now, if the engine is connected. */
   reconcile(engine_id: string): Promise<void>
   /**
-   * Reconciles an engine and overwrites changes made on it. Rejects with `EyrieError` (`unavailable`) while the engine is
-   * disconnected.
+   * Applies the stored configuration to an engine and overwrites the changes that other clients have made on it. Rejects
+   * with `EyrieError` (`unavailable`) while the engine is disconnected.
    */
   repair(engine_id: string): Promise<void>
 }
@@ -28,24 +31,29 @@ export interface Fleet {
 export interface RunningFleet extends Fleet {
   /** Connects to the engines registered in this database. */
   start(database: Database): void
+  /** Returns the engines that cannot be used, sorted by name. */
+  listOutages(): EngineOutage[]
   stop(): Promise<void>
 }
 
 export interface FleetOptions {
   secrets: Secrets
   createIngest(database: Database): Ingest
-  /** Registered at the first start. */
+  /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
   log: Log
   timing?: Partial<FleetTiming> | undefined
 }
 
-const defaultTiming: FleetTiming = {
+const DAY_MS = 24 * 3_600_000
+
+const DEFAULT_TIMING: FleetTiming = {
   sampleMs: 10_000,
-  retentionMs: 7 * 24 * 3_600_000,
+  retentionMs: 7 * DAY_MS,
   configurationPollMs: 5000,
   reconcileMs: 60_000,
   recovery: { initialMs: 5000, maxMs: 300_000 },
+  outageGraceMs: 5000,
 }
 
 type FleetState =
@@ -53,31 +61,39 @@ type FleetState =
   | { phase: 'running'; stopListening: () => Promise<void> }
   | { phase: 'stopped' }
 
-/** Manages the registered engines: one link for each, which is notified when stored data of its engine changes. */
+/** Connects to all registered engines. A change of stored data refreshes the link of the affected engine. */
 export function createFleet({ secrets, createIngest, local, log, timing }: FleetOptions): RunningFleet {
+  const linkTiming = { ...DEFAULT_TIMING, ...timing }
   const links = new Map<string, EngineLink>()
   let state: FleetState = { phase: 'idle' }
 
-  /** Opens links for new engines, closes those of deleted engines, and refreshes `changed`, or all without an id. */
-  async function updateLinks(database: Database, ingest: Ingest, changed: string | undefined): Promise<void> {
+  /** Creates links to new engines, drops links to deleted engines, and refreshes the link of `changedId`, or all links. */
+  async function updateLinks(
+    database: Database,
+    ingest: Ingest,
+    changedId: string | undefined,
+  ): Promise<void> {
     const rows = await database.system('follow engines', tx =>
       tx.select({ engine_id: engine.engine_id }).from(engine),
     )
     if (state.phase === 'stopped') return
-    const registered = new Set(rows.map(({ engine_id }) => engine_id))
-    for (const engine_id of registered) {
+
+    const registeredIds = new Set(rows.map(({ engine_id }) => engine_id))
+    for (const engine_id of registeredIds) {
       if (links.has(engine_id)) continue
-      const options = { engine_id, database, secrets, ingest, log, timing: { ...defaultTiming, ...timing } }
+      const options = { engine_id, database, secrets, ingest, log, timing: linkTiming }
       links.set(engine_id, createEngineLink(options))
     }
+
     for (const [engine_id, link] of links) {
-      if (registered.has(engine_id)) continue
+      if (registeredIds.has(engine_id)) continue
       links.delete(engine_id)
-      // The link finds its record deleted and ends.
+      // The link ends when it finds that its record is deleted.
       link.refresh()
     }
-    if (changed !== undefined) links.get(changed)?.refresh()
-    else for (const link of links.values()) link.refresh()
+
+    if (changedId === undefined) for (const link of links.values()) link.refresh()
+    else links.get(changedId)?.refresh()
   }
 
   return {
@@ -90,7 +106,7 @@ export function createFleet({ secrets, createIngest, local, log, timing }: Fleet
       if (!link)
         throw new EyrieError(
           'unavailable',
-          'management has not connected to the engine yet: try again in a few seconds',
+          'the management service has not connected to the engine yet: try again in a few seconds',
         )
       await link.repair()
     },
@@ -102,20 +118,30 @@ export function createFleet({ secrets, createIngest, local, log, timing }: Fleet
           .retryUntilAvailable(() => updateLinks(database, ingest, engine_id))
           .catch(logUnlessUnavailable(log, 'failed to read registered engines'))
       }
+
       if (local)
         database
           .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
           .catch(logUnlessUnavailable(log, 'failed to register local engine'))
+
+      // Called at the start and after each lost connection, when changes of any engine may have been missed.
+      const handleListening = () => handleChange()
       state = {
         phase: 'running',
-        stopListening: database.listen(FLEET_CHANNEL, handleChange, () => handleChange()),
+        stopListening: database.listen(FLEET_CHANNEL, handleChange, handleListening),
       }
     },
+
+    listOutages: () =>
+      [...links.values()]
+        .flatMap(link => link.getOutage() ?? [])
+        .sort((a, b) => a.engine_name.localeCompare(b.engine_name)),
 
     async stop() {
       const stopListening = state.phase === 'running' ? state.stopListening : undefined
       state = { phase: 'stopped' }
-      await Promise.all([stopListening?.(), ...[...links.values()].map(link => link.stop())])
+      const stoppedLinks = [...links.values()].map(link => link.stop())
+      await Promise.all([stopListening?.(), ...stoppedLinks])
     },
   }
 }

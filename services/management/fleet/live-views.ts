@@ -6,7 +6,7 @@ import { channel, source } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readEngineRecord } from './registry/engine-record.ts'
 
-/** The stream of a channel, and a ticket that grants access to it. */
+/** The video stream of a channel, and a ticket that authorizes clients to play the stream. */
 export interface LiveView extends Omit<StreamTicket, 'stream'> {
   /** Id of the stream on its media service. */
   stream: number
@@ -15,8 +15,8 @@ export interface LiveView extends Omit<StreamTicket, 'stream'> {
 }
 
 /**
- * Requests a ticket from the channel's engine. Rejects with `EyrieError`: `id` for an unknown channel, `unavailable` while
- * the engine, its media service or the source is unreachable.
+ * Requests a ticket for the stream of a channel from the engine. Rejects with `EyrieError`: `id` for an unknown channel,
+ * `unavailable` while the engine, its media service or the source is unreachable.
  */
 export async function openLiveView(
   database: Database,
@@ -30,15 +30,21 @@ export async function openLiveView(
       .innerJoin(source, eq(source.source_id, channel.source_id))
       .where(eq(channel.channel_id, channel_id)),
   )
-  if (!row) throw new EyrieError('id', `there is no channel ${channel_id}`)
+  if (!row) throw new EyrieError('id', `channel ${channel_id} does not exist`)
+
+  // `source_sid` is the id that the engine has assigned to the source. Null: the source is not on the engine.
   const record = await readEngineRecord(database, row.engine_id, secrets)
   if (!record || row.source_sid === null)
     throw new EyrieError(
       'unavailable',
       'the source of this channel is not on its engine yet: if this persists, GET /api/v1/engine/drift shows the reason',
     )
-  const { ticket, expires_in, stream } = await createClient(record.address).streamTicket(row.source_sid)
+
+  const engine = createClient(record.address)
+  const { ticket, expires_in, stream } = await engine.streamTicket(row.source_sid)
+  // The media service uses TLS if its engine does.
   const { protocol } = new URL(record.address.url)
-  const host = stream.hostname.includes(':') ? `[${stream.hostname}]` : stream.hostname
+  const isIpv6 = stream.hostname.includes(':')
+  const host = isIpv6 ? `[${stream.hostname}]` : stream.hostname
   return { ticket, expires_in, stream: stream.id, url: `${protocol}//${host}:${stream.port}` }
 }

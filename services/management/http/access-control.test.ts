@@ -26,7 +26,7 @@ beforeAll(async () => {
   users = await createUsers({ data: management.data, now: () => new Date() })
 }, 120_000)
 
-/** An engine that exports channel 7, shown in stream 3, and an unmanaged channel. */
+/** An engine that exports channel 7, which is shown in stream 3, and an unmanaged channel. */
 async function startEngine() {
   const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
   const channels = [7, 8].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 7 ? 3 : 4) }))
@@ -37,7 +37,7 @@ async function startEngine() {
   return createUpstream({ name: 'engine', url, token: undefined })
 }
 
-/** Starts management as if it listened on `host`, and returns its loopback origin. */
+/** Starts the management service as if it listened on `host`, and returns its loopback origin. */
 async function serve(host: string, data = management.data, administrator = { email, password }) {
   const log = createLog('management', 'silent')
   const app = new Hono()
@@ -82,14 +82,14 @@ describe('on the appliance itself', () => {
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
   })
 
-  it('answers 401 to a deletion without sign-in', async () => {
+  it('responds with 401 to a deletion without sign-in', async () => {
     const origin = await serve('127.0.0.1')
     expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE' })).status).toBe(401)
   })
 })
 
 describe('from another machine', () => {
-  it('answers 401 without sign-in', async () => {
+  it('responds with 401 without sign-in', async () => {
     const origin = await serve('0.0.0.0')
     expect(await fetchStatus(`${origin}/live/channels`)).toBe(401)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
@@ -149,8 +149,8 @@ describe('from another machine', () => {
       const origin = await serve('0.0.0.0')
       const cookie = readCookie(await signIn(origin))
       const headers: Record<string, string> = foreign ? { cookie, origin: foreign } : { cookie }
-      const answer = await fetch(`${origin}/session`, { method: 'DELETE', headers })
-      expect(answer.status).toBe(403)
+      const reply = await fetch(`${origin}/session`, { method: 'DELETE', headers })
+      expect(reply.status).toBe(403)
       expect(await fetchStatus(`${origin}/live/channels`, { cookie })).toBe(200)
     },
   )
@@ -202,12 +202,12 @@ describe('eyrie user reset', () => {
 
   it('is rejected without the operator token', async () => {
     const origin = await serve('127.0.0.1')
-    const answer = await fetch(`${origin}/operator/user/reset`, {
+    const reply = await fetch(`${origin}/operator/user/reset`, {
       method: 'POST',
       headers: { authorization: 'Bearer guessed' },
       body: JSON.stringify({ email }),
     })
-    expect(answer.status).toBe(401)
+    expect(reply.status).toBe(401)
     expect(statSync(join(management.data, 'secrets/operator-token')).mode & 0o777).toBe(0o600)
     expect(readFileSync(join(management.data, 'secrets/operator-token'), 'utf8')).toHaveLength(43)
   })

@@ -15,39 +15,40 @@ import { createRecordingDeletionRoutes } from './live/recording-deletion.ts'
 import type { Upstream } from './live/upstream-client.ts'
 
 export interface AccessControlOptions {
-  /** Address on which management listens. */
+  /** Address on which the management service listens. */
   host: string
   /** Folder of the appliance's data. */
   data: string
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
-  /** Throws `EyrieError` (`unavailable`) until management has started. */
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   users(): Users
   engine: Upstream
   media: Upstream
 }
 
 /**
- * Adds to `app` the check of the request's origin, sign-in to the console, and access to live views and recordings. Call
- * it before the routes of live views are added.
+ * Adds the routes and middleware that decide who may use the console: the check of the request's origin, sign-in, and
+ * access to live views and recordings. Call it before the routes of live views are added to `app`.
  */
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
   const { host, data, database, users, engine, media } = options
   const identify: IdentifyCaller = async (context, route) =>
     createIdentifyCaller(users(), database)(context, route)
   const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
-  // Live views are open to a viewer on the appliance itself.
+  // Viewers on the appliance itself need no sign-in.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))
 
   app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
-  app.route(
-    '/live/recordings',
-    createRecordingDeletionRoutes({ identify, findChannels, database, engine, media }),
-  )
+
+  // Comes before the rules for `/live/*`, because deleting recordings has stricter rules of its own.
+  const deletionRoutes = createRecordingDeletionRoutes({ identify, findChannels, database, engine, media })
+  app.route('/live/recordings', deletionRoutes)
+
   app.route('/session', createSessionRoutes({ isOpen, database, identify, users }))
-  app.route(
-    '/operator',
-    createOperatorRoutes({ data, resetPassword: email => resetPassword(database(), email, users()) }),
-  )
+
+  const resetUserPassword = (email: string) => resetPassword(database(), email, users())
+  app.route('/operator', createOperatorRoutes({ data, resetPassword: resetUserPassword }))
+
   app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
 }

@@ -1,27 +1,27 @@
 import { createErrorHandler, type Log } from '@eyrie/kit'
-import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
-import { METRICS_CONTENT_TYPE } from '@eyrie/kit/prometheus-metrics'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import type { Users } from '../users/users.ts'
 import { type AccessControlOptions, addAccessControl } from './access-control.ts'
-import { answerInEnvelope } from './api/api-errors.ts'
+import { serveApiDocument } from './api/api-document.ts'
+import { createApiErrorHandler } from './api/api-errors.ts'
 import { serveConsole } from './console-files.ts'
-import { serveDocs } from './docs-routes.ts'
 import { createLiveRoutes } from './live/live-routes.ts'
 import { createTicketViewRoutes, type FindView } from './live/ticket-view-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** What exists only after management has started. */
+/** The parts of the management service that exist only after it has started. */
 export interface StartedServices {
-  /** The management API without its prefix `/api/v1`. */
+  /** The management API, without the prefix `/api/v1`. */
   api: Hono
   users: Users
   findView: FindView
 }
 
 export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
-  /** Throws `EyrieError` (`unavailable`) until management has started. */
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   services(): StartedServices
   /** Folder of the built console. */
   consoleFolder: string
@@ -30,51 +30,51 @@ export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
   log: Log
 }
 
-/** All routes of management. Live views work before the API, which waits for `services`. */
+/**
+ * Creates the web server with all routes of the management service. Live views work at once, the API after
+ * `services` are ready.
+ */
 export function createApp({ services, consoleFolder, version, log, ...options }: AppOptions): Hono {
   const { database, engine, media } = options
   const metrics = createMetrics(database)
   const app = new Hono()
   app.onError(createErrorHandler(log))
   app.use(addSecurityHeaders)
+
+  // Access control comes first: its middleware protects the live views below.
   addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
-  app.route(
-    '/media',
-    createTicketViewRoutes(async channel_id => services().findView(channel_id)),
-  )
-  serveDocs(app, version)
-  app.get('/metrics', async c => c.body(await metrics.text(), 200, { 'Content-Type': METRICS_CONTENT_TYPE }))
-  handleMethodNotAllowed(app, '/metrics', ['get'])
-  app.route(
-    '/api/v1',
-    createApiProxy(log, metrics, () => services().api),
-  )
+  const findView: FindView = async channel_id => services().findView(channel_id)
+  app.route('/media', createTicketViewRoutes(findView))
+
+  serveApiDocument(app, version)
+  mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])
+  const apiProxy = createApiProxy(log, metrics, () => services().api)
+  app.route('/api/v1', apiProxy)
+
+  // The console answers all other paths.
   serveConsole(app, consoleFolder)
   return app
 }
 
-/** Forwards requests to the API, which does not exist yet when the routes are added. */
-function createApiProxy(log: Log, metrics: Metrics, findApi: () => Hono): Hono {
+/** Forwards requests to the API, which is created after the routes are added. */
+function createApiProxy(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
   const app = new Hono()
   let mountedApi: Hono | undefined
-  app.onError(answerInEnvelope(log))
+  app.onError(createApiErrorHandler(log))
   app.use(metrics.count)
   app.all('*', c => {
-    mountedApi ??= new Hono().route('/api/v1', findApi())
+    mountedApi ??= new Hono().route('/api/v1', getApi())
     return mountedApi.fetch(c.req.raw, c.env)
   })
   return app
 }
 
-/** The page of the API sets a content security policy of its own. */
-const addSecurityHeaders: MiddlewareHandler = (c, next) =>
-  (c.req.path === '/docs' ? addDocsHeaders : addConsoleHeaders)(c, next)
-
-const headers = { strictTransportSecurity: false }
+/** The appliance may be reached without TLS, so browsers must not insist on it. */
+const HEADER_OPTIONS = { strictTransportSecurity: false }
 
 /** The console loads only its own files; Media Source Extensions play video from blobs. */
-const contentSecurityPolicy = {
+const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
@@ -86,5 +86,9 @@ const contentSecurityPolicy = {
   frameAncestors: ["'none'"],
 }
 
-const addDocsHeaders = secureHeaders(headers)
-const addConsoleHeaders = secureHeaders({ ...headers, contentSecurityPolicy })
+const addDocsHeaders = secureHeaders(HEADER_OPTIONS)
+const addConsoleHeaders = secureHeaders({ ...HEADER_OPTIONS, contentSecurityPolicy: CONTENT_SECURITY_POLICY })
+
+/** The page of the API documentation sets its own content security policy. */
+const addSecurityHeaders: MiddlewareHandler = (c, next) =>
+  (c.req.path === '/docs' ? addDocsHeaders : addConsoleHeaders)(c, next)

@@ -30,6 +30,7 @@ import { deviceOperations } from './operations/hierarchy/device-operations.ts'
 import { organizationOperations } from './operations/hierarchy/organization-operations.ts'
 import { siteOperations } from './operations/hierarchy/site-operations.ts'
 
+/** The components that the operations of the management API use. */
 export interface ManagementApiOptions {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -41,11 +42,12 @@ export interface ManagementApiOptions {
   log: Log
 }
 
-/** All operations of the management API, to be mounted under `/api/v1`. */
+/** Creates the management API with all its operations, to be mounted under `/api/v1`. */
 export function createManagementApi(options: ManagementApiOptions): Hono {
   const { database, users, secrets, fleet, images, pictures, log } = options
   const { accessTokens, passwords, principals, now } = users
-  const epochMs = () => now().getTime()
+  const nowMs = () => now().getTime()
+
   const operations = [
     ...signInOperations({ accessTokens, passwords, now }),
     ...userOperations({ passwords, now }),
@@ -63,12 +65,14 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...engineOperations({ secrets, fleet }),
     ...pipelineOperations,
     ...channelOperations(secrets),
-    ...eventOperations(epochMs),
-    ...notificationOperations(pictures, epochMs),
+    ...eventOperations(nowMs),
+    ...notificationOperations(pictures, nowMs),
     ...alertOperations,
     ...scheduleOperations,
     ...imageOperations(images),
   ]
+
   const identify = createIdentifyCaller(users, database)
+  // A change may affect the rights of callers, which `principals` caches.
   return createApi({ operations, database, identify, onChange: principals.clear, log })
 }

@@ -13,7 +13,7 @@ test('requests are counted by status', async () => {
   app.use(metrics.count)
   app.get('/there', c => c.text('it is'))
   for (const path of ['/there', '/there', '/gone']) await app.request(path)
-  const text = await metrics.text()
+  const text = await metrics.registry.metrics()
   expect(text).toContain('eyrie_management_requests_total{status="200"} 2')
   expect(text).toContain('eyrie_management_requests_total{status="404"} 1')
   expect(text).toContain('eyrie_management_database_up 0')
@@ -21,7 +21,7 @@ test('requests are counted by status', async () => {
 
 test('engines are counted while the database is reachable', async () => {
   const { database, remove } = await createTestDatabase()
-  const text = await createMetrics(() => database).text()
+  const text = await createMetrics(() => database).registry.metrics()
   expect(text).toContain('eyrie_management_database_up 1')
   expect(text).toContain('eyrie_management_engines{status="online"} 0')
   await remove()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { writeDurably } from '@eyrie/kit'
 
-/** Stores images as files. Names must be generated, never taken from a request: they are used as file names. */
+/** Stores images as files in one folder. `name` becomes the file name, so it must be generated and never come from a request. */
 export interface ImageStore {
   write(name: string, bytes: Uint8Array): Promise<void>
   /** Throws `EyrieError` (`unavailable`) when the file is missing. */

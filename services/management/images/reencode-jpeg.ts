@@ -1,27 +1,29 @@
 import { EyrieError } from '@eyrie/contract'
 import { Transformer } from '@napi-rs/image'
 
-const JPEG_MAGIC = [0xff, 0xd8, 0xff]
-/** More pixels than any photograph for the console needs: decoding such an image exhausts memory. */
+/** The first bytes of every JPEG file: the marker SOI and the start of the next marker (ITU-T T.81, annex B). */
+const JPEG_SIGNATURE = [0xff, 0xd8, 0xff]
+/** Larger images could exhaust the memory while they are decoded. */
 const MAX_PIXELS = 50_000_000
-const QUALITY = 90
+const QUALITY_PERCENT = 90
 
 /**
- * Decodes a JPEG and encodes its pixels again, upright. This strips everything else from the file, such as the location or a
- * script. Throws `EyrieError`: `type` for content that is not JPEG (file names are ignored), `size` for too many pixels.
+ * Decodes a JPEG image, rotates it upright and encodes it again. The result has no metadata, such as the place where a
+ * photograph was taken, and no other embedded content. Throws `EyrieError`: `type` if the bytes are not a JPEG image,
+ * `size` if the image has too many pixels.
  */
 export async function reencodeJpeg(bytes: Uint8Array): Promise<Uint8Array> {
-  if (!JPEG_MAGIC.every((byte, index) => bytes[index] === byte)) throw createTypeError()
+  if (!JPEG_SIGNATURE.every((byte, index) => bytes[index] === byte)) throw notJpeg()
   try {
     const image = new Transformer(bytes)
     const { width, height } = await image.metadata()
     if (width * height > MAX_PIXELS)
       throw new EyrieError('size', `the image has ${width}×${height} pixels: send one of at most 50 million`)
-    return await image.rotate().jpeg(QUALITY)
+    return await image.rotate().jpeg(QUALITY_PERCENT)
   } catch (cause) {
-    throw cause instanceof EyrieError ? cause : createTypeError(cause)
+    throw cause instanceof EyrieError ? cause : notJpeg(cause)
   }
 }
 
-const createTypeError = (cause?: unknown) =>
+const notJpeg = (cause?: unknown) =>
   new EyrieError('type', 'the file is not a JPEG image or is damaged: send a .jpg file', { cause })

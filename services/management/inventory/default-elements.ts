@@ -1,45 +1,49 @@
 import type { Catalog, CatalogElement, PipelineElement } from '@eyrie/contract'
 import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 
-/** The elements that detect and track objects; a pipeline starts with them. */
+/** The elements (processing steps) that every default pipeline starts with: detection and tracking of objects. */
 const DETECTION_ELEMENTS = ['infer', 'object-tracking']
 
-/** The element that implements a built-in usecase. */
-const builtInElements: Record<string, string> = {
+/** The element that implements each built-in usecase. */
+const BUILT_IN_ELEMENTS: Record<string, string> = {
   'line-crossing': 'line-crossing',
   occupancy: 'detect-zone-intersection',
   'social-distancing': 'social-distancing',
 }
 
 /**
- * Returns the usual elements of a pipeline for a usecase. Their arguments have the defaults of the first catalog that has all
- * of the elements, or of the first catalog.
+ * Returns the elements of a new pipeline for a usecase. `catalogs` describe the elements and models of engines. The first
+ * catalog that contains all elements determines their default arguments; if no catalog does, the first one.
  */
 export function createDefaultElements(usecase_key: string, catalogs: readonly Catalog[]): PipelineElement[] {
   const names = [...DETECTION_ELEMENTS, ...findUsecaseElements(usecase_key, catalogs)]
-  const catalog = catalogs.find(each => names.every(name => findElement(each, name))) ?? catalogs[0]
+  const hasAllElements = (catalog: Catalog) => names.every(name => findElement(catalog, name))
+  const catalog = catalogs.find(hasAllElements) ?? catalogs[0]
+
   return names.map(name => {
     const element = catalog && findElement(catalog, name)
     return { name, args: { ...readDefaultArgs(element), ...findModelArgs(name, catalog) } }
   })
 }
 
-/** Returns the names of the elements that implement a usecase: those of plugins, then the built-in one. */
+/** Returns the names of the elements that implement a usecase: elements of plugins, then the built-in element. */
 function findUsecaseElements(usecase_key: string, catalogs: readonly Catalog[]): Set<string> {
   const names = new Set<string>()
-  for (const { elements = [] } of catalogs)
-    for (const element of elements) if (readUsecaseKey(element) === usecase_key) names.add(element.name)
-  const builtIn = builtInElements[usecase_key]
+  for (const element of catalogs.flatMap(({ elements = [] }) => elements))
+    if (readUsecaseKey(element) === usecase_key) names.add(element.name)
+  const builtIn = BUILT_IN_ELEMENTS[usecase_key]
   if (builtIn) names.add(builtIn)
   return names
 }
 
+/** Returns the usecase that an element of a plugin declares, if any. */
 const readUsecaseKey = ({ output_schema }: CatalogElement) =>
   pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data?.key
 
 const findElement = ({ elements = [] }: Catalog, name: string) =>
   elements.find(element => element.name === name)
 
+/** Returns the defaults of an element's arguments, as its JSON schema states them. */
 function readDefaultArgs(element: CatalogElement | undefined): Record<string, unknown> {
   const properties = (element?.params_schema?.properties ?? {}) as Record<string, { default?: unknown }>
   const args: Record<string, unknown> = {}
@@ -48,8 +52,10 @@ function readDefaultArgs(element: CatalogElement | undefined): Record<string, un
   return args
 }
 
-/** Returns the argument that selects the first model the element can use. */
+/** Returns the argument that selects the first model that an element can use. */
 function findModelArgs(element: string, catalog: Catalog | undefined): Record<string, unknown> {
-  const args = catalog?.models?.map(model => model.args[element]).find(Boolean)
-  return args?.model === undefined ? {} : { model: args.model }
+  const models = catalog?.models ?? []
+  const usableModel = models.find(({ args }) => args[element])
+  const selectedModel = usableModel?.args[element]?.model
+  return selectedModel === undefined ? {} : { model: selectedModel }
 }

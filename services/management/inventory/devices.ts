@@ -20,29 +20,34 @@ import {
 import { isAnyOf } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
 
+// The columns that the queries below select, each without the columns that a response must not contain.
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
 const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
 const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
-/** Hidden by the database, so that the sealed password is never read. */
+/** Redacts the password in the query, so that the encrypted password is never read. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
+/**
+ * Selects devices, such as cameras, by id or by site. Without fields, it selects all devices that the caller may
+ * see.
+ */
 export interface DeviceFilter {
   device_id?: string
   site_ids?: string[]
 }
 
-/** Applies to sources as well: they have the site of their device. */
+/** Works for sources too, because a source has the site of its device. */
 const matchesFilter = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
   and(
     device_id === undefined ? undefined : eq(table.device_id, device_id),
     site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
   )
 
-// Both queries sort by site first, in the order of an index: Postgres then sorts the rows of one site at a time.
+// Both queries sort by site first, because an index has this order: Postgres then sorts the rows of each site separately.
 
-/** One row for each stream of a device, or a single one without a stream. */
+/** Selects a row for each stream of a device. A device without streams has one row without a stream. */
 const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
@@ -54,7 +59,7 @@ const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
     .prepare('devices_with_streams')
     .execute()
 
-/** One row for each channel of a source, or a single one without a channel. */
+/** Selects a row for each channel of a source. A source without channels has one row without a channel. */
 const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
   tx
     .select({ ...sourceChannelColumns, ...sourceColumns })
@@ -73,9 +78,9 @@ const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
     .prepare('sources_with_channels')
     .execute()
 
-/** Returns devices with their streams, sources and channels, with two concurrent queries for any number of devices. */
+/** Returns devices with their streams, sources and channels. Runs two concurrent queries for any number of devices. */
 export async function findDevices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {
-  // The larger result is requested first: Postgres runs the other query while it is parsed.
+  // Request the larger result first: Postgres runs the second query while the first result is parsed.
   const [sourcesByDevice, deviceRows] = await Promise.all([
     findSourcesByDevice(tx, filter),
     selectDevicesWithStreams(tx, filter),
@@ -85,7 +90,7 @@ export async function findDevices(tx: Transaction, filter: DeviceFilter): Promis
   return [...rowsByDevice.values()].map(rows => {
     const row = rows[0]!
     const device_source = sourcesByDevice.get(row.device_id) ?? []
-    const source_channels = device_source.flatMap(each => each.source_channels)
+    const source_channels = device_source.flatMap(source => source.source_channels)
     const device_status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
@@ -108,13 +113,13 @@ async function findSourcesByDevice(tx: Transaction, filter: DeviceFilter) {
   return Map.groupBy(sources, ({ device_id }) => device_id)
 }
 
-const engineStatusNames = new Map<number, DeviceStatus>(
+const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
   Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
 )
 
-/** A device has the status of its engine; on an online engine, that of its channels. */
+/** Returns the status of the engine; if the engine is online, whether any channel of the device is active. */
 function toDeviceStatus(engine_status: number, channels: SourceChannel[]): DeviceStatus {
-  if (engine_status !== ENGINE_STATUS.online) return engineStatusNames.get(engine_status) ?? 'unknown'
+  if (engine_status !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engine_status) ?? 'unknown'
   if (channels.length === 0) return 'unknown'
   return channels.some(({ is_active }) => is_active) ? 'online' : 'offline'
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts'
 import { site } from '../db/schema/index.ts'
 import { findDevices } from './devices.ts'
 
-/** Returns the sites that meet a condition on their columns, each with its number of devices. */
+/** Returns the sites that satisfy a condition, each with its number of devices. */
 export const findSites = (tx: Transaction, condition: SQL | undefined) =>
   tx
     .select({
@@ -16,7 +16,7 @@ export const findSites = (tx: Transaction, condition: SQL | undefined) =>
     .prepare('sites')
     .execute()
 
-/** Returns the same sites with their devices. */
+/** Returns the sites that satisfy a condition, each with its devices. */
 export async function findSitesWithDevices(tx: Transaction, condition: SQL | undefined) {
   const sites = await findSites(tx, condition)
   const ids = sites.map(({ site_id }) => site_id)

@@ -1,20 +1,26 @@
-import { type Catalog, EyrieError } from '@eyrie/contract'
+import type { Catalog } from '@eyrie/contract'
 import { pluginUsecase, USECASE_KEYWORD } from '@eyrie/contract/management/index'
 import {
   type Aggregations,
   describeUnknownStatistic,
+  isBuiltInKey,
   isCustomKey,
-  isStatisticKey,
 } from '@eyrie/contract/management/statistic'
 import { eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
-import { fieldError } from '../errors/field-errors.ts'
+import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 
-/** A channel with its usecase. `own` are the keys that only the usecase has. */
-export type UsecaseChannel = typeof channel.$inferSelect & { usecase_key: string; own: Aggregations }
+/** A channel with its usecase. The usecase says what the channel's video is analyzed for, such as line crossing. */
+export type UsecaseChannel = typeof channel.$inferSelect & {
+  usecase_key: string
+  /** The keys of the statistics that the usecase has. */
+  usecaseKeys: readonly string[]
+  /** The statistics that only this usecase has, with their aggregations. */
+  customAggregations: Aggregations
+}
 
-/** Throws `EyrieError` (`id`), which names `field`, for an unknown usecase. */
+/** Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the usecase does not exist. */
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
   if (!row) throw fieldError(field, 'no such usecase', { code: 'id' })
@@ -22,8 +28,8 @@ export async function findUsecase(tx: Transaction, usecase_key: string, field: s
 }
 
 /**
- * Returns an existing channel. Throws `EyrieError`: `id` for an unknown usecase, `syntax` if the channel has a different
- * usecase.
+ * Returns an existing channel, which must have the usecase. Throws `EyrieError` about the field `field`: `id` if the usecase
+ * does not exist, `syntax` if the channel has a different usecase.
  */
 export async function findChannelOfUsecase(
   tx: Transaction,
@@ -31,10 +37,10 @@ export async function findChannelOfUsecase(
   usecase_key: string,
   field: string,
 ): Promise<UsecaseChannel> {
-  const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
+  const { usecase_id, usecase_meta_key, usecase_aggregations } = await findUsecase(tx, usecase_key, field)
   const [row] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
   if (row!.usecase_id !== usecase_id) throw fieldError(field, 'the channel has a different usecase')
-  return { ...row!, usecase_key, own }
+  return { ...row!, usecase_key, usecaseKeys: usecase_meta_key, customAggregations: usecase_aggregations }
 }
 
 /** Returns the usecase key of an existing channel. */
@@ -47,29 +53,29 @@ export async function findUsecaseKey(tx: Transaction, channel_id: string): Promi
   return row!.usecase_key
 }
 
-/** Throws `EyrieError` (`syntax`), which names the fields, for keys that neither all usecases nor this one have. */
+/** Throws `EyrieError` (`syntax`) about each key that is neither a built-in statistic nor one of the usecase. */
 export function assertStatisticKeys(
   keys: readonly { field: string; key: string }[],
-  own: Aggregations,
+  customAggregations: Aggregations,
 ): void {
-  const unknown = keys.filter(({ key }) => !isStatisticKey(key) && !Object.hasOwn(own, key))
+  const unknown = keys.filter(({ key }) => !isBuiltInKey(key) && !Object.hasOwn(customAggregations, key))
   if (unknown.length === 0) return
+
   const fields = unknown.map(({ field, key }) => ({
     field,
     reason: describeUnknownStatistic({ input: key }),
   }))
-  throw new EyrieError('syntax', fields.map(({ field, reason }) => `${field}: ${reason}`).join('; '), {
-    value: { fields },
-  })
+  throw fieldErrors(fields)
 }
 
-/** Adds the usecases of plugins. An existing usecase gets the keys that it lacks and remains otherwise unchanged. */
+/** Adds the usecases that plugins declare in a catalog. For an existing usecase, adds missing keys and changes nothing else. */
 export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
   const usecases = elements.flatMap(
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],
   )
+
   for (const { key, name, description, meta_keys } of usecases) {
-    const own = meta_keys.filter(meta => isCustomKey(meta.key))
+    const customStatistics = meta_keys.filter(meta => isCustomKey(meta.key))
     await tx
       .insert(usecase)
       .values({
@@ -78,7 +84,7 @@ export async function addPluginUsecases(tx: Transaction, { elements = [] }: Cata
         usecase_desc: description,
         usecase_component_key: key,
         usecase_meta_key: meta_keys.map(meta => meta.key),
-        usecase_aggregations: Object.fromEntries(own.map(meta => [meta.key, meta.aggregation])),
+        usecase_aggregations: Object.fromEntries(customStatistics.map(meta => [meta.key, meta.aggregation])),
       })
       .onConflictDoUpdate({
         target: usecase.usecase_key,

@@ -1,9 +1,9 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Access, ManagementRoute } from '@eyrie/contract/management/index'
-import { type Principal, type Role, roles } from './principal.ts'
+import { type Principal, ROLES, type Role } from './principal.ts'
 
-/** The lowest role with each kind of access. `null` admits users without a role. */
-const minimumRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
+/** The minimum role for each kind of access that a route requires. `null` admits users without a role. */
+const MINIMUM_ROLE: Record<Exclude<Access, 'anyone'>, Role | null> = {
   'signed-in': null,
   view: 'viewer',
   manage: 'manager',
@@ -11,40 +11,69 @@ const minimumRole: Record<Exclude<Access, 'anyone'>, Role | null> = {
   own: 'superadmin',
 }
 
-/** Throws `EyrieError`: `auth` for an unauthenticated client, `rights` if the role or the API token's scopes do not suffice. */
+/**
+ * Checks whether a caller may use a route. Throws `EyrieError`: `auth` if the client has to sign in first, `rights` if the role
+ * or the scopes of the API token do not include the route.
+ */
 export function authorize(route: ManagementRoute, principal: Principal | undefined): void {
   if (principal?.scopes) assertScopes(route, principal.scopes)
   if (route.access === 'anyone') return
+
   if (!principal)
     throw new EyrieError('auth', 'sign in first: POST /api/v1/user/auth returns an access token')
-  const required = minimumRole[route.access]
-  if (required && !includesRole(principal.role, required))
-    throw new EyrieError(
-      'rights',
-      `${route.summary} requires the role ${required}, and yours is ${principal.role ?? 'none yet'}`,
-    )
+
+  const required = MINIMUM_ROLE[route.access]
+  if (required) assertRole(`"${route.summary}" requires`, required, principal)
 }
 
 /** Returns whether `role` has all rights of `required`. */
 export const includesRole = (role: Role | null, required: Role) =>
-  role !== null && roles.indexOf(role) <= roles.indexOf(required)
+  role !== null && ROLES.indexOf(role) <= ROLES.indexOf(required)
 
+/**
+ * Throws `EyrieError` (`rights`) unless the caller's role includes `required`. `subject` says what requires the role, such as
+ * `live views require`.
+ */
+export function assertRole(subject: string, required: Role, { role }: Pick<Principal, 'role'>): void {
+  if (includesRole(role, required)) return
+  const accepted = required === ROLES[0] ? required : `${required} or a higher one`
+  const actual = role
+    ? `your role is ${role}: ask an administrator`
+    : 'you have no role yet: ask an administrator to assign one'
+  throw new EyrieError('rights', `${subject} the role ${accepted}, and ${actual}`)
+}
+
+/**
+ * Throws `EyrieError` (`rights`) unless the scopes of an API token include `required`, such as `write:site`. The scope `read`
+ * or `write` includes all resources. `subject` says what requires the scope.
+ */
+export function assertScope(subject: string, required: string, scopes: readonly string[]): void {
+  const [action = ''] = required.split(':')
+  if (scopes.includes(required) || scopes.includes(action)) return
+  const accepted = required === action ? required : `${required} or ${action}`
+  const actual = scopes.length > 0 ? `only ${scopes.join(', ')}` : 'none'
+  throw new EyrieError(
+    'rights',
+    `${subject} the scope ${accepted}, and this API token has ${actual}: create another token, or sign in`,
+  )
+}
+
+/** Throws `EyrieError` (`rights`) if an API token with these scopes must not use the route. */
 function assertScopes(route: ManagementRoute, scopes: readonly string[]) {
   if (route.requiresSession)
-    throw new EyrieError('rights', `${route.summary}: API tokens cannot do this, sign in instead`)
-  const required = requiredScope(route)
-  const [kind = ''] = required.split(':')
-  if (!scopes.includes(required) && !scopes.includes(kind))
     throw new EyrieError(
       'rights',
-      `${route.summary} requires the scope ${required}, which this API token lacks`,
+      `"${route.summary}" is not possible with an API token: sign in, and send the access token of POST /api/v1/user/auth`,
     )
+  assertScope(`"${route.summary}" requires`, requiredScope(route), scopes)
 }
 
-/** Returns the API token scope that a route requires: `read` or `write`, and the first segment of its path. */
+/** Returns the API token scope that a route requires, such as `write:site`: the action, and the first segment of the path. */
 export function requiredScope(route: ManagementRoute): string {
-  return `${isReadOnly(route) ? 'read' : 'write'}:${route.path.split('/')[1]}`
+  const action = isReadOnly(route) ? 'read' : 'write'
+  const [, resource] = route.path.split('/')
+  return `${action}:${resource}`
 }
 
-/** Whether a route changes nothing. */
+/** Returns whether a route changes nothing. */
 export const isReadOnly = ({ method, readOnly }: ManagementRoute) => method === 'get' || readOnly === true

@@ -1,4 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
 import { allManagementRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SignedInUser } from '../../../test/fixtures/management/management.ts'
 import {
@@ -8,11 +11,12 @@ import {
 } from '../../../test/fixtures/management/operation-cases.ts'
 import { insertRecords, type ManagementRecords } from '../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
-import { apiToken } from '../db/schema/index.ts'
+import { apiToken, notification } from '../db/schema/index.ts'
+import { createPictureStore } from '../events/pictures/picture-store.ts'
 import { generateApiToken } from '../users/api-tokens.ts'
 import { hashSecret } from '../users/opaque-token.ts'
 import { includesRole } from './access.ts'
-import { type Role, roles } from './principal.ts'
+import { ROLES, type Role } from './principal.ts'
 
 const minimumRoles = {
   anyone: null,
@@ -46,6 +50,7 @@ beforeAll(async () => {
 
 async function plant(): Promise<Scene> {
   const records = await insertRecords(management.database)
+  await insertPicture(records)
   const { organization_id, customer_id } = records
   const users = {
     superadmin: management.superadmin,
@@ -54,6 +59,19 @@ async function plant(): Promise<Scene> {
     viewer: await management.signIn('viewer', { customers: [customer_id] }),
   }
   return { records, users }
+}
+
+/** Stores a picture for the notification. */
+async function insertPicture({ notification_uuid }: ManagementRecords): Promise<void> {
+  const jpeg = randomBytes(40)
+  const sha256 = createHash('sha256').update(jpeg).digest('hex')
+  await createPictureStore(resolve(management.data, 'management/pictures')).write(sha256, jpeg)
+  await management.database.system('test', tx =>
+    tx
+      .update(notification)
+      .set({ picture: sha256 })
+      .where(eq(notification.notification_uuid, notification_uuid)),
+  )
 }
 
 async function createApiToken({ user_id }: SignedInUser): Promise<string> {
@@ -84,12 +102,12 @@ function listCallers({ route, example }: OperationCase, records: ManagementRecor
   const may = (role: Role) => !minimum || includesRole(role, minimum)
   const outsideStatus = refersToRecords(example, records) ? 404 : 200
   return [
-    ...roles.map(role => ({
+    ...ROLES.map(role => ({
       name: `${role}, inside`,
       token: ({ users }: Scene) => users[role].token,
       expected: toOutcome(may(role) ? (example.inside?.[role] ?? 200) : 403),
     })),
-    ...roles.slice(1).map(role => ({
+    ...ROLES.slice(1).map(role => ({
       name: `${role}, outside`,
       token: () => strangers[role].token,
       expected: toOutcome(may(role) ? (example.outside?.[role] ?? outsideStatus) : 403),
@@ -123,10 +141,15 @@ async function send(
   token?: string,
 ) {
   const as = token ? { user_id: '', email: '', token } : null
-  if (!example.file) return (await management.send(route, example.input?.(records), as)).status
+  const headers = token ? { authorization: `Bearer ${token}` } : undefined
+  const input = example.input?.(records)
+  if (route.responseType) {
+    const query = new URLSearchParams(input as Record<string, string>)
+    return (await management.request(`${route.path}?${query}`, { headers })).status
+  }
+  if (!example.file) return (await management.send(route, input, as)).status
   const body = new FormData()
   body.set(route.fileField!, await example.file())
-  const headers = token ? { authorization: `Bearer ${token}` } : undefined
   return (await management.request(route.path, { method: 'POST', body, headers })).status
 }
 

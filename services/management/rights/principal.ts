@@ -1,8 +1,8 @@
-/** From highest to lowest. Each role has all rights of those after it. */
-export const roles = ['superadmin', 'admin', 'manager', 'viewer'] as const
-export type Role = (typeof roles)[number]
+/** All roles from highest to lowest. Each role includes the rights of all lower roles. */
+export const ROLES = ['superadmin', 'admin', 'manager', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
 
-/** An authenticated caller with everything that access decisions are based on. */
+/** An authenticated caller, with all facts that access decisions depend on. Lists contain ids. */
 export interface Principal {
   user_id: string
   /** Name of the caller in audit entries, such as an e-mail address. */
@@ -11,14 +11,16 @@ export interface Principal {
   role: Role | null
   /** Organizations that the caller administers. */
   organizations: readonly string[]
-  /** Organizations in which anything is assigned to the caller, including `organizations`. */
+  /** Organizations in which the caller has any assignments, including `organizations`. */
   memberships: readonly string[]
+  /** Customers, sites and channels that are assigned to the caller. */
   customers: readonly string[]
   sites: readonly string[]
   channels: readonly string[]
-  /** Empty: all usecases. */
+  /** Usecases that the caller is limited to; empty for no limitation. */
   usecases: readonly string[]
+  /** Undefined for a caller with an API token. */
   session_id?: string
-  /** Scopes of an API token. Undefined: everything that the role may do. */
+  /** Scopes of the caller's API token. Undefined for a caller with a session, who has all rights of the role. */
   scopes?: readonly string[]
 }

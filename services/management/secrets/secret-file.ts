@@ -12,18 +12,20 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * Returns the content of a secret file, which only its owner can read. If the file does not exist, creates it with the
- * result of `generate`. It is written under a temporary name first, so that a crash cannot leave half of a secret.
+ * Returns the content of a secret file. If the file does not exist, creates it with the result of `generate`; only the owner
+ * can read it.
  */
 export function readOrCreateSecret(file: string, generate: () => string): string {
-  if (!existsSync(file)) writeAtomically(file, generate())
+  if (!existsSync(file)) createAtomically(file, generate())
   return readFileSync(file, 'utf8')
 }
 
-function writeAtomically(file: string, content: string) {
+/** Writes a temporary file first and links it, so that a crash cannot leave a partial secret. */
+function createAtomically(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const temporary = `${file}.new`
   rmSync(temporary, { force: true })
+
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {
     writeFileSync(descriptor, content)
@@ -31,12 +33,18 @@ function writeAtomically(file: string, content: string) {
   } finally {
     closeSync(descriptor)
   }
+
   try {
     linkSync(temporary, file)
   } finally {
     rmSync(temporary)
   }
-  const folder = openSync(dirname(file), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  syncFolder(dirname(file))
+}
+
+/** Makes the new directory entry durable. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }

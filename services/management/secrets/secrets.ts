@@ -2,22 +2,22 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readOrCreateSecret } from './secret-file.ts'
 
+/** Encrypts secrets that are stored in the database, so that a copy of the database alone does not reveal them. */
+export interface Secrets {
+  /** Returns the encrypted text; the empty string remains empty. */
+  encrypt(text: string): string
+  /** Throws if the text was encrypted with another key or has been altered. */
+  decrypt(encrypted: string): string
+}
+
+/** Names the version of the format: `sealed1:` and base64url of nonce, ciphertext and authentication tag. */
+const PREFIX = 'sealed1:'
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Version of the format. */
-const PREFIX = 'sealed1:'
 
-/** Encrypts secrets for the database, so that a copy of the database alone does not reveal them. */
-export interface Secrets {
-  /** Returns `''` for `''`. */
-  seal(text: string): string
-  /** Throws if the text was sealed with another key or has been altered. */
-  open(sealed: string): string
-}
-
-/** Loads the encryption key from the appliance's secrets. Creates it, readable by its owner only, on first use. */
+/** Loads the encryption key from the appliance's data folder. The first call creates the key. */
 export function loadSecrets(data: string): Secrets {
   const file = join(data, 'secrets', 'management-key')
   const key = Buffer.from(readOrCreateSecret(file, generateKey), 'base64')
@@ -27,24 +27,15 @@ export function loadSecrets(data: string): Secrets {
     )
 
   return {
-    seal(text) {
-      if (text === '') return ''
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv(CIPHER, key, nonce)
-      const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
-      return PREFIX + Buffer.concat(parts).toString('base64url')
-    },
-
-    open(sealed) {
-      if (sealed === '') return ''
+    encrypt: text => (text === '' ? '' : encrypt(text, key)),
+    decrypt(encrypted) {
+      if (encrypted === '') return ''
       try {
-        return decipher(sealed, key)
+        return decrypt(encrypted, key)
       } catch (cause) {
         throw new Error(
           `a secret cannot be decrypted with the key in ${file}: restore that file, or set the secret again`,
-          {
-            cause,
-          },
+          { cause },
         )
       }
     },
@@ -53,11 +44,19 @@ export function loadSecrets(data: string): Secrets {
 
 const generateKey = () => randomBytes(KEY_BYTES).toString('base64')
 
-function decipher(sealed: string, key: Buffer): string {
-  if (!sealed.startsWith(PREFIX)) throw new Error('the text is not sealed')
-  const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url')
-  const end = bytes.length - TAG_BYTES
-  const cipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-  cipher.setAuthTag(bytes.subarray(end))
-  return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, end)), cipher.final()]).toString('utf8')
+function encrypt(text: string, key: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, key, nonce)
+  const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return PREFIX + Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')
+}
+
+function decrypt(encrypted: string, key: Buffer): string {
+  if (!encrypted.startsWith(PREFIX)) throw new Error('the text is not encrypted')
+  const bytes = Buffer.from(encrypted.slice(PREFIX.length), 'base64url')
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
 }

@@ -11,12 +11,18 @@ import { extract, type Header, pack } from 'tar-stream'
 import { z } from 'zod'
 import { explainFileError, ignoreMissing } from './data-files.ts'
 
+// A backup is a gzipped tar archive. It contains the rows of each table in one or more parts, files of the data folder, and
+// a manifest. The manifest is the last entry, so that an incomplete archive is detected.
+
 /** Version of the archive format. */
 export const FORMAT = 1
 
 export const MANIFEST = 'manifest.json'
 
-/** The last entry of a backup. It lists all others, so that a truncated archive is detected. */
+/** The part of a file mode that contains the permissions. */
+const PERMISSION_BITS = 0o777
+
+/** The contents of the manifest. */
 export const manifest = z.strictObject({
   format: z.literal(FORMAT, {
     error: 'this release cannot read the format of the backup: use the release that created it',
@@ -24,9 +30,9 @@ export const manifest = z.strictObject({
   made_at: z.iso.datetime(),
   /** Release that created the backup. */
   version: z.string(),
-  /** When the newest migration of the database was created, in epoch milliseconds. */
+  /** Version of the database schema: when its newest migration was created, in epoch milliseconds. */
   schema: z.int(),
-  /** In any order. `database/<name>/<part>` contains rows as COPY writes them. */
+  /** The tables in any order, with the numbers of parts and rows. Parts contain rows in the text format of COPY. */
   tables: z.array(
     z.strictObject({ name: z.string(), columns: z.array(z.string()), parts: z.int(), rows: z.int() }),
   ),
@@ -35,27 +41,29 @@ export const manifest = z.strictObject({
 })
 export type Manifest = z.infer<typeof manifest>
 
-/** Name of the entry for a file of the data folder. */
+/** Returns the name of the entry for a file of the data folder. */
 export const toFileEntry = (path: string) => `files/${path}`
 
+/** Returns the name of the entry for a part of a table. */
 export const toTableEntry = (name: string, part: number) => `database/${name}/${part}`
 
+/** Matches names of entries. Rejects names with `.` or `..`, which could be outside the folder. */
 const ENTRY_NAME = /^(files|database)\/(?!.*(^|\/)\.\.?(\/|$))|^manifest\.json$/
 
-/** Writes a gzipped tar archive. */
+/** Writes an archive under a temporary name until it is complete. */
 export interface ArchiveWriter {
   add(name: string, content: Uint8Array): Promise<void>
-  /** Adds a file up to its length at the start of the call. A missing file is skipped. */
+  /** Adds a file. Skips a missing file, and bytes that are appended during the call. */
   addFile(name: string, path: string): Promise<void>
   /** SHA-256 of the added entries by name. */
   readonly entries: Readonly<Record<string, string>>
-  /** Flushes the archive to the disk and renames it to its final name. */
+  /** Makes the archive durable and renames it to its final name. */
   finish(): Promise<void>
   /** Deletes the unfinished archive. */
   abandon(): Promise<void>
 }
 
-/** Creates an archive that only its owner can read, because it contains all secrets of the installation. */
+/** Creates an archive, which only its owner can read, because it contains all secrets of the installation. */
 export function createArchive(path: string): ArchiveWriter {
   const unfinished = `${path}.part`
   const archive = pack()
@@ -65,21 +73,24 @@ export function createArchive(path: string): ArchiveWriter {
     createGzip(),
     createWriteStream(unfinished, { mode: 0o600 }),
   )
-  let failure: unknown
+  let writeError: unknown
   written.catch(error => {
-    failure = error
+    writeError = error
   })
 
+  /** Writes one entry, and computes its checksum on the way. */
   async function write(header: Partial<Header> & { name: string }, content: Readable): Promise<void> {
     const { hasher, digest } = createHasher()
     const { promise: added, resolve, reject } = Promise.withResolvers<void>()
     try {
       const entry = archive.entry(header, error => (error ? reject(error) : resolve()))
+      const finished = Promise.all([pipeline(content, hasher, entry), added])
+      // tar-stream does not finish an entry after its archive was closed.
       const closed = written.then(() => Promise.reject(new Error('the archive is closed')))
-      await Promise.race([Promise.all([pipeline(content, hasher, entry), added]), closed])
+      await Promise.race([finished, closed])
     } catch (error) {
-      // The failure of the file explains more than that of the entry, which follows from it.
-      throw failure ?? error
+      // If writing the archive failed, the error of the entry is only a consequence.
+      throw writeError ?? error
     }
     entries[header.name] = digest()
   }
@@ -88,18 +99,21 @@ export function createArchive(path: string): ArchiveWriter {
     entries,
     add: (name, content) =>
       write({ name, size: content.length, mode: 0o600 }, Readable.from([content], { objectMode: false })),
+
     async addFile(name, path) {
       const file = await open(path).catch(ignoreMissing)
       if (!file) return
       try {
         const { size, mode, mtime } = await file.stat()
+        // `end` is inclusive, so an empty file cannot be read this way.
         const content =
           size > 0 ? file.createReadStream({ end: size - 1, autoClose: false }) : Readable.from([])
-        await write({ name, size, mode: mode & 0o777, mtime }, content)
+        await write({ name, size, mode: mode & PERMISSION_BITS, mtime }, content)
       } finally {
         await file.close()
       }
     },
+
     async finish() {
       archive.finalize()
       await written
@@ -109,6 +123,7 @@ export function createArchive(path: string): ArchiveWriter {
       await rename(unfinished, path)
       await syncFolder(dirname(path))
     },
+
     async abandon() {
       archive.destroy()
       await written.catch(() => {})
@@ -118,20 +133,22 @@ export function createArchive(path: string): ArchiveWriter {
 }
 
 /**
- * Unpacks a backup into an empty folder and returns its manifest once every entry matches its checksum. Throws an Error
- * that explains what is wrong with the archive; the caller deletes what was unpacked until then.
+ * Unpacks a backup into an empty folder, verifies the checksum of every entry and returns the manifest. Throws an error that
+ * explains what is wrong with the archive; the caller must then delete the folder.
  */
 export async function unpack(path: string, folder: string): Promise<Manifest> {
   const checksums: Record<string, string> = {}
   const entries = extract()
   const read = pipeline(createReadStream(path), createGunzip(), entries as unknown as NodeJS.WritableStream)
-  // The loop below then throws this error.
+  // Makes the loop below throw the error.
   read.catch(error => entries.destroy(error))
+
   try {
     for await (const entry of entries) {
       const { name, type, mode } = entry.header
       if (type !== 'file' || !ENTRY_NAME.test(name))
         throw new Error(`it contains ${JSON.stringify(name)}, which is not part of a backup`)
+
       const { hasher, digest } = createHasher()
       await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
       const file = createWriteStream(join(folder, name), { mode: mode ?? 0o600, flags: 'wx' })
@@ -141,27 +158,34 @@ export async function unpack(path: string, folder: string): Promise<Manifest> {
     await read
     return await verifyManifest(folder, checksums)
   } catch (cause) {
-    const { code = '', syscall } = cause as NodeJS.ErrnoException
-    const isWriteError = syscall === 'write' || code === 'ENOSPC'
-    const fileError = explainFileError(cause, isWriteError ? folder : path)
-    const reason = damages[code] ?? (cause as Error).message
-    throw new Error(fileError ?? `${path} is not a backup that can be restored: ${reason}`, { cause })
+    throw new Error(describeUnpackError(cause as NodeJS.ErrnoException, path, folder), { cause })
   }
 }
 
-/** By error code of zlib. */
-const damages: Record<string, string> = {
+/** Descriptions of zlib errors by error code. */
+const ZLIB_ERRORS: Record<string, string> = {
   Z_DATA_ERROR: 'it is not a gzip archive, or it is damaged',
   Z_BUF_ERROR: 'it is truncated or empty',
 }
 
+function describeUnpackError(error: NodeJS.ErrnoException, path: string, folder: string): string {
+  const { code = '', syscall, message } = error
+  const isWriteError = syscall === 'write' || code === 'ENOSPC'
+  const fileError = explainFileError(error, isWriteError ? folder : path)
+  return fileError ?? `${path} is not a backup that can be restored: ${ZLIB_ERRORS[code] ?? message}`
+}
+
+/** Reads the manifest and compares its checksums with those of the unpacked entries. */
 async function verifyManifest(
   folder: string,
   { [MANIFEST]: manifestChecksum, ...checksums }: Record<string, string>,
 ): Promise<Manifest> {
-  if (!manifestChecksum) throw new Error('it has no manifest, so writing it was not completed')
-  const parsed = parseAs(manifest, JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
-  for (const name of new Set([...Object.keys(checksums), ...Object.keys(parsed.entries)])) {
+  if (!manifestChecksum) throw new Error('it has no manifest, so it is incomplete')
+
+  const text = await readFile(join(folder, MANIFEST), 'utf8')
+  const parsed = parseAs(manifest, JSON.parse(text))
+  const names = new Set([...Object.keys(checksums), ...Object.keys(parsed.entries)])
+  for (const name of names) {
     if (checksums[name] !== parsed.entries[name]) throw new Error(`the checksum of ${name} does not match`)
   }
   return parsed

@@ -11,11 +11,11 @@ import {
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { connect } from '../db/connection.ts'
-import { migrationsFolder, schemaVersion } from '../db/migrate.ts'
+import { MIGRATIONS_FOLDER, readSchemaVersion } from '../db/migrate.ts'
 import { audit, setting, site } from '../db/schema/index.ts'
 import { withTransaction } from '../db/transaction.ts'
 import { backUp } from './backup.ts'
@@ -55,14 +55,14 @@ describe('backup and restore', () => {
     return { path, manifest }
   }
 
-  test('reproduce database and files exactly in an empty installation', async () => {
+  it('reproduce database and files exactly in an empty installation', async () => {
     const { path, manifest } = await writeBackup()
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(manifest.tables.find(({ name }) => name === 'event')).toMatchObject({ rows: 20_000, parts: 2 })
     const before = await contents(installation.database)
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
-    await restore({ target: async () => other.target, data: folder, path, force: false })
+    await restore({ openDatabase: async () => other.target, data: folder, archivePath: path, force: false })
 
     expect(await contents(other)).toEqual(before)
     for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
@@ -80,7 +80,7 @@ describe('backup and restore', () => {
     expect(written).toHaveLength(1)
   })
 
-  test('capture the database at one moment while it is being written', async () => {
+  it('capture the database at one moment while it is being written', async () => {
     const before = await contents(installation.database)
     let done = false
     const writing = (async () => {
@@ -96,18 +96,23 @@ describe('backup and restore', () => {
     })
     await writing
     const other = await emptyDatabase()
-    await restore({ target: async () => other.target, data: createTemporaryFolder(), path, force: false })
+    await restore({
+      openDatabase: async () => other.target,
+      data: createTemporaryFolder(),
+      archivePath: path,
+      force: false,
+    })
     const after = await contents(other)
     const [gate] = after.site as string[]
     const settings = after.setting!.length - before.setting!.length
     expect(gate).toContain(settings === 0 ? '"site_name":"Gate"' : `"site_name":"name ${settings - 1}"`)
   })
 
-  test('replace existing contents only with --force', async () => {
+  it('replace existing contents only with --force', async () => {
     const { path } = await writeBackup()
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
-    const options = { target: async () => other.target, data: folder, path, force: false }
+    const options = { openDatabase: async () => other.target, data: folder, archivePath: path, force: false }
     await restore(options)
     await other.database.system('test', tx => tx.update(site).set({ site_name: 'Mine' }))
     await expect(restore(options)).rejects.toThrow(
@@ -124,7 +129,7 @@ describe('backup and restore', () => {
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
-  test.each([
+  it.each([
     ['is truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 20_000)],
     ['is another file', () => Buffer.from('hello')],
     [
@@ -141,20 +146,22 @@ describe('backup and restore', () => {
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
-    const options = { target: async () => other.target, data: folder, path, force: true }
-    const target = vi.fn(options.target)
-    await expect(restore({ ...options, target })).rejects.toThrow('is not a backup that can be restored')
-    expect(target).not.toHaveBeenCalled()
+    const options = { openDatabase: async () => other.target, data: folder, archivePath: path, force: true }
+    const openDatabase = vi.fn(options.openDatabase)
+    await expect(restore({ ...options, openDatabase })).rejects.toThrow(
+      'is not a backup that can be restored',
+    )
+    expect(openDatabase).not.toHaveBeenCalled()
     expect(() => statSync(join(folder, 'secrets'))).toThrow('ENOENT')
   })
 
-  test('migrate a backup of an earlier release, and reject one of a later release', async () => {
+  it('migrate a backup of an earlier release, and reject one of a later release', async () => {
     const { path } = await writeBackup()
     const migrations = join(createTemporaryFolder(), 'migrations')
-    cpSync(migrationsFolder, migrations, { recursive: true })
+    cpSync(MIGRATIONS_FOLDER, migrations, { recursive: true })
     const file = join(migrations, 'meta/_journal.json')
     const journal = JSON.parse(readFileSync(file, 'utf8'))
-    const next = { idx: 99, version: '7', when: schemaVersion() + 1, tag: '0099_next', breakpoints: true }
+    const next = { idx: 99, version: '7', when: readSchemaVersion() + 1, tag: '0099_next', breakpoints: true }
     writeFileSync(file, JSON.stringify({ ...journal, entries: [...journal.entries, next] }))
     writeFileSync(
       join(migrations, '0099_next.sql'),
@@ -162,9 +169,9 @@ describe('backup and restore', () => {
     )
     const other = await emptyDatabase()
     await restore({
-      target: async () => other.target,
+      openDatabase: async () => other.target,
       data: createTemporaryFolder(),
-      path,
+      archivePath: path,
       force: false,
       migrations,
     })
@@ -174,11 +181,16 @@ describe('backup and restore', () => {
     await backUp(other.target, installation.data, later)
     const third = await emptyDatabase()
     await expect(
-      restore({ target: async () => third.target, data: createTemporaryFolder(), path: later, force: false }),
+      restore({
+        openDatabase: async () => third.target,
+        data: createTemporaryFolder(),
+        archivePath: later,
+        force: false,
+      }),
     ).rejects.toThrow(/was created by a newer release/)
   })
 
-  test('leave no partial file behind when the path is not writable', async () => {
+  it('leave no partial file behind when the path is not writable', async () => {
     rmSync(join(installation.data, 'engine'), { recursive: true })
     const path = join(createTemporaryFolder(), 'missing/eyrie.tar.gz')
     await expect(writeBackup(path)).rejects.toThrow(/^the folder .*missing does not exist: create it/)
@@ -187,7 +199,7 @@ describe('backup and restore', () => {
     expect(existsSync(`${folder}.part`)).toBe(false)
   })
 
-  test('report a full disk and delete the partial archive', async () => {
+  it('report a full disk and delete the partial archive', async () => {
     // /dev/full simulates a full disk.
     const folder = createTemporaryFolder()
     symlinkSync('/dev/full', join(folder, 'eyrie.tar.gz.part'))
@@ -197,13 +209,13 @@ describe('backup and restore', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('name an archive that is missing or is a folder', async () => {
+  it('name an archive that is missing or is a folder', async () => {
     const folder = createTemporaryFolder()
     const restoring = (path: string) =>
       restore({
-        target: async () => installation.database.target,
+        openDatabase: async () => installation.database.target,
         data: createTemporaryFolder(),
-        path,
+        archivePath: path,
         force: true,
       })
     await expect(restoring(join(folder, 'none'))).rejects.toThrow(`${folder}/none does not exist`)

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { ISql } from 'postgres'
+import type { ISql, Sql } from 'postgres'
 import type { ConnectionTarget } from '../db/connection.ts'
-import { connect } from '../db/connection.ts'
-import { chooseRole } from '../db/role.ts'
+import { connectUnprivileged } from '../db/role.ts'
 import { withSnapshot } from '../db/transaction.ts'
 import {
   type ArchiveWriter,
@@ -19,34 +18,53 @@ import {
 import { explainFileError, ignoreMissing, listFiles } from './data-files.ts'
 import { listTables, type Table } from './tables.ts'
 
-const PART_BYTES = 4 << 20
-const LINE_FEED = 10
+type TableContents = Pick<Manifest, 'schema' | 'tables'>
+
+/** The rows of a table are archived in parts of about this size, because a whole table may not fit into memory. */
+const PART_BYTES = 4 * 1024 * 1024
+const LINE_FEED = 0x0a
 
 /**
- * Writes everything that an installation cannot recreate into one archive: the database as of one moment, and the files of
- * the data folder right after it. Management may be running. Returns the manifest of the archive.
+ * Implements `eyrie backup`: writes an archive with a snapshot of the database, and the files of the data folder that Eyrie
+ * cannot recreate. Eyrie may be running. Returns the manifest of the archive.
  */
-export async function backUp(target: ConnectionTarget, data: string, path: string): Promise<Manifest> {
-  await assertWritable(path)
-  const archive = createArchive(path)
+export async function backUp(
+  target: ConnectionTarget,
+  dataFolder: string,
+  archivePath: string,
+): Promise<Manifest> {
+  await assertWritable(archivePath)
+  const archive = createArchive(archivePath)
+
   try {
-    const manifest = await writeContents(target, data, archive)
+    const contents = await writeContents(target, dataFolder, archive)
+    const manifest: Manifest = {
+      format: FORMAT,
+      made_at: new Date().toISOString(),
+      version: readVersion(),
+      ...contents,
+      entries: { ...archive.entries },
+    }
+
     await archive.add(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
     await archive.finish()
     return manifest
   } catch (error) {
     await archive.abandon()
-    const explained = explainFileError(error, path)
-    throw explained ? new Error(explained, { cause: error }) : error
+
+    const explanation = explainFileError(error, archivePath)
+    if (explanation) throw new Error(explanation, { cause: error })
+    throw error
   }
 }
 
-/** Checks the path before anything is read. */
+/** Rejects an unusable path before the backup starts. */
 async function assertWritable(path: string): Promise<void> {
   const [folder, existing] = await Promise.all([
     stat(dirname(path)).catch(ignoreMissing),
     stat(path).catch(ignoreMissing),
   ])
+
   if (!folder?.isDirectory())
     throw new Error(`the folder ${dirname(path)} does not exist: create it, or name another file`)
   if (existing?.isDirectory()) throw new Error(`${path} is a folder: name a file in it`)
@@ -54,57 +72,79 @@ async function assertWritable(path: string): Promise<void> {
 
 async function writeContents(
   target: ConnectionTarget,
-  data: string,
+  dataFolder: string,
   archive: ArchiveWriter,
-): Promise<Manifest> {
-  const role = await chooseRole(target)
-  const sql = connect(target, role ? { role } : {})
+): Promise<TableContents> {
+  const sql = await connectUnprivileged(target)
   try {
-    const { schema, tables } = await withSnapshot(sql, async () => {
+    return await withSnapshot(sql, async () => {
+      // The snapshot starts with this query. Rows that are inserted later, and their files, belong to the next backup.
       const [newest] = await sql<{ schema: string }[]>`select max(created_at) as schema from migration`
-      // Rows added after the snapshot, and their files, belong to the next backup.
-      for (const file of await listFiles(data)) await archive.addFile(toFileEntry(file), join(data, file))
-      const written = []
-      for (const table of await listTables(sql)) written.push(await writeTable(sql, archive, table))
-      return { schema: Number(newest?.schema), tables: written }
+
+      for (const file of await listFiles(dataFolder)) {
+        await archive.addFile(toFileEntry(file), join(dataFolder, file))
+      }
+      const tables = await writeTables(sql, archive)
+
+      return { schema: Number(newest?.schema), tables }
     })
-    return {
-      format: FORMAT,
-      made_at: new Date().toISOString(),
-      version: readVersion(),
-      schema,
-      tables,
-      entries: { ...archive.entries },
-    }
   } finally {
     await sql.end({ timeout: 1 })
   }
 }
 
-async function writeTable(sql: ISql, archive: ArchiveWriter, { name, columns }: Table) {
-  const query = `select ${columns.map(column => `"${column}"`).join(', ')} from "${name}"`
-  const stream: Readable = await sql.unsafe(`copy (${query}) to stdout`).readable()
-  let parts = 0
-  let rows = 0
-  let pendingBytes = 0
-  let pending: Buffer[] = []
-  async function flush() {
-    await archive.add(toTableEntry(name, parts), Buffer.concat(pending))
-    parts += 1
-    pending = []
-    pendingBytes = 0
+async function writeTables(sql: Sql, archive: ArchiveWriter): Promise<Manifest['tables']> {
+  const tables: Manifest['tables'] = []
+  for (const table of await listTables(sql)) {
+    const { parts, rows } = await writeTable(sql, archive, table)
+    tables.push({ ...table, parts, rows })
   }
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    // Every row ends with a line feed; COPY escapes those inside of values.
-    rows += chunk.filter(byte => byte === LINE_FEED).length
-    pendingBytes += chunk.length
-    pending.push(chunk)
-    if (pendingBytes >= PART_BYTES) await flush()
-  }
-  if (pendingBytes > 0) await flush()
-  return { name, columns, parts, rows }
+  return tables
 }
 
+/** Adds the rows of a table to the archive, in parts that fit into memory. Returns the numbers of parts and rows. */
+async function writeTable(
+  sql: ISql,
+  archive: ArchiveWriter,
+  { name, columns }: Table,
+): Promise<{ parts: number; rows: number }> {
+  const quotedColumns = columns.map(column => `"${column}"`).join(', ')
+  const stream = await sql.unsafe(`copy (select ${quotedColumns} from "${name}") to stdout`).readable()
+
+  let parts = 0
+  let rows = 0
+  for await (const part of splitIntoParts(stream)) {
+    await archive.add(toTableEntry(name, parts), part)
+    parts += 1
+    rows += countRows(part)
+  }
+  return { parts, rows }
+}
+
+/** Counts the rows in the output of COPY, which ends each row with a line feed and escapes line feeds in values. */
+function countRows(copyOutput: Buffer): number {
+  return copyOutput.filter(byte => byte === LINE_FEED).length
+}
+
+/** Joins the chunks of a stream to parts of at least `PART_BYTES`, except for the last part. */
+async function* splitIntoParts(stream: Readable): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = []
+  let size = 0
+
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= PART_BYTES) {
+      yield Buffer.concat(chunks)
+      chunks = []
+      size = 0
+    }
+  }
+
+  if (size > 0) yield Buffer.concat(chunks)
+}
+
+/** Returns the version of this release of Eyrie. */
 function readVersion(): string {
   const file = resolve(import.meta.dirname, '../../../package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version

@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { customer } from '../db/schema/index.ts'
 import { check } from './check.ts'
 import { id, jpeg, useInstallation } from './installation.fixture.ts'
@@ -9,7 +9,7 @@ import { id, jpeg, useInstallation } from './installation.fixture.ts'
 const installation = useInstallation()
 
 describe('check', () => {
-  test('finds images without a record, records without an image, and altered images', async () => {
+  it('finds images without a record, records without an image, and altered images', async () => {
     appendFileSync(join(installation.data, 'management/images/door.jpg'), 'x')
     writeFileSync(join(installation.data, 'management/images/stray.jpg'), jpeg)
     const findViolations = async () =>
@@ -24,7 +24,7 @@ describe('check', () => {
     expect(await findViolations()).toContainEqual(expect.stringMatching(/door\.jpg is missing$/))
   })
 
-  test('finds secrets that cannot be decrypted with the key, and does not create a key', async () => {
+  it('finds secrets that cannot be decrypted with the key, and does not create a key', async () => {
     rmSync(join(installation.data, 'secrets'), { recursive: true })
     expect(await check(installation.database.target, installation.data)).toContainEqual(
       expect.objectContaining({
@@ -35,7 +35,7 @@ describe('check', () => {
     expect(() => statSync(join(installation.data, 'secrets'))).toThrow('ENOENT')
   })
 
-  test('finds an organization without a default customer, and a cursor behind the stored events', async () => {
+  it('finds an organization without a default customer, and a cursor behind the stored events', async () => {
     await installation.database.database.system('test', tx => tx.update(customer).set({ is_default: false }))
     await installation.database.database.system('test', async tx => {
       await tx.execute(sql`

@@ -4,65 +4,92 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ISql } from 'postgres'
 import type { ConnectionTarget } from '../db/connection.ts'
-import { connect } from '../db/connection.ts'
-import { chooseRole } from '../db/role.ts'
+import { connectUnprivileged } from '../db/role.ts'
 import { withSnapshot } from '../db/transaction.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
 import { ignoreMissing } from './data-files.ts'
-import { invariants } from './invariants.ts'
+import { INVARIANTS } from './invariants.ts'
 
+/** An inconsistency, as `eyrie check` prints it. */
 export interface Finding {
-  /** The violated rule. */
+  /** The violated rule as a sentence. */
   says: string
-  /** The record or file that violates it. */
+  /** The record or file that violates the rule. */
   what: string
   remedy: string
 }
 
-/** Checks the database and the files that belong to it, and returns all inconsistencies. Changes nothing. */
-export async function check(target: ConnectionTarget, data: string): Promise<Finding[]> {
-  const role = await chooseRole(target)
-  const sql = connect(target, role ? { role } : {})
+/**
+ * Implements `eyrie check`: returns all inconsistencies of the database and of the files that belong to its records. Changes
+ * nothing.
+ */
+export async function check(target: ConnectionTarget, dataFolder: string): Promise<Finding[]> {
+  const sql = await connectUnprivileged(target)
   try {
-    return await withSnapshot(sql, async () => {
-      const findings: Finding[] = []
-      for (const { rule, query, remedy } of invariants) {
-        const rows = await sql.unsafe<{ what: string }[]>(query)
-        findings.push(...rows.map(({ what }) => ({ says: rule, what, remedy })))
-      }
-      return [...findings, ...(await checkImages(sql, data)), ...(await checkSecrets(sql, data))]
-    })
+    return await withSnapshot(sql, async () => [
+      ...(await checkInvariants(sql)),
+      ...(await checkImages(sql, dataFolder)),
+      ...(await checkSecrets(sql, dataFolder)),
+    ])
   } finally {
     await sql.end({ timeout: 1 })
   }
 }
 
-async function checkImages(sql: ISql, data: string): Promise<Finding[]> {
-  const folder = join(data, 'management/images')
-  const rows = await sql<{ path: string; sha256: string }[]>`select path, sha256 from image`
+/** Checks the rules about database contents. */
+async function checkInvariants(sql: ISql): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const { rule, query, remedy } of INVARIANTS) {
+    const violations = await sql.unsafe<{ what: string }[]>(query)
+    findings.push(...violations.map(({ what }) => ({ says: rule, what, remedy })))
+  }
+  return findings
+}
+
+interface ImageRecord {
+  /** File name in the folder of the images. */
+  path: string
+  sha256: string
+}
+
+/** Compares the uploaded images with their records in the database. */
+async function checkImages(sql: ISql, dataFolder: string): Promise<Finding[]> {
+  const folder = join(dataFolder, 'management/images')
+  const images = await sql<ImageRecord[]>`select path, sha256 from image`
+  return [...(await findUnusedImages(folder, images)), ...(await findDamagedImages(folder, images))]
+}
+
+async function findUnusedImages(folder: string, images: readonly ImageRecord[]): Promise<Finding[]> {
   const files = (await readdir(folder).catch(ignoreMissing)) ?? []
-  const known = new Set(rows.map(({ path }) => path))
-  const findings = files
-    .filter(file => !known.has(file))
-    .map(file => ({
-      says: 'every image file belongs to a record',
-      what: join(folder, file),
-      remedy: 'delete it: it is not used',
-    }))
-  for (const { path, sha256 } of rows) {
-    const bytes = await readFile(join(folder, path)).catch(ignoreMissing)
-    if (bytes && createHash('sha256').update(bytes).digest('hex') === sha256) continue
+  const recordedFiles = new Set(images.map(({ path }) => path))
+  const unusedFiles = files.filter(file => !recordedFiles.has(file))
+
+  return unusedFiles.map(file => ({
+    says: 'every image file belongs to a record',
+    what: join(folder, file),
+    remedy: 'delete it: it is not used',
+  }))
+}
+
+async function findDamagedImages(folder: string, images: readonly ImageRecord[]): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const { path, sha256 } of images) {
+    const file = join(folder, path)
+    const bytes = await readFile(file).catch(ignoreMissing)
+    const isUnchanged = bytes && createHash('sha256').update(bytes).digest('hex') === sha256
+    if (isUnchanged) continue
+
     findings.push({
       says: 'the file of every image is unchanged since its upload',
-      what: `${join(folder, path)} ${bytes ? 'has changed' : 'is missing'}`,
+      what: bytes ? `${file} has changed` : `${file} is missing`,
       remedy: 'upload it again, or restore it from a backup',
     })
   }
   return findings
 }
 
-/** Selects all columns that contain sealed texts. */
-const sealedColumns = `
+/** Selects all texts that contain encrypted secrets, with a description of their record. */
+const SELECT_SECRETS = `
   select 'engine ' || engine_name as what, engine_key as text from engine
   union all select format('stream %s of device %s', s.id, d.device_name), s.password
     from device_stream s join device d using (device_id)
@@ -70,29 +97,32 @@ const sealedColumns = `
     from provision join engine using (engine_id)
   union all select 'setting ' || name, value::text from setting`
 
-async function checkSecrets(sql: ISql, data: string): Promise<Finding[]> {
-  const rows = await sql.unsafe<{ what: string; text: string }[]>(sealedColumns)
-  // Loading the secrets would create a missing key.
-  const file = join(data, 'secrets/management-key')
-  const open = existsSync(file) ? loadSecrets(data).open : failWithoutKey
-  return rows
-    .filter(({ text }) => (text.match(/sealed\d+:[\w-]+/g) ?? []).some(secret => !canOpen(open, secret)))
-    .map(({ what }) => ({
-      says: 'every secret can be decrypted with the key of this installation',
-      what,
-      remedy: `restore ${file}, or set the secret again`,
-    }))
-}
+/** An encrypted secret inside another text, such as the JSON of a setting. */
+const ENCRYPTED_SECRET = /sealed\d+:[\w-]+/g
 
-function failWithoutKey(): never {
-  throw new Error('the key does not exist')
-}
+/** Tries to decrypt all secrets with the key file of the installation. */
+async function checkSecrets(sql: ISql, dataFolder: string): Promise<Finding[]> {
+  const rows = await sql.unsafe<{ what: string; text: string }[]>(SELECT_SECRETS)
+  const keyFile = join(dataFolder, 'secrets/management-key')
+  // `loadSecrets` would create a missing key.
+  const secrets = existsSync(keyFile) ? loadSecrets(dataFolder) : undefined
 
-function canOpen(open: (sealed: string) => string, text: string): boolean {
-  try {
-    open(text)
-    return true
-  } catch {
-    return false
+  function canDecrypt(encrypted: string): boolean {
+    try {
+      return secrets?.decrypt(encrypted) !== undefined
+    } catch {
+      return false
+    }
   }
+
+  const unreadableRows = rows.filter(({ text }) => {
+    const encryptedSecrets = text.match(ENCRYPTED_SECRET) ?? []
+    return !encryptedSecrets.every(canDecrypt)
+  })
+
+  return unreadableRows.map(({ what }) => ({
+    says: 'every secret can be decrypted with the key of this installation',
+    what,
+    remedy: `restore ${keyFile}, or set the secret again`,
+  }))
 }

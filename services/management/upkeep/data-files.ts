@@ -2,10 +2,10 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * Parts of the data folder that a backup contains in addition to the database. Recordings, media, output and logs are large
- * and recreated; so is the engine's message log, whose messages management has stored.
+ * Files and folders of the data folder that a backup contains in addition to the database. Recordings and logs are left out
+ * because of their size, and the output log of the engine because the database already contains its messages.
  */
-export const backedUpPaths: readonly string[] = [
+export const BACKED_UP_PATHS: readonly string[] = [
   'eyrie.json',
   'quickstart.json',
   'secrets',
@@ -16,9 +16,9 @@ export const backedUpPaths: readonly string[] = [
   'plugins',
 ]
 
-/** Returns the regular files of these parts, as sorted paths relative to the data folder. */
+/** Returns the sorted paths of all files at `BACKED_UP_PATHS`, relative to the data folder. */
 export async function listFiles(data: string): Promise<string[]> {
-  const files = await Promise.all(backedUpPaths.map(path => listFilesAt(data, join(data, path))))
+  const files = await Promise.all(BACKED_UP_PATHS.map(path => listFilesAt(data, join(data, path))))
   return files.flat().sort()
 }
 
@@ -32,18 +32,13 @@ async function listFilesAt(data: string, path: string): Promise<string[]> {
     .map(entry => relative(data, join(entry.parentPath, entry.name)))
 }
 
-/** Returns undefined for the error of a missing file, and throws any other error. */
+/** An error handler that returns undefined if a file does not exist, and throws any other error. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }
 
-/** Explains a file system error and what to do. Returns undefined for other errors. */
-export function explainFileError(error: unknown, path: string): string | undefined {
-  const { code = '' } = error as NodeJS.ErrnoException
-  return explanations[code]?.(path)
-}
-
-const explanations: Record<string, (path: string) => string> = {
+/** Descriptions of file system errors by error code. */
+const FILE_ERRORS: Record<string, (path: string) => string> = {
   ENOENT: path => `${path} does not exist`,
   ENOTDIR: path => `${path} is not inside a folder`,
   EISDIR: path => `${path} is a folder: name a file`,
@@ -51,4 +46,10 @@ const explanations: Record<string, (path: string) => string> = {
   EROFS: path => `${path} is on a read-only file system: choose another disk`,
   ENOSPC: path => `the disk is full at ${path}; nothing was changed: free some space`,
   EDQUOT: path => `the disk quota is exceeded at ${path}; nothing was changed: free some space`,
+}
+
+/** Describes a file system error with a remedy. Returns undefined for other errors. */
+export function explainFileError(error: unknown, path: string): string | undefined {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return FILE_ERRORS[code]?.(path)
 }

@@ -1,42 +1,58 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dependencies } from '@eyrie/kit'
-import { applicationName, createApplicationDatabase } from '../db/application-database.ts'
+import { APPLICATION_NAME, createApplicationDatabase } from '../db/application-database.ts'
 import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
 import { isUnreachable } from '../db/database-errors.ts'
-import { openSocketAddress, serverFolder, startServer, superuser } from '../db/server/embedded-server.ts'
+import { openSocketAddress, SUPERUSER, serverFolder, startServer } from '../db/server/embedded-server.ts'
 
-/** Access to the database of an installation. */
+/**
+ * The database of an installation, for maintenance commands such as `eyrie backup`. They run outside the management service,
+ * which otherwise starts and owns the embedded database server.
+ */
 export interface DatabaseAccess {
   target: ConnectionTarget
+  /** Stops the database server if this program started the server. */
   close(): Promise<void>
 }
 
-/** Connects to the database of an installation. Starts the database server if management is not running. */
+/** Returns the database of an installation. Starts the embedded server unless the management service has started it. */
 export async function connectToInstallation({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
+
   const folder = serverFolder(data)
   if (!existsSync(join(folder, 'data')))
     throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
+
   const { path, close } = await openSocketAddress(join(folder, 'data'))
-  const target = { path, user: applicationName, database: applicationName }
+  const target = { path, user: APPLICATION_NAME, database: APPLICATION_NAME }
   if (await isReachable(target)) return { target, close }
+
   await close()
-  return startExclusively({ environment, log })
+  return connectExclusively({ environment, log })
 }
 
-/** Starts the database for exclusive use, and creates it if it does not exist. Throws if management is running. */
-export async function startExclusively({ environment, log }: Dependencies): Promise<DatabaseAccess> {
+/**
+ * Returns the database of an installation for exclusive use. Throws an Error if the management service uses the database. Without
+ * `DATABASE_URL`, starts the embedded server, and creates the database if it does not exist.
+ */
+export async function connectExclusively({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) {
     await assertNotRunning(databaseUrl)
     return { target: databaseUrl, async close() {} }
   }
+
   const server = await startServer(serverFolder(data), log)
-  await createApplicationDatabase(server.target(superuser, 'postgres'))
-  return { target: server.target(applicationName, applicationName), close: server.stop }
+  try {
+    await createApplicationDatabase(server.target(SUPERUSER, 'postgres'))
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  return { target: server.target(APPLICATION_NAME, APPLICATION_NAME), close: server.stop }
 }
 
 async function isReachable(target: ConnectionTarget): Promise<boolean> {
@@ -52,13 +68,14 @@ async function isReachable(target: ConnectionTarget): Promise<boolean> {
   }
 }
 
+/** Throws an Error if the management service is connected to this database. */
 async function assertNotRunning(url: string): Promise<void> {
   const sql = connect(url)
   try {
     const [other] = await sql`
       select from pg_stat_activity
       where datname = current_database() and application_name = 'eyrie-management' and pid <> pg_backend_pid()`
-    if (other) throw new Error('management is running on this database: stop Eyrie first')
+    if (other) throw new Error('the management service is using this database: stop Eyrie first')
   } finally {
     await sql.end({ timeout: 1 })
   }

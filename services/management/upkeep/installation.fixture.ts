@@ -71,7 +71,7 @@ async function insertRecords(database: Database, data: string) {
     await tx.execute(sql`
       insert into site (site_id, organization_id, customer_id, site_key, site_name, site_address)
       values (${id(3)}, ${id(1)}, ${id(2)}, 'gate', 'Gate', '{}')`)
-    await tx.insert(setting).values({ name: 'sms', value: { token: loadSecrets(data).seal('plugh') } })
+    await tx.insert(setting).values({ name: 'sms', value: { token: loadSecrets(data).encrypt('plugh') } })
     const sha256 = createHash('sha256').update(jpeg).digest('hex')
     await tx
       .insert(image)

@@ -1,18 +1,18 @@
-/** A rule that a constraint of the database cannot express. */
+/** A rule about the contents of the database that no constraint can express. `eyrie check` checks all rules. */
 export interface Invariant {
   /** The rule as a sentence. */
   rule: string
-  /** Selects `what`, one row for each violation. */
+  /** Selects a row for each violation, with a description as `what`. */
   query: string
   remedy: string
 }
 
-export const invariants: readonly Invariant[] = [
+export const INVARIANTS: readonly Invariant[] = [
   {
     rule: 'every organization has a default customer',
     query: `select organization_key as what from organization o
       where not exists (select from customer c where c.organization_id = o.organization_id and c.is_default)`,
-    remedy: 'create one: it holds the sites that are assigned to no other customer',
+    remedy: 'create one: it has the sites that are not assigned to another customer',
   },
   {
     rule: 'every schedule belongs to the channel of its alert',
@@ -43,6 +43,7 @@ export const invariants: readonly Invariant[] = [
     remedy:
       'set EYRIE_ADMIN_EMAIL and EYRIE_ADMIN_PASSWORD and start Eyrie on an empty database, or restore a backup',
   },
+  // `engine_state.seq` is the sequence number of the last message that was read from the output log of an engine.
   {
     rule: 'the position in the output of an engine is not behind its newest stored message',
     query: `select format('%s: followed to %s, stored up to %s', engine_name, s.seq, max(e.seq)) as what

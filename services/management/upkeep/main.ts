@@ -4,28 +4,29 @@ import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyri
 import { describeDatabaseError } from '../db/database-errors.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
-import { connectToInstallation, type DatabaseAccess, startExclusively } from './database-access.ts'
+import { connectExclusively, connectToInstallation, type DatabaseAccess } from './database-access.ts'
 import { restore } from './restore.ts'
 
-// Entry point of `eyrie backup`, `eyrie restore` and `eyrie check`, which run here because only management accesses the
-// database. It prints the result as one JSON value, or the reason of a failure on one line.
+// The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the management service, which owns the
+// database. It prints the result as JSON to stdout, or the reason of a failure as one line to stderr.
 
-async function run(args: string[], dependencies: Dependencies): Promise<unknown> {
+async function runCommand(args: string[], dependencies: Dependencies): Promise<unknown> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: { force: { type: 'boolean', default: false } },
   })
   const [command, file = ''] = positionals
+  const archivePath = resolve(file)
   const { data } = dependencies.environment
-  const path = resolve(file)
+
   switch (command) {
     case 'backup':
-      return withDatabase(dependencies, ({ target }) => backUp(target, data, path))
+      return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath))
     case 'check':
       return withDatabase(dependencies, ({ target }) => check(target, data))
     case 'restore':
-      return runRestore(dependencies, path, values.force)
+      return runRestore(dependencies, archivePath, values.force)
     default:
       throw new Error(`unknown command ${command}: use backup, restore or check`)
   }
@@ -43,32 +44,32 @@ async function withDatabase<T>(
   }
 }
 
-async function runRestore(dependencies: Dependencies, path: string, force: boolean) {
+async function runRestore(dependencies: Dependencies, archivePath: string, force: boolean) {
   const { data } = dependencies.environment
-  // The engine must not read files while they are replaced.
-  const release = await lockFolder(resolve(data, 'engine'))
+  // The engine must not run while its files are replaced.
+  const unlock = await lockFolder(resolve(data, 'engine'))
   let database: DatabaseAccess | undefined
-  async function target() {
-    database = await startExclusively(dependencies)
+
+  async function openDatabase() {
+    database = await connectExclusively(dependencies)
     return database.target
   }
+
   try {
-    return await restore({ target, data, path, force })
+    return await restore({ openDatabase, data, archivePath, force })
   } finally {
     await database?.close()
-    release()
+    unlock()
   }
 }
 
 try {
   const environment = readEnvironment(process.env)
-  const result = await run(process.argv.slice(2), {
-    environment,
-    log: createLog('management', 'silent'),
-  }).catch(cause => {
+  const log = createLog('management', 'silent')
+  const report = await runCommand(process.argv.slice(2), { environment, log }).catch(cause => {
     throw new Error(describeDatabaseError(cause, environment.databaseUrl), { cause })
   })
-  process.stdout.write(`${JSON.stringify(result)}\n`)
+  process.stdout.write(`${JSON.stringify(report)}\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
   process.exitCode = 1

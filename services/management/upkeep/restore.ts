@@ -6,43 +6,46 @@ import { pipeline } from 'node:stream/promises'
 import type { ISql } from 'postgres'
 import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
-import { applyMigrations, migrateDatabase, migrationsFolder, schemaVersion } from '../db/migrate.ts'
-import { chooseRole } from '../db/role.ts'
+import { applyMigrations, MIGRATIONS_FOLDER, migrateDatabase, readSchemaVersion } from '../db/migrate.ts'
+import { connectUnprivileged } from '../db/role.ts'
 import { withTransaction } from '../db/transaction.ts'
 import { type Manifest, toTableEntry, unpack } from './archive.ts'
-import { backedUpPaths, ignoreMissing } from './data-files.ts'
+import { BACKED_UP_PATHS, ignoreMissing } from './data-files.ts'
 import { sortByReferences } from './tables.ts'
 
 export interface RestoreOptions {
-  /** Returns the database. Called only after the archive has been verified. */
-  target(): Promise<ConnectionTarget>
+  /** Returns the database to restore to. Called after the archive has been verified. */
+  openDatabase(): Promise<ConnectionTarget>
   /** Folder of the appliance's data. */
   data: string
   /** Path of the archive. */
-  path: string
+  archivePath: string
   /** Whether to replace the contents of an installation that is not empty. */
   force: boolean
-  /** Folder of migrations. */
+  /** Folder of the migrations; tests replace it. */
   migrations?: string
 }
 
 /**
- * Restores the contents of a backup and migrates them to the schema of this release. Nothing changes before the whole
- * archive has been verified, and the database changes in one transaction. An interrupted restore can be repeated.
+ * Implements `eyrie restore`: restores a backup and migrates it to the schema of this release. Verifies the whole archive first, then replaces the
+ * database in one transaction, then the files. An interrupted restore can be repeated. Returns the manifest of the backup.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
-  const { data, path, force, migrations = migrationsFolder } = options
+  const { data, archivePath, force, migrations = MIGRATIONS_FOLDER } = options
   if (!force) await assertNoFiles(data)
+
   const staging = join(data, 'restore.new')
   await rm(staging, { recursive: true, force: true })
   await mkdir(staging, { recursive: true, mode: 0o700 })
+
   try {
-    const manifest = await unpack(path, staging)
-    if (manifest.schema > schemaVersion(migrations))
+    const manifest = await unpack(archivePath, staging)
+    if (manifest.schema > readSchemaVersion(migrations))
       throw new Error(
-        `${path} was created by a newer release (${manifest.version}): restore it with that release`,
+        `${archivePath} was created by a newer release (${manifest.version}): restore it with that release`,
       )
-    const target = await options.target()
+
+    const target = await options.openDatabase()
     if (!force) await assertNoTables(target)
     await replaceTables(target, staging, manifest, migrations)
     await replaceFiles(join(staging, 'files'), data)
@@ -54,7 +57,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
 
 async function assertNoFiles(data: string): Promise<void> {
   const existing = []
-  for (const path of backedUpPaths)
+  for (const path of BACKED_UP_PATHS)
     if (await lstat(join(data, path)).catch(ignoreMissing)) existing.push(path)
   if (existing.length > 0) throw notEmpty(existing.join(', '))
 }
@@ -70,40 +73,40 @@ async function assertNoTables(target: ConnectionTarget): Promise<void> {
 }
 
 const notEmpty = (contents: string) =>
-  new Error(`this installation is not empty (${contents}): --force replaces what it has by the backup`)
+  new Error(`this installation is not empty (${contents}): --force replaces its contents with the backup`)
 
+/** Replaces the tables of the database by those of the backup, which has been unpacked to the folder `staging`. */
 async function replaceTables(
   target: ConnectionTarget,
   staging: string,
   manifest: Manifest,
   migrations: string,
 ): Promise<void> {
-  const role = await chooseRole(target)
-  const sql = connect(target, role ? { role } : {})
+  const sql = await connectUnprivileged(target)
   try {
     await withTransaction(sql, async () => {
       await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'migration', true)`
-      await sql`select set_config('eyrie.scope', 'all', true), set_config('eyrie.operation', 'migration', true)`
+
+      // Create the tables with the schema of the backup.
       await dropTables(sql)
       await applyMigrations(sql, manifest.schema, migrations)
+
       const tables = await sortByReferences(sql, manifest.tables)
       await suspendRowSecurity(sql, tables)
-      for (const { name, columns, parts } of tables) {
-        if (parts === 0) continue
-        const copy = `copy "${name}" (${columns.map(column => `"${column}"`).join(', ')}) from stdin`
-        const rows = Readable.from(readRows(staging, name, parts), { objectMode: false })
-        await pipeline(rows, await sql.unsafe(copy).writable())
-      }
+      for (const table of tables) await insertRows(sql, staging, table)
       await resumeRowSecurity(sql, tables)
-      await applyMigrations(sql, schemaVersion(migrations), migrations)
+
+      // Migrate the tables, now with their rows, to the schema of this release.
+      await applyMigrations(sql, readSchemaVersion(migrations), migrations)
     })
   } finally {
     await sql.end({ timeout: 1 })
   }
+  // Adds the roles and usecases that are new in this release.
   await migrateDatabase(target, migrations)
 }
 
-/** COPY cannot write to tables with row-level security, and the rows must not be recorded in the audit log again. */
+/** Allows COPY, which rejects tables with row-level security, and disables the triggers that write the audit log. */
 async function suspendRowSecurity(sql: ISql, tables: readonly { name: string }[]): Promise<void> {
   for (const { name } of tables)
     await sql.unsafe(`alter table "${name}" no force row level security, disable trigger user`)
@@ -114,7 +117,19 @@ async function resumeRowSecurity(sql: ISql, tables: readonly { name: string }[])
     await sql.unsafe(`alter table "${name}" force row level security, enable trigger user`)
 }
 
-async function* readRows(staging: string, table: string, parts: number) {
+async function insertRows(
+  sql: ISql,
+  staging: string,
+  { name, columns, parts }: Manifest['tables'][number],
+): Promise<void> {
+  if (parts === 0) return
+  const quotedColumns = columns.map(column => `"${column}"`).join(', ')
+  const rows = Readable.from(readParts(staging, name, parts), { objectMode: false })
+  const table = await sql.unsafe(`copy "${name}" (${quotedColumns}) from stdin`).writable()
+  await pipeline(rows, table)
+}
+
+async function* readParts(staging: string, table: string, parts: number) {
   for (let part = 0; part < parts; part += 1)
     yield* createReadStream(join(staging, toTableEntry(table, part)))
 }
@@ -126,11 +141,11 @@ async function dropTables(sql: ISql): Promise<void> {
   for (const { name } of tables) await sql.unsafe(`drop table "${name}" cascade`)
 }
 
-/** Also deletes files that the backup does not contain, because they belong to another installation. */
-async function replaceFiles(from: string, data: string): Promise<void> {
-  for (const path of backedUpPaths) {
+/** Replaces the files of the data folder. Existing files that the backup does not contain are deleted. */
+async function replaceFiles(restored: string, data: string): Promise<void> {
+  for (const path of BACKED_UP_PATHS) {
     await rm(join(data, path), { recursive: true, force: true })
     await mkdir(dirname(join(data, path)), { recursive: true, mode: 0o700 })
-    await rename(join(from, path), join(data, path)).catch(ignoreMissing)
+    await rename(join(restored, path), join(data, path)).catch(ignoreMissing)
   }
 }

@@ -16,6 +16,7 @@ import {
 import { channel } from './channel.ts'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 
+/** A rule that fires when a statistic of a channel meets a threshold. */
 export const alert = pgTable(
   'alert',
   {
@@ -46,19 +47,20 @@ export const alert = pgTable(
   ],
 )
 
-/** When an alert fired last, so that its frequency limit survives a restart, and whether its condition holds. */
+/** The state of an alert's evaluation, which is stored so that the frequency limit survives a restart. */
 export const alertState = pgTable('alert_state', {
   alert_id: uuid()
     .primaryKey()
     .references(() => alert.alert_id, { onDelete: 'cascade' }),
+  /** When the alert fired last. */
   fired_at: instant(),
-  /** Null: not evaluated yet. */
+  /** Whether the condition was met at the last evaluation; null before the first evaluation. */
   holds: boolean(),
-  /** When `holds` was evaluated. */
+  /** The time of the last evaluation. */
   looked_at: instant(),
 })
 
-/** Arms and disarms an alert of the same channel. */
+/** The times at which an alert of the same channel is armed. */
 export const schedule = pgTable(
   'schedule',
   {
@@ -85,7 +87,7 @@ export const schedule = pgTable(
   ],
 )
 
-/** A firing of an alert. It is retained when the alert is deleted. */
+/** A record of an alert that fired. It is retained when the alert is deleted. */
 export const notification = pgTable(
   'notification',
   {
@@ -98,17 +100,19 @@ export const notification = pgTable(
     notification_time: instant().notNull(),
     notification_data: jsonb().notNull(),
     notification_extra: optionalText(),
-    /** The alert as it was when it fired. Channel Stats reports these values. */
+    /** Copies of the alert's fields at the time of firing, which Channel Stats reports. */
     alert_name: text().notNull(),
     condition: text().notNull(),
     threshold: text().notNull(),
     threshold_key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** The messages to send, one for each of the alert's actions. */
+    /** One message for each action of the alert. */
     deliveries: jsonb().notNull(),
-    /** The frame of the event, and the SHA-256 of its picture, which is stored as a file. */
+    /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
     epoch: bigint({ mode: 'number' }),
+    /** Timestamp of the event's frame. */
     pts: bigint({ mode: 'number' }),
+    /** SHA-256 of the frame's picture, which is stored as a file. */
     picture: text(),
   },
   table => [

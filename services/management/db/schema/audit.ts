@@ -3,16 +3,19 @@ import { sql } from 'drizzle-orm'
 import { check, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { createdAt, key, optionalText } from './columns.ts'
 
-/** Written by triggers only. */
+/** The audit log: one row for each change of a record. Only triggers insert rows. */
 export const audit = pgTable(
   'audit',
   {
     audit_id: key().primaryKey().default(sql`gen_random_uuid()`),
     time: createdAt(),
-    /** Null: the appliance itself. No foreign key: entries are retained when the user is deleted. */
+    /** Null for changes by the appliance itself. Not a foreign key, because entries outlive their user. */
     user_id: uuid(),
+    /** Name of the user at the time of the change. */
     actor: optionalText(),
+    /** The API route or background job that made the change. */
     operation: optionalText(),
+    /** Name of the table. */
     record: text().notNull(),
     record_id: text().notNull(),
     change: text().$type<AuditEntry['change']>().notNull(),

@@ -17,6 +17,7 @@ import { source } from './device.ts'
 import { engine } from './engine.ts'
 import { organization } from './hierarchy.ts'
 
+/** A kind of analysis, such as line crossing. Plugins add usecases of their own. */
 export const usecase = pgTable('usecase', {
   usecase_id: key().primaryKey(),
   usecase_key: text().notNull().unique(),
@@ -26,10 +27,11 @@ export const usecase = pgTable('usecase', {
   usecase_background_color: optionalText(),
   usecase_component_key: optionalText(),
   usecase_meta_key: text().array().notNull().default([]),
-  /** How the keys of plugins are aggregated. */
+  /** How the statistics of a plugin are aggregated, by key. */
   usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
+/** The elements that analyse the sources of an engine for a usecase. */
 export const pipeline = pgTable(
   'pipeline',
   {
@@ -37,17 +39,16 @@ export const pipeline = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id),
-    /** The owner, where organizations share an engine; null: visible to everyone who sees the engine. */
+    /** The owner if organizations share an engine; null makes the pipeline visible to every user of the engine. */
     organization_id: uuid().references(() => organization.organization_id),
     pipeline_name: text().notNull(),
-    /** The key of a usecase. */
     pipeline_usecase: text()
       .notNull()
       .references(() => usecase.usecase_key),
-    /** Chosen by the client, unique on the engine. */
+    /** A number that the client chooses, unique on the engine. */
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
-    /** The id on the engine; null until it is provisioned. */
+    /** The pipeline's id on the engine; null until the pipeline is provisioned. */
     pipeline_sid: integer(),
     created_at: createdAt(),
   },
@@ -57,7 +58,7 @@ export const pipeline = pgTable(
   ],
 )
 
-/** A source analysed by a pipeline. The foreign keys ensure that both are on the channel's engine. */
+/** A source that is analysed by a pipeline. The foreign keys ensure that source and pipeline are on the channel's engine. */
 export const channel = pgTable(
   'channel',
   {
@@ -74,9 +75,9 @@ export const channel = pgTable(
     channel_favorite: boolean().notNull().default(false),
     is_storage: boolean().notNull().default(false),
     is_auto_recovery: boolean().notNull().default(false),
-    /** Seconds over which the statistics of alerts are aggregated. */
+    /** Period, in seconds, over which statistics are aggregated for alerts. */
     channel_threshold_duration: integer().notNull().default(60),
-    /** The id on the engine; null until it is provisioned. */
+    /** The channel's id on the engine; null until the channel is provisioned. */
     channel_sid: integer(),
     created_at: createdAt(),
   },
@@ -105,17 +106,19 @@ export const channel = pgTable(
   ],
 )
 
-/** The state of a channel that its engine reported last. */
+/** The state of a channel as its engine last reported it. */
 export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** As reported last, even if the engine is disconnected; `lost`: the engine receives nothing from the source. */
+  /** Remains unchanged when the engine disconnects. `lost`: the engine receives no data from the source. */
   status: text().notNull().default('unknown'),
+  /** Whether the status is current, because the engine is connected. */
   is_heard: boolean().notNull().default(false),
   /** Why the channel is not running. */
   reason: optionalText(),
-  /** The configuration of source and pipeline on the engine equals the stored one. */
+  /** Whether the engine has the stored configuration of the source and the pipeline. */
   is_verified: boolean().notNull().default(false),
+  /** When the engine last reported the status. */
   heard_at: instant(),
 })

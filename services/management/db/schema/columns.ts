@@ -1,15 +1,18 @@
 import { text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
-/** A primary key that sorts by creation time, so that new rows are adjacent in an index. */
+// Column types that several tables of the schema share.
+
+/** A UUID (version 7) that sorts by creation time, so that new rows are adjacent in an index. */
 export const key = () => uuid().$defaultFn(() => v7())
 
-/** Text with the empty string as its default. */
+/** Text that is empty by default. */
 export const optionalText = () => text().notNull().default('')
 
+/** A point in time, which drizzle reads and writes as a `Date`. */
 export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
 export const createdAt = () => instant().notNull().defaultNow()
 
-/** Whether Postgres can store a text: it accepts every character but NUL, and no lone surrogates. */
+/** Returns whether Postgres can store a text: `text` columns reject the character NUL and lone surrogates. */
 export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()

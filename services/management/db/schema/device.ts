@@ -15,6 +15,7 @@ import { createdAt, key, optionalText } from './columns.ts'
 import { engine } from './engine.ts'
 import { site } from './hierarchy.ts'
 
+/** A camera or another device at a site. */
 export const device = pgTable(
   'device',
   {
@@ -31,7 +32,7 @@ export const device = pgTable(
     device_uuid: optionalText(),
     device_tags: jsonb().$type<Device['device_tags']>().notNull().default({}),
     device_value: optionalText(),
-    /** Identifies the last change of the device, for clients that track changes. */
+    /** Id of the last change to the device, for clients that track changes. */
     transaction_id: optionalText(),
     created_at: createdAt(),
   },
@@ -42,7 +43,7 @@ export const device = pgTable(
   ],
 )
 
-/** A video stream of a device; sources refer to it by its `id`. */
+/** A video stream of a device. Its `id` is unique within the device. */
 export const deviceStream = pgTable(
   'device_stream',
   {
@@ -64,7 +65,10 @@ export const deviceStream = pgTable(
   table => [primaryKey({ columns: [table.device_id, table.id] })],
 )
 
-/** The foreign key copies `site_id` from the device, so that policies need no join. */
+/**
+ * A stream of a device as the input of channels. `site_id` is a copy of the device's site, which a foreign key keeps up to
+ * date, so that row-level security policies need no join.
+ */
 export const source = pgTable(
   'source',
   {
@@ -79,9 +83,9 @@ export const source = pgTable(
     source_address: optionalText(),
     source_fps: doublePrecision(),
     source_type: optionalText(),
-    /** Free-form objects, as the client sent them. */
+    /** Objects without a schema, stored as the client sent them. */
     static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
-    /** The id on the engine; null until it is provisioned. */
+    /** The source's id on the engine; null until the source is provisioned. */
     source_sid: integer(),
     created_at: createdAt(),
   },
@@ -104,7 +108,7 @@ export const source = pgTable(
   ],
 )
 
-/** Lines, zones and other shapes drawn over a source's picture; the client chooses `id`. */
+/** A line, a zone or another shape in the picture of a source. The client chooses the `id`. */
 export const staticContent = pgTable(
   'static_content',
   {

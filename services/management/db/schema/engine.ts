@@ -18,21 +18,21 @@ import {
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { organization, site } from './hierarchy.ts'
 
-/** The NOTIFY channel on which triggers publish the ids of engines whose stored configuration has changed. */
+/** The NOTIFY channel on which triggers publish the id of an engine when its stored configuration changes. */
 export const FLEET_CHANNEL = 'eyrie_fleet'
 
-/** An engine as it was registered. `engine_state` holds what it reports about itself. */
+/** A registered engine, with its address and credentials. Table `engine_state` contains the state that the engine reports. */
 export const engine = pgTable(
   'engine',
   {
     engine_id: key().primaryKey(),
-    /** The owner; null: the owner of the installation. */
+    /** The owner; null if the engine belongs to the owner of the installation. */
     organization_id: uuid().references(() => organization.organization_id),
     engine_name: text().notNull(),
     engine_address: text().notNull(),
     engine_port: integer().notNull(),
     engine_is_secure: boolean().notNull(),
-    /** The engine's bearer token, encrypted. */
+    /** The encrypted bearer token of the engine's API. */
     engine_key: optionalText(),
     engine_timeout: text().notNull(),
     engine_retry: jsonb().$type<EngineRetry>().notNull(),
@@ -42,7 +42,7 @@ export const engine = pgTable(
   table => [check('engine_port_range', sql`${table.engine_port} between 1 and 65535`)],
 )
 
-/** The sites that an engine serves. */
+/** A site that an engine serves. */
 export const engineSite = pgTable(
   'engine_site',
   {
@@ -59,40 +59,46 @@ export const engineSite = pgTable(
   ],
 )
 
-/** The state that an engine reported last, and the position in its output log. */
+/**
+ * The state that an engine last reported, and the position up to which its output log was read. The output log contains the
+ * messages of the engine's channels, numbered by `seq`; an engine that has lost its data starts a new log.
+ */
 export const engineState = pgTable(
   'engine_state',
   {
     engine_id: uuid()
       .primaryKey()
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
-    /** 0 unknown, 1 online, 2 offline, 3 error. */
+    /** Values of `ENGINE_STATUS`: 0 unknown, 1 online, 2 offline, 3 error. */
     engine_status: smallint().notNull().default(0),
     engine_version: optionalText(),
     engine_api_version: optionalText(),
     engine_host_name: optionalText(),
-    /** SHA-256 of the engine's configuration when it was read last. */
+    /** SHA-256 of the configuration that was last read from the engine. */
     engine_hash: optionalText(),
-    /** The paths of its API and their methods. */
+    /** The methods of each path of the engine's API. */
     engine_routes: jsonb().$type<Record<string, string[]>>().notNull().default({}),
-    /** The elements and models that its pipelines can use. */
+    /** The elements and models that pipelines on the engine can use. */
     engine_catalog: jsonb().$type<Catalog>().notNull().default({}),
-    /** Whether a license is activated. */
+    /** Whether the engine's license is activated. */
     engine_is_active: boolean().notNull().default(false),
+    /** Seconds. */
     engine_uptime: doublePrecision().notNull().default(0),
-    /** Why the status is 2 or 3. */
+    /** Why the engine is offline or in error. */
     reason: optionalText(),
+    /** When the engine last answered. */
     seen_at: instant(),
-    /** The engine's output log at the last provisioning. A different log means that the engine lost its configuration. */
+    /** The output log at the last provisioning. If the engine has a different log, it lost its configuration. */
     provisioned_log_id: text(),
-    /** The output log that `seq` is a position in; a new log starts over. */
+    /** The output log that was last read. */
     log_id: text(),
+    /** Number of the last message that was read from the log. */
     seq: bigint({ mode: 'number' }).notNull().default(0),
   },
   table => [check('engine_status_values', sql`${table.engine_status} between 0 and 3`)],
 )
 
-/** The load of an engine's machine over time, in percent, bytes and bytes. */
+/** A sample of the load of an engine's machine. */
 export const engineStatistics = pgTable(
   'engine_statistics',
   {
@@ -100,8 +106,11 @@ export const engineStatistics = pgTable(
       .notNull()
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
     time: instant().notNull(),
+    /** Percent. */
     cpu: doublePrecision().notNull(),
+    /** Bytes. */
     mem_physical: doublePrecision().notNull(),
+    /** Bytes. */
     mem_virtual: doublePrecision().notNull(),
   },
   table => [primaryKey({ columns: [table.engine_id, table.time] })],

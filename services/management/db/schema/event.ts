@@ -16,9 +16,9 @@ import { channel } from './channel.ts'
 import { instant } from './columns.ts'
 
 /**
- * Durable messages of the engines' output (`event`, `count`, `state`), partitioned by week. The primary key includes the
- * time because it must contain the partition key; the time of a message never changes. No foreign keys: events are
- * retained when their channel is deleted.
+ * A message of an engine's output log that is retained: an event, a count or a state change of a channel. The table is
+ * partitioned by week, so its primary key must contain the time, although the other columns are unique. It has no foreign
+ * keys, because events outlive their channel.
  */
 export const event = pgTable(
   'event',
@@ -31,12 +31,14 @@ export const event = pgTable(
     kind: text().notNull(),
     /** The type of an `event`, such as `line-crossing`. */
     type: text(),
+    /** Timestamp of the frame that the message refers to. */
     pts: bigint({ mode: 'number' }),
+    /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
     epoch: bigint({ mode: 'number' }),
     data: jsonb().notNull(),
-    /** Its contribution to statistics by key; null: none. */
+    /** The values that the message adds to statistics, by key; null if there are none. */
     statistics: jsonb().$type<Record<string, number>>(),
-    /** SHA-256 of the picture, which is stored as a file. */
+    /** SHA-256 of the frame's picture, which is stored as a file. */
     picture: text(),
   },
   table => [
@@ -46,7 +48,10 @@ export const event = pgTable(
   ],
 )
 
-/** Statistics of channels by minute, from which longer periods are aggregated. They expire with the events. */
+/**
+ * A statistic of a channel during one minute. Statistics of longer periods are aggregated from minutes. Rows are deleted
+ * at the same age as events.
+ */
 export const statisticMinute = pgTable(
   'statistic_minute',
   {
@@ -55,8 +60,9 @@ export const statisticMinute = pgTable(
     minute: instant().notNull(),
     sum: doublePrecision().notNull(),
     count: bigint({ mode: 'number' }).notNull(),
-    /** The newest value within the minute, and its time. */
+    /** The newest value of the minute. */
     last: doublePrecision().notNull(),
+    /** The time of `last`. */
     last_at: instant().notNull(),
   },
   table => [
@@ -65,36 +71,36 @@ export const statisticMinute = pgTable(
   ],
 )
 
-/** The last values of a channel's counters, from which increments are computed. */
+/** The last value of a counter that an engine reported. The next increment is computed from it. */
 export const channelCounter = pgTable(
   'channel_counter',
   {
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
-    /** The name of the line or zone. */
+    /** The name of the line or zone that is counted at. */
     name: text().notNull(),
     key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** The time of the value. */
+    /** When the engine reported the value. */
     at: instant().notNull(),
   },
   table => [primaryKey({ columns: [table.channel_id, table.name, table.key] })],
 )
 
-/** Pictures of notifications, which are fetched from the engine and stored as files. */
+/** The picture of a notification. It is fetched from the engine and stored as a file. */
 export const picture = pgTable(
   'picture',
   {
     sha256: text().primaryKey(),
-    /** No foreign key: the file of a picture expires even after its engine is deleted. */
+    /** Not a foreign key, because the row is needed to delete the file even if the engine no longer exists. */
     engine_id: uuid().notNull(),
     time: instant().notNull(),
-    /** Whether it is retained as long as events; otherwise only until it is sent. */
+    /** Whether the file is retained for as long as events, and not only until the notification is sent. */
     is_stored: boolean().notNull(),
     fetched_at: instant(),
     attempts: integer().notNull().default(0),
-    /** When to fetch it next; null: fetched, or not available. */
+    /** When to fetch the picture; null if it has been fetched or is unavailable. */
     next_attempt: instant(),
   },
   table => [index('picture_to_fetch').on(table.next_attempt), index('picture_by_age').on(table.time)],

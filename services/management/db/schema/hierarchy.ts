@@ -13,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { createdAt, key, optionalText } from './columns.ts'
 
-/** Columns have the names of API fields, so that a row can be returned as it is. */
+/** The owner of customers and sites. Columns have the names of API fields, so that the API can return rows unchanged. */
 export const organization = pgTable('organization', {
   organization_id: key().primaryKey(),
   organization_key: text().notNull().unique(),
@@ -25,7 +25,7 @@ export const organization = pgTable('organization', {
   created_at: createdAt(),
 })
 
-/** Each organization has one default customer, which holds the sites that are assigned to no other. */
+/** A customer of an organization. The default customer has all sites that are not assigned to another customer. */
 export const customer = pgTable(
   'customer',
   {
@@ -50,7 +50,7 @@ export const customer = pgTable(
   ],
 )
 
-/** The foreign keys ensure that a site and its customer belong to the same organization. */
+/** A location with devices. A foreign key ensures that the site and its customer belong to the same organization. */
 export const site = pgTable(
   'site',
   {

@@ -1,3 +1,5 @@
+/** The schema of the management service's Postgres database, one file for each group of tables. */
+
 export * from './alert.ts'
 export * from './audit.ts'
 export * from './channel.ts'

@@ -3,8 +3,9 @@ import { check, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-
 import { engine } from './engine.ts'
 
 /**
- * Sources and pipelines that management created on an engine, with their last written configuration. A row is retained
- * after its record is deleted until it is deleted on the engine, too. Resources without a row were created by someone else.
+ * A source or pipeline that the management service created on an engine, with its last written configuration. When a source
+ * or pipeline is deleted, its row here is retained until the engine has deleted it as well. The management service does not
+ * touch resources on the engine that have no row here, because another client created them.
  */
 export const provision = pgTable(
   'provision',
@@ -12,14 +13,14 @@ export const provision = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id, { onDelete: 'cascade' }),
-    /** The id of the source or pipeline. */
+    /** Id of the source or pipeline in this database. */
     record_id: uuid().notNull(),
     kind: text().$type<'source' | 'pipeline'>().notNull(),
-    /** The id on the engine; null while the outcome of its creation is unknown. */
+    /** Id on the engine; null until the engine has confirmed the creation. */
     sid: integer(),
-    /** The highest id of its kind on the engine before the creation: the created one has a higher id. */
+    /** The highest id of this kind on the engine before the creation. The new id is higher. */
     made_after: integer().notNull(),
-    /** The fields that were last written to the engine. Encrypted, because addresses may contain passwords. */
+    /** The fields that were last written to the engine. They are encrypted, because addresses may contain passwords. */
     applied: text().notNull(),
   },
   table => [

@@ -2,14 +2,18 @@ import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { userId } from './user.ts'
 
-/** A sign-in that is extended by refresh tokens, each of which is valid once. */
+/**
+ * A session of a signed-in user. Refresh tokens extend the session. Each token can be used once: its use returns the next
+ * token.
+ */
 export const session = pgTable(
   'session',
   {
     session_id: key().primaryKey(),
     user_id: userId(),
-    /** SHA-256 of the part that all refresh tokens of the session share, and of the part of the current token. */
+    /** SHA-256 of the token part that is common to all refresh tokens of the session. */
     family_hash: text().notNull().unique(),
+    /** SHA-256 of the token part that is unique to the current refresh token. */
     refresh_hash: text().notNull(),
     address: optionalText(),
     user_agent: optionalText(),
@@ -21,7 +25,7 @@ export const session = pgTable(
   table => [index('session_by_user').on(table.user_id)],
 )
 
-/** A token for programs, with the rights of its user restricted by scopes. */
+/** An API token for programs. It has the rights of its user, restricted to its scopes. */
 export const apiToken = pgTable(
   'api_token',
   {
@@ -37,9 +41,9 @@ export const apiToken = pgTable(
   table => [index('api_token_by_user').on(table.user_id)],
 )
 
-/** Failed sign-ins since the last success, by account and by address. */
+/** Counts failed sign-ins and registrations of an account or a network. */
 export const signInFailure = pgTable('sign_in_failure', {
-  /** `account:<email>` or `address:<ip>`. */
+  /** `account:<email>`, `address:<network>` or `register:<network>`. */
   subject: text().primaryKey(),
   failures: integer().notNull(),
   last_at: instant().notNull(),

@@ -5,6 +5,7 @@ import { channel, usecase } from './channel.ts'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { customer, organization, site } from './hierarchy.ts'
 
+/** A role of users. The rights of each role are defined in code. */
 export const role = pgTable(
   'role',
   {
@@ -15,6 +16,7 @@ export const role = pgTable(
   table => [check('role_key_values', sql`${table.role_key} in ('superadmin', 'admin', 'manager', 'viewer')`)],
 )
 
+/** An account of a person. A user needs a role, and must be active and verified, to have any rights. */
 export const user = pgTable(
   'user',
   {
@@ -24,15 +26,15 @@ export const user = pgTable(
     last_name: text().notNull(),
     user_name: text().notNull(),
     avatar: optionalText(),
-    /** Null until an administrator assigns one. */
+    /** Null until an administrator assigns a role. */
     role_id: uuid().references(() => role.role_id),
     /** The role requested at registration. It grants no rights. */
     role_wish: optionalText(),
-    /** The organization that the user administers if an admin, and whose admins administer the user. */
+    /** The user's organization. Its admins manage the user; an admin administers this organization. */
     organization_id: uuid().references(() => organization.organization_id),
     is_active: boolean().notNull().default(true),
     is_verified: boolean().notNull().default(false),
-    /** Argon2id, in its encoded form. */
+    /** Argon2id in encoded form (`$argon2id$…`). */
     password_hash: text().notNull(),
     ui_config: jsonb().$type<User['ui_config']>().notNull().default({}),
     last_logged_in_at: instant(),
@@ -41,11 +43,13 @@ export const user = pgTable(
   table => [uniqueIndex('user_email').on(sql`lower(${table.email})`)],
 )
 
+/** A column that refers to a user; the row is deleted together with the user. */
 export const userId = () =>
   uuid()
     .notNull()
     .references(() => user.user_id, { onDelete: 'cascade' })
 
+/** A customer whose sites a user may access. */
 export const userCustomer = pgTable(
   'user_customer',
   {
@@ -57,6 +61,7 @@ export const userCustomer = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.customer_id] })],
 )
 
+/** A site that a user may access. */
 export const userSite = pgTable(
   'user_site',
   {
@@ -68,7 +73,7 @@ export const userSite = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.site_id] })],
 )
 
-/** Channels that a user sees even if their site is not assigned. */
+/** A channel that a user may access even without access to its site. */
 export const userChannel = pgTable(
   'user_channel',
   {
@@ -80,7 +85,7 @@ export const userChannel = pgTable(
   table => [primaryKey({ columns: [table.user_id, table.channel_id] })],
 )
 
-/** If a user has any, only channels of these usecases are visible. */
+/** A usecase that a user is limited to. A user without rows may access the channels of all usecases. */
 export const userUsecase = pgTable(
   'user_usecase',
   {

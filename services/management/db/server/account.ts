@@ -5,62 +5,74 @@ import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
-/** The operating system's account that the server runs as. Postgres refuses to run as root. */
+/** The operating system account that runs the database server. Postgres refuses to run as root. */
 export interface Account {
   uid: number
   gid: number
 }
 
-/** Accounts that run the server in place of root; the first existing one is chosen. */
-const unprivilegedAccounts = ['postgres', 'nobody']
+/** Accounts that run the server if this process is root, in order of preference. */
+const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody']
 
-/** Returns the account that owns the data directory, or that a new one will belong to. */
+/** Returns the owner of the data directory, or the account that will own a new one. */
 export function chooseAccount(dataDirectory: string): Account {
   const { uid, gid } = userInfo()
   if (uid !== 0) return { uid, gid }
-  if (existsSync(dataDirectory)) return statSync(dataDirectory)
-  const accounts = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map(line => line.split(':'))
-  for (const account of unprivilegedAccounts) {
-    const [, , id, group] = accounts.find(([name]) => name === account) ?? []
-    if (id && group) return { uid: Number(id), gid: Number(group) }
+  if (existsSync(dataDirectory)) {
+    const owner = statSync(dataDirectory)
+    return { uid: owner.uid, gid: owner.gid }
+  }
+  for (const name of UNPRIVILEGED_ACCOUNTS) {
+    const account = findAccount(name)
+    if (account) return account
   }
   throw new Error(
     'the database server cannot run as root: add the user "postgres" (useradd --system postgres)',
   )
 }
 
+/** Looks up an account in /etc/passwd: `name:password:uid:gid:…` (passwd(5)). */
+function findAccount(name: string): Account | undefined {
+  for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
+    const [accountName, , uid, gid] = line.split(':')
+    if (accountName === name && uid && gid) return { uid: Number(uid), gid: Number(gid) }
+  }
+  return undefined
+}
+
+/** Runs commands as a fixed account. */
 export interface CommandRunner {
-  /** Rejects with an error that states in one line why the command failed. `signal` terminates the command. */
+  /** Runs a command; `signal` terminates it. Rejects with a one-line reason if the command fails. */
   run(command: string, args: string[], signal?: AbortSignal): Promise<void>
-  /** Starts a command that receives `deathSignal` when this process dies, however it dies. */
-  start(command: string, args: string[], deathSignal: 'INT'): ChildProcessByStdio<null, null, Readable>
+  /** Starts a command that receives SIGINT when this process exits, even if this process is killed. */
+  start(command: string, args: string[]): ChildProcessByStdio<null, null, Readable>
 }
 
 /**
- * Returns a runner of commands as an account. The parent folders of `paths` may be closed to the account, as root's home
- * is; its commands then get the capability to read past file permissions, and no other. Throws an error that says what to
- * do if the paths remain unreachable.
+ * Returns a runner for an account that needs to read `paths`. If the account cannot enter a parent folder, such as root's
+ * home folder, and this process is root, the commands also get the capability CAP_DAC_READ_SEARCH. Throws if the paths
+ * remain unreadable.
  */
-export async function runAs(account: Account, paths: readonly string[]): Promise<CommandRunner> {
-  const switchUser =
-    userInfo().uid === account.uid
-      ? []
-      : [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups']
-  const unprivileged = [...switchUser, '--no-new-privs']
-  const readingAll = [
-    ...unprivileged,
-    '--inh-caps=-all,+dac_read_search',
-    '--ambient-caps=-all,+dac_read_search',
-  ]
-  for (const options of switchUser.length > 0 ? [unprivileged, readingAll] : [unprivileged]) {
-    if (await canRead(options, paths)) return createRunner(options)
+export async function createCommandRunner(
+  account: Account,
+  paths: readonly string[],
+): Promise<CommandRunner> {
+  for (const options of listSetprivOptions(account)) {
+    if (await canRead(options, paths)) return createSetprivRunner(options)
   }
   throw new Error(
-    `the database server, which runs as user ${account.uid}, cannot reach ${paths.join(' and ')}: allow other users to enter ` +
-      'their parent folders (chmod o+x), set EYRIE_DATA to a folder such as /var/lib/eyrie, or set DATABASE_URL',
+    `the database server runs as user ${account.uid} and cannot reach ${paths.join(' and ')}: allow other users to ` +
+      'enter their parent folders (chmod o+x), set EYRIE_DATA to a folder such as /var/lib/eyrie, or set DATABASE_URL',
   )
+}
+
+/** Returns the options of setpriv(1) with which commands can run as an account, fewest privileges first. */
+function listSetprivOptions({ uid, gid }: Account): string[][] {
+  const noNewPrivileges = '--no-new-privs'
+  if (userInfo().uid === uid) return [[noNewPrivileges]]
+  const switchAccount = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', noNewPrivileges]
+  const readAnywhere = ['--inh-caps=-all,+dac_read_search', '--ambient-caps=-all,+dac_read_search']
+  return [switchAccount, [...switchAccount, ...readAnywhere]]
 }
 
 async function canRead(options: string[], paths: readonly string[]): Promise<boolean> {
@@ -75,8 +87,9 @@ async function canRead(options: string[], paths: readonly string[]): Promise<boo
   }
 }
 
-function createRunner(options: string[]): CommandRunner {
-  // Nothing of this process's environment: it may contain secrets.
+/** Returns a runner that starts commands through setpriv(1) with these options. */
+function createSetprivRunner(options: string[]): CommandRunner {
+  // The environment of this process may contain secrets, so commands do not inherit it.
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return {
     async run(command, args, signal) {
@@ -93,8 +106,8 @@ function createRunner(options: string[]): CommandRunner {
         signal?.removeEventListener('abort', terminate)
       }
     },
-    start: (command, args, deathSignal) =>
-      spawn('setpriv', [...options, `--pdeathsig=${deathSignal}`, command, ...args], {
+    start: (command, args) =>
+      spawn('setpriv', [...options, '--pdeathsig=INT', command, ...args], {
         cwd: '/',
         env,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -102,8 +115,8 @@ function createRunner(options: string[]): CommandRunner {
   }
 }
 
-/** Returns the error that a command printed, or else its last line. */
+/** Returns the error message in the output of a Postgres command, or the last line of the output. */
 function findErrorLine(output: string): string {
-  const [, error] = /(?:FATAL|PANIC|error): +(.*)/.exec(output) ?? []
-  return error ?? output.trim().split('\n').at(-1) ?? ''
+  const [, message] = /(?:FATAL|PANIC|error): +(.*)/.exec(output) ?? []
+  return message ?? output.trim().split('\n').at(-1) ?? ''
 }

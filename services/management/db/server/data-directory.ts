@@ -10,22 +10,27 @@ import {
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type Account, type CommandRunner, chooseAccount, runAs } from './account.ts'
+import { type Account, type CommandRunner, chooseAccount, createCommandRunner } from './account.ts'
 import type { Binaries } from './binaries.ts'
 
-/** The data directory of a server, its access rules, and how commands are run as its owner. */
+/** The data directory of a Postgres server, which is ready for the server to start. */
 export interface DataDirectory {
   path: string
-  /** Paths of the files that `hba_file` and `ident_file` name. */
-  hba: string
-  ident: string
+  /** Path of the access rules (`hba_file`). */
+  hbaFile: string
+  /** Path of the mapping from operating system users to roles (`ident_file`). */
+  identFile: string
+  /** Runs commands as the owner of the directory. */
   runner: CommandRunner
 }
 
-/** The superuser of the server. Only setup and maintenance connect as this role. */
-export const superuser = 'postgres'
+/** The server's superuser role. Only setup and maintenance connect as this role. */
+export const SUPERUSER = 'postgres'
 
-/** Initializes the data directory inside `folder` unless it exists. Throws if another major version created it. */
+/**
+ * Returns the data directory inside `folder`, which is initialized if it does not exist. Throws if the directory was
+ * created by another major version of Postgres.
+ */
 export async function prepareDataDirectory(
   folder: string,
   binaries: Binaries,
@@ -36,59 +41,56 @@ export async function prepareDataDirectory(
   const isOwnAccount = account.uid === userInfo().uid
   chmodSync(folder, isOwnAccount ? 0o700 : 0o711)
   const accessFiles = writeAccessFiles(folder)
-  const runner = await runAs(account, [binaries.postgres, accessFiles.hba])
-  if (existsSync(path)) assertSameMajorVersion(path, binaries)
-  else await initialize({ folder, path, account, binaries, runner, signal })
+  const runner = await createCommandRunner(account, [binaries.postgres, accessFiles.hbaFile])
+  if (existsSync(path)) {
+    assertSameMajorVersion(path, binaries)
+  } else {
+    const draft = createDraftFolder(folder, account)
+    await initialize(draft, binaries, runner, signal)
+    renameSync(draft, path)
+  }
   return { path, runner, ...accessFiles }
 }
 
 /**
- * Allows connections of the user that this process runs as, and of no other, by peer authentication. The files are owned by
- * this process: in the data directory, root would write through links that the server's account may have created.
+ * Writes access rules that admit only the user of this process, by peer authentication. The files are outside the data
+ * directory, because the server's account could place links there that this process would follow as root.
  */
-function writeAccessFiles(folder: string): { hba: string; ident: string } {
-  const hba = join(folder, 'hba.conf')
-  const ident = join(folder, 'ident.conf')
-  const name = JSON.stringify(userInfo().username)
-  writeFileSync(hba, 'local all all peer map=management\n', { mode: 0o644 })
-  writeFileSync(ident, `management ${name} all\n`, { mode: 0o644 })
-  return { hba, ident }
+function writeAccessFiles(folder: string): { hbaFile: string; identFile: string } {
+  const hbaFile = join(folder, 'hba.conf')
+  const identFile = join(folder, 'ident.conf')
+  const userName = JSON.stringify(userInfo().username)
+  writeFileSync(hbaFile, 'local all all peer map=management\n', { mode: 0o644 })
+  writeFileSync(identFile, `management ${userName} all\n`, { mode: 0o644 })
+  return { hbaFile, identFile }
 }
 
-interface Initialization {
-  folder: string
-  path: string
-  account: Account
-  binaries: Binaries
-  runner: CommandRunner
-  signal: AbortSignal | undefined
-}
-
-/** Runs initdb under a temporary name, so that a crash leaves no incomplete data directory. */
-async function initialize({
-  folder,
-  path,
-  account,
-  binaries,
-  runner,
-  signal,
-}: Initialization): Promise<void> {
+/** Creates an empty folder for initdb. It is renamed afterwards, so that a crash leaves no incomplete data directory. */
+function createDraftFolder(folder: string, account: Account): string {
   const draft = join(folder, 'data.new')
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
   if (userInfo().uid !== account.uid) chownSync(draft, account.uid, account.gid)
-  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
-  const login = [`--username=${superuser}`, '--auth=peer', '--no-instructions']
-  await runner.run(binaries.initdb, ['-D', draft, ...locale, ...login], signal)
-  renameSync(draft, path)
+  return draft
 }
 
-function assertSameMajorVersion(path: string, { major }: Binaries): void {
-  const actual = Number(readFileSync(join(path, 'PG_VERSION'), 'utf8'))
-  if (actual === major) return
+async function initialize(
+  draft: string,
+  binaries: Binaries,
+  runner: CommandRunner,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
+  const login = [`--username=${SUPERUSER}`, '--auth=peer', '--no-instructions']
+  await runner.run(binaries.initdb, ['-D', draft, ...locale, ...login], signal)
+}
+
+function assertSameMajorVersion(path: string, { majorVersion }: Binaries): void {
+  const dataVersion = Number(readFileSync(join(path, 'PG_VERSION'), 'utf8'))
+  if (dataVersion === majorVersion) return
   throw new Error(
-    `the database in ${path} was created by Postgres ${actual}, but this release contains Postgres ${major}: start the ` +
-      'previous release and create a backup (./eyrie backup), then move that folder away, start this release and restore ' +
-      'the backup (./eyrie restore)',
+    `the database in ${path} was created by Postgres ${dataVersion}, but this release contains Postgres ${majorVersion}: ` +
+      'start the previous release and create a backup (./eyrie backup); then move the folder to another place, start this ' +
+      'release and restore the backup (./eyrie restore)',
   )
 }

@@ -16,7 +16,7 @@ import { createLog } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { connect } from '../connection.ts'
-import { startServer, superuser } from './embedded-server.ts'
+import { SUPERUSER, startServer } from './embedded-server.ts'
 
 const log = createLog('management', 'silent')
 
@@ -42,7 +42,7 @@ async function start(folder = initializedFolder()) {
 }
 
 const administration = (server: Awaited<ReturnType<typeof startServer>>) =>
-  server.target(superuser, 'postgres')
+  server.target(SUPERUSER, 'postgres')
 
 async function ask<T>(server: Awaited<ReturnType<typeof startServer>>, query: string): Promise<T[]> {
   const sql = connect(administration(server))

@@ -5,30 +5,30 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { backoffDelayMs, type Log, lockFolder } from '@eyrie/kit'
 import { findBinaries } from './binaries.ts'
 import { prepareDataDirectory } from './data-directory.ts'
-import { serverSettings, startServerProcess } from './server-process.ts'
+import { createServerLog } from './server-log.ts'
+import { type ServerProcess, serverSettings, startServerProcess } from './server-process.ts'
 
-export { superuser } from './data-directory.ts'
+export { SUPERUSER } from './data-directory.ts'
 
-/** A Postgres server that management runs itself. It listens on a Unix socket only. */
+/** A Postgres server that the management service runs as a child process. It listens on a Unix socket only. */
 export interface EmbeddedServer {
+  /** The current process; it changes when the server is restarted. */
   readonly pid: number | undefined
-  /** Returns how a role of the server connects to one of its databases. */
+  /** Whether the server cannot run because its disk is full. */
+  readonly isDiskFull: boolean
+  /** Returns how to connect to a database of the server as one of its roles. */
   target(user: string, database: string): { path: string; user: string; database: string }
-  /** Stops the server within a second: connections are closed, committed data is durable. */
+  /** Closes all connections and stops the server within about a second. Committed data is durable. */
   stop(): Promise<void>
 }
 
-const restartBackoff = { initialMs: 250, maxMs: 10_000 }
-/** A server that ran this long restarts without the back-off of earlier failures. */
-const STABLE_AFTER_MS = 60_000
-
-/** The folder of the embedded server below the appliance's data folder. */
+/** Returns the folder of the embedded server inside the appliance's data folder. */
 export const serverFolder = (data: string) => join(data, 'postgres')
 
 /**
- * Starts the server in a folder, which is initialized by the first start, and restarts it with back-off whenever it exits.
- * `settings` override the defaults for a small appliance. Rejects, with what to do, if the first start fails, or when
- * `signal` aborts it.
+ * Starts a server in a folder and restarts it with back-off whenever it exits. The first start initializes the folder.
+ * `settings` override the defaults for a small appliance. Rejects if the first start fails or `signal` aborts it; the
+ * message of the error says what to do.
  */
 export async function startServer(
   folder: string,
@@ -41,44 +41,26 @@ export async function startServer(
     const binaries = findBinaries()
     const directory = await prepareDataDirectory(folder, binaries, signal)
     signal?.throwIfAborted()
-    const allSettings = { ...serverSettings(directory), ...settings }
-    const start = (abort?: AbortSignal) => startServerProcess(directory, binaries, allSettings, log, abort)
-    let running = await start(signal)
-    const address = await openSocketAddress(directory.path)
-    const stopping = new AbortController()
-    const supervision = superviseUntilStopped()
 
-    async function superviseUntilStopped(): Promise<void> {
-      let startedAt = Date.now()
-      for (let attempt = 0; ; attempt += 1) {
-        const exit = await running.exited
-        if (Date.now() - startedAt > STABLE_AFTER_MS) attempt = 0
-        const delayMs = backoffDelayMs(attempt, restartBackoff)
-        if (stopping.signal.aborted) return
-        log.error({ exit, delayMs: Math.round(delayMs) }, 'database server exited, restarting')
-        await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
-        if (stopping.signal.aborted) return
-        startedAt = Date.now()
-        await start().then(
-          started => {
-            running = started
-          },
-          error => log.error({ err: error }, 'failed to restart database server'),
-        )
-        if (stopping.signal.aborted) return running.stop()
-      }
-    }
+    const allSettings = { ...serverSettings(directory), ...settings }
+    const serverLog = createServerLog(log)
+    const start = (abort?: AbortSignal) =>
+      startServerProcess(directory, binaries, allSettings, serverLog, abort)
+    const firstProcess = await start(signal)
+    const socket = await openSocketAddress(directory.path)
+    const server = superviseServer(firstProcess, start, log)
 
     return {
       get pid() {
-        return running.pid
+        return server.pid
       },
-      target: (user, database) => ({ path: address.path, user, database }),
+      get isDiskFull() {
+        return serverLog.isDiskFull()
+      },
+      target: (user, database) => ({ path: socket.path, user, database }),
       async stop() {
-        stopping.abort()
-        await running.stop()
-        await supervision
-        await address.close()
+        await server.stop()
+        await socket.close()
         unlock()
       },
     }
@@ -88,14 +70,70 @@ export async function startServer(
   }
 }
 
-const SOCKET_NAME = '.s.PGSQL.5432'
-/** Linux limits the path of a socket to 108 bytes, including the terminating zero. */
-const MAX_PATH_BYTES = 107
+const RESTART_BACKOFF = { initialMs: 250, maxMs: 2_000 }
+/** The back-off starts over after the server has run for this long. */
+const STABLE_AFTER_MS = 60_000
 
-/** Returns the path of the server's socket in a folder; a short alias if the folder's own path is too long. */
+/** Restarts a server with back-off whenever it exits, until `stop` is called. */
+function superviseServer(firstProcess: ServerProcess, start: () => Promise<ServerProcess>, log: Log) {
+  let current = firstProcess
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const supervision = restartUntilStopped()
+
+  async function restartUntilStopped(): Promise<void> {
+    let startedAtMs = Date.now()
+    let restarts = 0
+    while (true) {
+      const exit = await current.exited
+      if (signal.aborted) return
+      log.error({ exit }, 'database server exited, restarting')
+
+      if (Date.now() - startedAtMs > STABLE_AFTER_MS) restarts = 0
+      restarts = await restart(restarts)
+      startedAtMs = Date.now()
+      // `stop` may have been called during the start. It has stopped the previous process only.
+      if (signal.aborted) await current.stop()
+    }
+  }
+
+  /** Starts the server again and again, until it runs or `stop` is called. Returns the number of restarts so far. */
+  async function restart(restarts: number): Promise<number> {
+    let lastReason: string | undefined
+    for (let attempt = restarts; ; attempt += 1) {
+      try {
+        await wait(backoffDelayMs(attempt, RESTART_BACKOFF), undefined, { signal })
+        current = await start()
+        return attempt + 1
+      } catch (error) {
+        if (signal.aborted) return attempt
+        const reason = (error as Error).message
+        if (reason !== lastReason) log.error({ reason }, 'failed to restart database server, retrying')
+        lastReason = reason
+      }
+    }
+  }
+
+  return {
+    get pid() {
+      return current.pid
+    },
+    async stop() {
+      stopping.abort()
+      await current.stop()
+      await supervision
+    },
+  }
+}
+
+const SOCKET_NAME = '.s.PGSQL.5432'
+/** Linux limits a socket's path to 108 bytes including the terminating zero (unix(7)). */
+const MAX_SOCKET_PATH_BYTES = 107
+
+/** Returns the path of the server's socket in a folder, or a short alias for a path that is too long. */
 export async function openSocketAddress(folder: string): Promise<{ path: string; close(): Promise<void> }> {
   const path = `${folder}/${SOCKET_NAME}`
-  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return { path, async close() {} }
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return { path, async close() {} }
   const handle = await open(folder, constants.O_DIRECTORY | constants.O_RDONLY)
   return { path: `/proc/self/fd/${handle.fd}/${SOCKET_NAME}`, close: () => handle.close() }
 }

@@ -3,70 +3,78 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'n
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '@eyrie/kit'
 import type { Binaries } from './binaries.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { FULL_DISK_REASON } from './full-disk.ts'
+import { READY_MESSAGE, type ServerLog } from './server-log.ts'
 
-/** A running server that accepts connections. */
+/** A Postgres process that accepts connections. */
 export interface ServerProcess {
   readonly pid: number | undefined
-  /** Resolves with the exit code or signal. */
+  /** Resolves to the exit code or signal. */
   readonly exited: Promise<string>
-  /** Closes connections and stops the server. Whatever exceeds the grace period is recovered by the next start. */
+  /**
+   * Closes all connections and stops the server. A server that exceeds the grace period is killed; its next start then
+   * recovers from the write-ahead log.
+   */
   stop(): Promise<void>
 }
 
+/** SIGINT starts a fast shutdown of Postgres, SIGQUIT an immediate one (Postgres manual, section 18.5). */
 const STOP_GRACE_MS = 1_000
 
-/** Rejects with the last line of the server's log if it exits before it accepts connections, or when `signal` aborts. */
+/**
+ * Starts a server and resolves when it accepts connections. Rejects with the last line of the server's log if the server
+ * exits first, and when `signal` aborts the start.
+ */
 export async function startServerProcess(
   directory: DataDirectory,
   binaries: Binaries,
   settings: Readonly<Record<string, string>>,
-  log: Log,
+  log: ServerLog,
   signal?: AbortSignal,
 ): Promise<ServerProcess> {
   await cleanUpAfterCrash(directory.path)
+
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const child = directory.runner.start(binaries.postgres, ['-D', directory.path, ...options], 'INT')
+  const child = directory.runner.start(binaries.postgres, ['-D', directory.path, ...options])
   const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? `code ${code}`))
+  const outputEnded = once(child, 'close')
+
   async function stop(): Promise<void> {
     child.kill('SIGINT')
     const graceTimer = setTimeout(() => child.kill('SIGQUIT'), STOP_GRACE_MS)
     await exited
     clearTimeout(graceTimer)
   }
-  let lastLine = 'nothing'
-  const ready = new Promise<'ready'>(resolve => {
-    createInterface({ input: child.stderr }).on('line', line => {
-      lastLine = line
-      if (line.endsWith('database system is ready to accept connections')) resolve('ready')
-      forwardLogLine(log, line)
-    })
+
+  let lastLine = 'none'
+  const { promise: ready, resolve: resolveReady } = Promise.withResolvers<'ready'>()
+  createInterface({ input: child.stderr }).on('line', line => {
+    lastLine = line
+    if (line.endsWith(READY_MESSAGE)) resolveReady('ready')
+    log.addLine(line)
   })
+
   signal?.addEventListener('abort', stop)
   const outcome = await Promise.race([ready, exited])
   signal?.removeEventListener('abort', stop)
-  if (outcome !== 'ready')
-    throw new Error(`the database server exited with ${outcome}; its last log line: ${lastLine}`)
+  if (outcome !== 'ready') {
+    // The reason may still be on its way.
+    await outputEnded
+    if (log.isDiskFull()) throw new Error(FULL_DISK_REASON)
+    throw new Error(`the database server exited with ${outcome}; last line of its log: ${lastLine}`)
+  }
 
   return { pid: child.pid, exited, stop }
 }
 
-/** Forwards a line `LEVEL:  message` of the server's log. */
-function forwardLogLine(log: Log, line: string): void {
-  const [, level = 'LOG', message = line] = /^([A-Z]+):\s+(.*)$/.exec(line) ?? []
-  if (level === 'PANIC' || level === 'FATAL') log.error({ line: message }, 'database server')
-  else if (level === 'WARNING') log.warn({ line: message }, 'database server')
-  else log.debug({ line: message }, 'database server')
-}
-
-/** Settings for a small appliance that runs other services as well. */
-export function serverSettings({ hba, ident }: DataDirectory): Readonly<Record<string, string>> {
+/** Returns Postgres settings for a small appliance that also runs the other services. */
+export function serverSettings({ hbaFile, identFile }: DataDirectory): Readonly<Record<string, string>> {
   return {
-    hba_file: hba,
-    ident_file: ident,
-    // No TCP. The socket is in the data folder, which no other user may enter.
+    hba_file: hbaFile,
+    ident_file: identFile,
+    // No TCP. The socket is in the data directory, which other users cannot enter.
     listen_addresses: '',
     unix_socket_directories: '.',
     unix_socket_permissions: '0700',
@@ -80,13 +88,13 @@ export function serverSettings({ hba, ident }: DataDirectory): Readonly<Record<s
     max_wal_senders: '0',
     min_wal_size: '32MB',
     max_wal_size: '256MB',
-    // Queries are too short for JIT compilation and parallel workers.
+    // Queries are too short to benefit from JIT compilation and parallel workers.
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     io_method: 'sync',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Statements and rows may contain secrets, so the log must not contain them.
+    // Statements and rows may contain secrets and must not be logged.
     log_line_prefix: '',
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
@@ -97,32 +105,28 @@ export function serverSettings({ hba, ident }: DataDirectory): Readonly<Record<s
   }
 }
 
+/** Leftover processes that have not exited after this time are killed. */
 const LEFTOVER_GRACE_MS = 5_000
+const LEFTOVER_POLL_MS = 20
 
-/** Stops server processes that a crash left in the data directory, and removes a stale `postmaster.pid`. */
+/** Stops server processes that a crash left in the data directory, and deletes a stale `postmaster.pid`. */
 async function cleanUpAfterCrash(directory: string): Promise<void> {
   const pidFile = join(directory, 'postmaster.pid')
-  if (findServerProcesses(directory).length > 0) {
-    const postmaster = Number(readIfExists(pidFile).split('\n')[0])
-    kill(
-      findServerProcesses(directory).filter(pid => pid === postmaster),
-      'SIGINT',
-    )
-    for (
-      const deadline = Date.now() + LEFTOVER_GRACE_MS;
-      findServerProcesses(directory).length > 0 && Date.now() < deadline;
-    )
-      await wait(20)
-    while (findServerProcesses(directory).length > 0) {
-      kill(findServerProcesses(directory), 'SIGKILL')
-      await wait(20)
-    }
+  const postmaster = Number(readIfExists(pidFile).split('\n')[0])
+  let leftovers = findServerProcesses(directory)
+  if (leftovers.includes(postmaster)) sendSignal([postmaster], 'SIGINT')
+
+  const deadlineMs = Date.now() + LEFTOVER_GRACE_MS
+  while (leftovers.length > 0) {
+    if (Date.now() >= deadlineMs) sendSignal(leftovers, 'SIGKILL')
+    await wait(LEFTOVER_POLL_MS)
+    leftovers = findServerProcesses(directory)
   }
-  // Postgres would mistake any process that has reused this pid for a running server.
+  // The pid may belong to another process by now, and Postgres would mistake that process for a running server.
   rmSync(pidFile, { force: true })
 }
 
-/** The working directory of every process of a server is its data directory. */
+/** Returns the processes of the server in this directory: a server process works in its data directory. */
 function findServerProcesses(directory: string): number[] {
   const path = realpathSync(directory)
   return readdirSync('/proc')
@@ -147,12 +151,12 @@ function readIfExists(file: string): string {
   }
 }
 
-function kill(pids: readonly number[], signal: 'SIGINT' | 'SIGKILL'): void {
+function sendSignal(pids: readonly number[], signal: 'SIGINT' | 'SIGKILL'): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
     } catch {
-      // The process has exited meanwhile.
+      // The process exited in the meantime.
     }
   }
 }

@@ -6,7 +6,7 @@ import { createFleet } from '../../fleet/fleet.ts'
 import { loadSecrets } from '../../secrets/secrets.ts'
 import { createIngest } from './ingest.ts'
 
-/** Runs the fleet of management until the process is killed. */
+/** Process that runs the fleet of the management service until it is killed. */
 const [target, data] = process.argv.slice(2) as [string, string]
 const log = createLog('management', 'error')
 const database = await createDatabase(JSON.parse(target) as ConnectionTarget)

@@ -4,18 +4,18 @@ import type { Transaction } from '../../db/database.ts'
 import { channel, channelCounter, pipeline, source, usecase } from '../../db/schema/index.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
 
-/** A channel that messages refer to, with its counters. */
+/** A stored channel that has sent messages, with the data that is needed to store the messages. */
 export interface IngestChannel {
   channel_id: string
   is_storage: boolean
-  /** Length of the window of its moving average. */
-  seconds: number
+  /** Length of the window of the channel's moving average. */
+  windowSeconds: number
   counters: ChannelCounters
-  /** The keys that only its usecase has. */
-  own: Aggregations
+  /** Aggregations of the keys that the usecase defines itself. */
+  customAggregations: Aggregations
 }
 
-/** The ids, on the engine, that a message refers to. */
+/** The ids (sids) that the engine has assigned to the channel, source and pipeline of a message. */
 export interface MessageSids {
   channel: number | null
   source: number | null
@@ -23,8 +23,8 @@ export interface MessageSids {
 }
 
 /**
- * Returns the managed channels that messages refer to, by their ids on the engine. A new channel may send messages before its
- * id has been stored: it is identified by its source and pipeline.
+ * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may send messages before
+ * its id is stored. It is then identified by its source and pipeline.
  */
 export async function findIngestChannels(
   tx: Transaction,
@@ -32,43 +32,45 @@ export async function findIngestChannels(
   messages: readonly MessageSids[],
 ): Promise<Map<number, IngestChannel>> {
   const sidsByChannel = new Map<number, MessageSids>()
-  for (const sids of messages) if (sids.channel !== null) sidsByChannel.set(sids.channel, sids)
+  for (const sids of messages) {
+    if (sids.channel !== null) sidsByChannel.set(sids.channel, sids)
+  }
   if (sidsByChannel.size === 0) return new Map()
 
-  const rows = await tx
+  const rows = await readCandidateChannels(tx, engine_id, [...sidsByChannel.keys()])
+  const channelIds = rows.map(({ channel_id }) => channel_id)
+  const counters = await readCounters(tx, channelIds)
+
+  const channels = new Map<number, IngestChannel>()
+  for (const { channel_sid, source_sid, pipeline_sid, ...fields } of rows) {
+    const sid = channel_sid ?? findChannelSid(sidsByChannel, source_sid, pipeline_sid)
+    if (sid !== null) channels.set(sid, { ...fields, counters: counters.get(fields.channel_id)! })
+  }
+  return channels
+}
+
+/** Returns the engine's channels with one of these ids, and those whose id is not stored yet. */
+function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: number[]) {
+  const isCandidate = or(inArray(channel.channel_sid, channelSids), isNull(channel.channel_sid))
+  return tx
     .select({
       channel_sid: channel.channel_sid,
       source_sid: source.source_sid,
       pipeline_sid: pipeline.pipeline_sid,
       channel_id: channel.channel_id,
       is_storage: channel.is_storage,
-      seconds: channel.channel_threshold_duration,
-      own: usecase.usecase_aggregations,
+      windowSeconds: channel.channel_threshold_duration,
+      customAggregations: usecase.usecase_aggregations,
     })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .innerJoin(source, eq(source.source_id, channel.source_id))
     .innerJoin(pipeline, eq(pipeline.pipeline_id, channel.pipeline_id))
-    .where(
-      and(
-        eq(channel.engine_id, engine_id),
-        or(inArray(channel.channel_sid, [...sidsByChannel.keys()]), isNull(channel.channel_sid)),
-      ),
-    )
-  const counters = await readCounters(
-    tx,
-    rows.map(({ channel_id }) => channel_id),
-  )
-
-  const channels = new Map<number, IngestChannel>()
-  for (const { channel_sid, source_sid, pipeline_sid, ...fields } of rows) {
-    const sid = channel_sid ?? findSidBySource(sidsByChannel, source_sid, pipeline_sid)
-    if (sid !== null) channels.set(sid, { ...fields, counters: counters.get(fields.channel_id)! })
-  }
-  return channels
+    .where(and(eq(channel.engine_id, engine_id), isCandidate))
 }
 
-function findSidBySource(
+/** Returns the id of the channel that connects a source to a pipeline, or null if it has sent no messages. */
+function findChannelSid(
   sidsByChannel: ReadonlyMap<number, MessageSids>,
   source_sid: number | null,
   pipeline_sid: number | null,
@@ -79,22 +81,25 @@ function findSidBySource(
   return null
 }
 
-async function readCounters(tx: Transaction, ids: string[]): Promise<Map<string, ChannelCounters>> {
-  if (ids.length === 0) return new Map()
-  const rows = await tx.select().from(channelCounter).where(inArray(channelCounter.channel_id, ids))
+/** Returns the stored counters of each channel by channel id. */
+async function readCounters(tx: Transaction, channelIds: string[]): Promise<Map<string, ChannelCounters>> {
+  if (channelIds.length === 0) return new Map()
+  const rows = await tx.select().from(channelCounter).where(inArray(channelCounter.channel_id, channelIds))
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
-  return new Map(
-    ids.map(id => {
-      const values = rowsByChannel.get(id) ?? []
-      return [id, new ChannelCounters(values.map(row => ({ ...row, timeMs: row.at.getTime() })))]
-    }),
-  )
+
+  const counters = new Map<string, ChannelCounters>()
+  for (const channel_id of channelIds) {
+    const channelRows = rowsByChannel.get(channel_id) ?? []
+    const counterRows = channelRows.map(row => ({ ...row, timeMs: row.at.getTime() }))
+    counters.set(channel_id, new ChannelCounters(counterRows))
+  }
+  return counters
 }
 
 /** Stores the counters that have changed. */
 export async function storeCounters(tx: Transaction, channels: Iterable<IngestChannel>): Promise<void> {
   for (const { channel_id, counters } of channels) {
-    const { isCleared, rows } = counters.changes()
+    const { isCleared, rows } = counters.getChanges()
     if (isCleared) await tx.delete(channelCounter).where(eq(channelCounter.channel_id, channel_id))
     for (const { name, key, value, timeMs } of rows) {
       const at = new Date(timeMs)

@@ -3,25 +3,29 @@ import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
 /**
- * A message of an engine's output: `hello` first on every connection (a new `log_id` means a new log, which is read from its
- * beginning), `gap` where the engine has dropped messages, and the durable messages.
+ * A message of an engine's output. `hello` is the first message of every connection; a new `log_id` in it means that the
+ * engine has a new output log, which is read from its beginning. `gap` reports dropped messages. All other messages are
+ * durable: the engine stores them until they are acknowledged.
  */
 export type { ReceivedMessage }
 
 /** Stores the output of engines. */
 export interface Ingest {
   /**
-   * Stores messages in order, together with the position in the engine's output (`engine_state.log_id` and `seq`), in one
-   * transaction. Resolves after the commit to the last sequence number that the engine may discard. Messages that are
-   * already stored change nothing. Never called concurrently for one engine.
+   * Stores messages in order, together with the position in the engine's output (`engine_state.log_id` and `seq`), in
+   * one transaction. Messages that are already stored are ignored. Resolves after the commit to the last sequence number
+   * that the engine may discard. Must not be called concurrently for the same engine.
    */
   consume(engine_id: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
 
-/** The frame of an event, with its picture if that has already arrived. */
+/** The video frame of an event. `epoch` and `pts` identify it within the stream. */
 export interface EventFrame {
+  /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
   epoch: number | null
+  /** Timestamp within the stream. */
   pts: number | null
+  /** SHA-256 of the picture of the frame. Null until the picture arrives. */
   picture: string | null
 }
 
@@ -31,12 +35,12 @@ export interface ContributingMessage {
   /** Epoch ms. */
   timeMs: number
   contribution: Contribution
-  /** Undefined for a count. */
+  /** Undefined for a `count` message. */
   frame: EventFrame | undefined
 }
 
-/** Receives the messages that add to statistics, within the transaction that stores them: an error aborts it. */
+/** Receives the messages that add to statistics. Runs in the transaction that stores the messages: an error aborts it. */
 export interface MessageSubscriber {
-  /** Called before the messages are stored. Resolves to a function that is called once they are. */
+  /** Called before the messages are stored. Resolves to a function that is called after they are stored. */
   beforeStore(tx: Transaction, messages: readonly ContributingMessage[]): Promise<() => Promise<void>>
 }

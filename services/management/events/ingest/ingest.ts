@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
 import { computeContribution } from '../statistics/contribution.ts'
-import { addToMinutes } from '../statistics/minute-statistics.ts'
+import { addToMinuteStatistics } from '../statistics/minute-statistics.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
 import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
 import {
@@ -24,73 +24,98 @@ type EventRow = typeof event.$inferInsert
 type PictureMessage = Extract<DurableMessage, { kind: 'picture' }>
 type StoredMessage = Exclude<DurableMessage, PictureMessage>
 
-/** Rows of one insert, which has a parameter for each column. Postgres accepts 65,535 parameters. */
+/** Maximum number of rows in one insert. Each column of a row is a parameter, and Postgres accepts 65,535 parameters. */
 const MAX_INSERT_ROWS = 2000
 
-/** Stores events, statistics and the output position in one transaction, in which subscribers take part. */
+/**
+ * Creates the ingest, which stores the messages of engines: events, statistics, and the position in the engine's output up
+ * to which messages are stored. Each batch of messages is one transaction, in which subscribers such as the alerts also run.
+ */
 export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
   return {
     async consume(engine_id, received) {
       const { position, gaps } = await database.system('events', tx =>
-        store(tx, engine_id, received, subscribers),
+        storeMessages(tx, engine_id, received, subscribers),
       )
-      for (const gap of gaps)
-        log.warn(
-          { engine: await readEngineName(database, engine_id), engine_id, ...gap },
-          'engine has dropped messages before they were stored',
-        )
+      for (const gap of gaps) {
+        const engine = await readEngineName(database, engine_id)
+        log.warn({ engine, engine_id, ...gap }, 'engine has dropped messages before they were stored')
+      }
       return position.seq
     },
   }
 }
 
-async function store(
+/** The parts of a batch of messages that are stored in different tables. */
+interface Batch {
+  events: EventRow[]
+  contributing: ContributingMessage[]
+  pictures: { channel: IngestChannel; message: PictureMessage }[]
+}
+
+async function storeMessages(
   tx: Transaction,
   engine_id: string,
   received: readonly ReceivedMessage[],
   subscribers: readonly MessageSubscriber[],
 ): Promise<OutputProgress> {
-  const progress = advancePosition(await lockPosition(tx, engine_id), received)
-  const messages = await rejectStored(tx, engine_id, progress.messages)
-  const channels = await findIngestChannels(
-    tx,
-    engine_id,
-    messages.map(({ message }) => message),
-  )
+  const storedPosition = await lockPosition(tx, engine_id)
+  const progress = advancePosition(storedPosition, received)
+  const newMessages = await filterNew(tx, engine_id, progress.messages)
+  const sids = newMessages.map(({ message }) => message)
+  const channels = await findIngestChannels(tx, engine_id, sids)
+  const { events, contributing, pictures } = createBatch(engine_id, newMessages, channels)
 
-  const rows: EventRow[] = []
-  const contributing: ContributingMessage[] = []
-  const pictures: { channel: IngestChannel; message: PictureMessage }[] = []
+  const afterStoreCallbacks: (() => Promise<void>)[] = []
+  for (const subscriber of subscribers)
+    afterStoreCallbacks.push(await subscriber.beforeStore(tx, contributing))
+
+  await insertEvents(tx, events)
+  await addToMinuteStatistics(tx, contributing)
+  await storeCounters(tx, channels.values())
+  for (const afterStore of afterStoreCallbacks) await afterStore()
+
+  // Last, because pictures may belong to events and notifications that have just been stored.
+  await attachPictures(tx, pictures)
+  await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engine_id))
+  return progress
+}
+
+async function insertEvents(tx: Transaction, rows: readonly EventRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += MAX_INSERT_ROWS)
+    await tx.insert(event).values(rows.slice(from, from + MAX_INSERT_ROWS))
+}
+
+/** Splits messages by table and updates the counters of `channels`. Messages of unknown channels are skipped. */
+function createBatch(
+  engine_id: string,
+  messages: OutputProgress['messages'],
+  channels: ReadonlyMap<number, IngestChannel>,
+): Batch {
+  const batch: Batch = { events: [], contributing: [], pictures: [] }
   for (const { log_id, message } of messages) {
     const channel = message.channel === null ? undefined : channels.get(message.channel)
     if (!channel) continue
+
     if (message.kind === 'picture') {
-      pictures.push({ channel, message })
+      batch.pictures.push({ channel, message })
       continue
     }
+
     const contribution = computeContribution(message, channel)
     const row = toEventRow(engine_id, log_id, channel, message)
-    rows.push({ ...row, statistics: contribution ?? null })
+    batch.events.push({ ...row, statistics: contribution ?? null })
+
     if (!contribution) continue
     const { epoch = null, pts = null, picture = null } = row
-    contributing.push({
+    batch.contributing.push({
       channel_id: channel.channel_id,
       timeMs: row.time.getTime(),
       contribution,
       frame: message.kind === 'event' ? { epoch, pts, picture } : undefined,
     })
   }
-
-  const afterStore: (() => Promise<void>)[] = []
-  for (const subscriber of subscribers) afterStore.push(await subscriber.beforeStore(tx, contributing))
-  for (let from = 0; from < rows.length; from += MAX_INSERT_ROWS)
-    await tx.insert(event).values(rows.slice(from, from + MAX_INSERT_ROWS))
-  await addToMinutes(tx, contributing)
-  await storeCounters(tx, channels.values())
-  for (const notify of afterStore) await notify()
-  await attachPictures(tx, pictures)
-  await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engine_id))
-  return progress
+  return batch
 }
 
 const readEngineName = (database: Database, engine_id: string) =>
@@ -99,7 +124,7 @@ const readEngineName = (database: Database, engine_id: string) =>
     return row?.engine_name
   })
 
-/** Returns the stored position; the lock excludes other consumers until the transaction ends. */
+/** Returns the stored position, and locks it until the transaction ends. */
 async function lockPosition(tx: Transaction, engine_id: string): Promise<OutputPosition> {
   await tx.insert(engineState).values({ engine_id }).onConflictDoNothing()
   const [position] = await tx
@@ -110,16 +135,17 @@ async function lockPosition(tx: Transaction, engine_id: string): Promise<OutputP
   return position!
 }
 
-/** Filters out messages that are already stored, in case the position was lost. */
-async function rejectStored(
+/** Removes messages that are already stored. The engine repeats messages if the stored position was lost. */
+async function filterNew(
   tx: Transaction,
   engine_id: string,
   messages: OutputProgress['messages'],
 ): Promise<OutputProgress['messages']> {
-  const stored = new Set<string>()
-  for (const [log_id, group] of Map.groupBy(messages, ({ log_id }) => log_id)) {
-    const times = group.map(({ message }) => Date.parse(message.time))
-    const seqs = group.map(({ message }) => message.seq)
+  const toId = (log_id: string, seq: number) => `${log_id} ${seq}`
+  const storedIds = new Set<string>()
+  for (const [log_id, logMessages] of Map.groupBy(messages, ({ log_id }) => log_id)) {
+    const times = logMessages.map(({ message }) => Date.parse(message.time))
+    const seqs = logMessages.map(({ message }) => message.seq)
     const rows = await tx
       .select({ seq: event.seq })
       .from(event)
@@ -127,16 +153,18 @@ async function rejectStored(
         and(
           eq(event.engine_id, engine_id),
           eq(event.log_id, log_id),
-          // A repeated message has the same time, so only the partitions of these times are searched.
+          // A repeated message has the same time, so Postgres searches only the partitions of these times.
           between(event.time, new Date(Math.min(...times)), new Date(Math.max(...times))),
-          // An array is a single parameter.
+          // Passed as one array, because an `in` list would need a parameter for each number.
           sql`${event.seq} = any (${`{${seqs.join(',')}}`}::bigint[])`,
         ),
       )
-    for (const { seq } of rows) stored.add(`${log_id} ${seq}`)
+    for (const { seq } of rows) storedIds.add(toId(log_id, seq))
   }
-  return messages.filter(({ log_id, message: { seq } }) => !stored.has(`${log_id} ${seq}`))
+  return messages.filter(({ log_id, message }) => !storedIds.has(toId(log_id, message.seq)))
 }
+
+const SHA256_HEX = /^[\da-f]{64}$/
 
 function toEventRow(
   engine_id: string,
@@ -145,7 +173,9 @@ function toEventRow(
   message: StoredMessage,
 ): EventRow {
   const { kind, seq, time, pts, epoch, data } = message
+  // Only events have a type, and a picture if the engine took one.
   const { type = null, picture = null } = kind === 'event' ? data : {}
+  const hasPicture = picture !== null && SHA256_HEX.test(picture)
   return {
     engine_id,
     log_id,
@@ -157,18 +187,20 @@ function toEventRow(
     pts,
     epoch,
     data: toStorable(data),
-    picture: picture && /^[\da-f]{64}$/.test(picture) ? picture : null,
+    picture: hasPicture ? picture : null,
   }
 }
 
-/** JSON escapes that Postgres does not accept: NUL and unpaired surrogates. */
-const UNSTORABLE = /\\u(0000|d[89a-f][\da-f]{2})/i
+/** Matches JSON escapes of characters that Postgres rejects: NUL and unpaired surrogates. */
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f][\da-f]{2})/i
 
-/** Replaces characters that Postgres does not accept by U+FFFD. */
+/** Replaces characters that Postgres rejects with U+FFFD, the replacement character. */
 function toStorable<Value>(value: Value): Value {
-  return UNSTORABLE.test(JSON.stringify(value)) ? (replaceUnstorable(value) as Value) : value
+  const isStorable = !UNSTORABLE_ESCAPE.test(JSON.stringify(value))
+  return isStorable ? value : (replaceUnstorable(value) as Value)
 }
 
+/** Replaces the characters in all texts of a JSON value. */
 function replaceUnstorable(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
   if (Array.isArray(value)) return value.map(replaceUnstorable)

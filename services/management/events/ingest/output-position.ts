@@ -1,33 +1,43 @@
-import { durableKinds, type Gap, type MessageKind, type OutputMessage } from '@eyrie/contract'
+import { DURABLE_KINDS, type Gap, type MessageKind, type OutputMessage } from '@eyrie/contract'
 import type { ReceivedMessage } from './ingest-port.ts'
 
-/** The position in an engine's output up to which messages have been processed. */
+/**
+ * The position in an engine's output up to which messages are stored. An engine numbers the messages of its output log,
+ * starting at 1. An engine that has lost its data starts a new log with a new id.
+ */
 export interface OutputPosition {
   log_id: string | null
   seq: number
 }
 
+/** A message that the engine stores until it is acknowledged. */
 export type DurableMessage = Extract<OutputMessage, { kind: 'event' | 'count' | 'state' | 'picture' }>
 
+/** The result of advancing a position by received messages. */
 export interface OutputProgress {
   position: OutputPosition
-  /** New messages, each with its log. */
+  /** The durable messages after the start position, each with the id of its log. */
   messages: { log_id: string; message: DurableMessage }[]
+  /** The ranges of messages that the engine has deleted from its log before they were stored here. */
   gaps: Gap[]
 }
 
-/** Advances a position and returns the new durable messages. A new log starts at sequence number 1. */
+/** Advances a position past received messages. Messages before the position are ignored. */
 export function advancePosition(start: OutputPosition, received: readonly ReceivedMessage[]): OutputProgress {
   let position = start
   const messages: OutputProgress['messages'] = []
   const gaps: Gap[] = []
   for (const message of received) {
+    // The first message of a connection contains the id of the log.
     if (message.kind === 'hello') {
-      if (message.log_id !== position.log_id) position = { log_id: message.log_id, seq: 0 }
+      const isNewLog = message.log_id !== position.log_id
+      if (isNewLog) position = { log_id: message.log_id, seq: 0 }
       continue
     }
+
     const { log_id } = position
     if (log_id === null) throw new Error('the output of an engine must start with hello')
+
     if (message.kind === 'gap') {
       if (message.to > position.seq) gaps.push(message)
       position = { log_id, seq: Math.max(position.seq, message.to) }
@@ -40,4 +50,4 @@ export function advancePosition(start: OutputPosition, received: readonly Receiv
 }
 
 const isDurable = (message: OutputMessage): message is DurableMessage =>
-  durableKinds.has(message.kind satisfies MessageKind)
+  DURABLE_KINDS.has(message.kind satisfies MessageKind)

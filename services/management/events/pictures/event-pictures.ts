@@ -3,10 +3,10 @@ import { and, eq, gte, isNull, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { channel, event, notification, picture } from '../../db/schema/index.ts'
 
-/** A channel with pictures. */
+/** A channel that sends pictures of its events. */
 export interface PictureChannel {
   channel_id: string
-  /** Retains pictures as long as events; otherwise for a day. */
+  /** Whether pictures are retained for as long as events. Otherwise they are retained for a day. */
   is_storage: boolean
 }
 
@@ -17,47 +17,70 @@ export async function attachPictures(
   tx: Transaction,
   pictures: readonly { channel: PictureChannel; message: PictureMessage }[],
 ): Promise<void> {
-  for (const { channel, message } of pictures) {
+  for (const { channel: sender, message } of pictures) {
     const { pts, epoch, data } = message
     if (pts === null || epoch === null) continue
-    const frameTime = new Date(message.time)
-    await tx
-      .update(event)
-      .set({ picture: data.picture })
-      .where(
-        and(
-          eq(event.channel_id, channel.channel_id),
-          // A picture has the time of its frame, and so do the events of the frame.
-          eq(event.time, frameTime),
-          eq(event.kind, 'event'),
-          eq(event.pts, pts),
-          eq(event.epoch, epoch),
-          isNull(event.picture),
-        ),
-      )
-    // Replaces the substitute that a notification has used until the picture of its own frame arrived.
-    const notifications = await tx
-      .update(notification)
-      .set({ picture: data.picture })
-      .where(
-        and(
-          eq(notification.channel_id, channel.channel_id),
-          // A notification is created at its frame or later.
-          gte(notification.notification_time, frameTime),
-          eq(notification.pts, pts),
-          eq(notification.epoch, epoch),
-        ),
-      )
-      .returning({ time: notification.notification_time })
-    for (const { time } of notifications) await requestPicture(tx, data.picture, channel, time.getTime())
+
+    const frame = { channelId: sender.channel_id, epoch, pts, time: new Date(message.time) }
+    await attachToEvents(tx, frame, data.picture)
+    const notificationTimes = await attachToNotifications(tx, frame, data.picture)
+    for (const time of notificationTimes) await schedulePictureFetch(tx, data.picture, sender, time.getTime())
   }
 }
 
-/** Schedules a picture to be fetched from the engine of a channel. `timeMs` (epoch ms) starts its retention. */
-export async function requestPicture(
+/** A video frame of a channel. */
+interface ChannelFrame {
+  channelId: string
+  /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
+  epoch: number
+  /** Timestamp within the stream. */
+  pts: number
+  time: Date
+}
+
+async function attachToEvents(tx: Transaction, frame: ChannelFrame, sha256: string): Promise<void> {
+  await tx
+    .update(event)
+    .set({ picture: sha256 })
+    .where(
+      and(
+        eq(event.channel_id, frame.channelId),
+        // Events have the same time as the picture of their frame.
+        eq(event.time, frame.time),
+        eq(event.kind, 'event'),
+        eq(event.pts, frame.pts),
+        eq(event.epoch, frame.epoch),
+        isNull(event.picture),
+      ),
+    )
+}
+
+/**
+ * Attaches a picture to the notifications of its frame. Replaces the placeholder that a notification has if it was stored
+ * before the picture arrived. Returns the times of the notifications.
+ */
+async function attachToNotifications(tx: Transaction, frame: ChannelFrame, sha256: string): Promise<Date[]> {
+  const notifications = await tx
+    .update(notification)
+    .set({ picture: sha256 })
+    .where(
+      and(
+        eq(notification.channel_id, frame.channelId),
+        // A notification is never older than its frame.
+        gte(notification.notification_time, frame.time),
+        eq(notification.pts, frame.pts),
+        eq(notification.epoch, frame.epoch),
+      ),
+    )
+    .returning({ time: notification.notification_time })
+  return notifications.map(({ time }) => time)
+}
+
+/** Schedules the fetch of a picture from the engine of a channel. The retention starts at `timeMs` (epoch ms). */
+export async function schedulePictureFetch(
   tx: Transaction,
   sha256: string,
-  { channel_id, is_storage }: PictureChannel,
+  { channel_id, is_storage: isRetainedLikeEvents }: PictureChannel,
   timeMs: number,
 ): Promise<void> {
   const [row] = await tx
@@ -71,9 +94,10 @@ export async function requestPicture(
       sha256,
       engine_id: row.engine_id,
       time: new Date(timeMs),
-      is_stored: is_storage,
+      is_stored: isRetainedLikeEvents,
       next_attempt: sql`now()`,
     })
+    // Channels may share a picture. The longest retention applies.
     .onConflictDoUpdate({
       target: picture.sha256,
       set: {

@@ -2,16 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import {
-  type InsertedEngine,
-  insertChannel,
-  insertEngine,
-} from '../../../../test/fixtures/management/engine-messages.ts'
+import { insertChannel, insertEngine } from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
-import type { TestDatabase } from '../../../../test/fixtures/management/test-database.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
-import { requestPicture } from './event-pictures.ts'
+import { schedulePictureFetch } from './event-pictures.ts'
 import { fetchPictures, removeExpiredPictures } from './picture-fetcher.ts'
 import type { PictureSource } from './picture-source.ts'
 import { createPictureStore } from './picture-store.ts'
@@ -19,28 +14,21 @@ import { createPictureStore } from './picture-store.ts'
 const now = Date.parse('2026-03-04T12:00:00Z')
 const DAY_MS = 86_400_000
 
-let testDatabase: TestDatabase
-let heardEngine: InsertedEngine
-let channel_id: string
-useIngestDatabase(fixture => {
-  testDatabase = fixture.testDatabase
-  heardEngine = fixture.engine
-  channel_id = fixture.channel_id
-})
+const fixture = useIngestDatabase()
 
 const log = createLog('test', 'silent')
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 const request = (sha256: string, is_storage = true) =>
-  testDatabase.database.system('test', tx => requestPicture(tx, sha256, { channel_id, is_storage }, now))
+  fixture.database.system('test', tx =>
+    schedulePictureFetch(tx, sha256, { channel_id: fixture.channel_id, is_storage }, now),
+  )
 const readPicture = async (sha256: string) =>
   (
-    await testDatabase.database.system('test', tx =>
-      tx.select().from(picture).where(eq(picture.sha256, sha256)),
-    )
+    await fixture.database.system('test', tx => tx.select().from(picture).where(eq(picture.sha256, sha256)))
   )[0]
 const { signal } = new AbortController()
 const fetchFrom = (source: PictureSource, store = createPictureStore(createTemporaryFolder())) =>
-  fetchPictures({ database: testDatabase.database, source, store, log, signal })
+  fetchPictures({ database: fixture.database, source, store, log, signal })
 
 describe('picture of a notification', () => {
   it('is fetched from its engine and stored as a file', async () => {
@@ -57,7 +45,7 @@ describe('picture of a notification', () => {
     }
     await fetchFrom(source, store)
     await fetchFrom(source, store)
-    expect(requests).toEqual([`${heardEngine.engine_id} ${sha256}`])
+    expect(requests).toEqual([`${fixture.engine.engine_id} ${sha256}`])
     expect(new Uint8Array((await store.read(sha256))!)).toEqual(jpeg)
     expect(await readPicture(sha256)).toMatchObject({ next_attempt: null, attempts: 1 })
   })
@@ -94,7 +82,7 @@ describe('picture of a notification', () => {
       store,
     )
     const removeAndCheck = async (time: number) => {
-      await removeExpiredPictures(testDatabase.database, store, time, 90 * DAY_MS)
+      await removeExpiredPictures(fixture.database, store, time, 90 * DAY_MS)
       return Promise.all([stored, brief].map(async jpeg => (await store.read(sha256Of(jpeg))) !== undefined))
     }
     expect(await removeAndCheck(now + DAY_MS)).toEqual([true, true])
@@ -105,13 +93,15 @@ describe('picture of a notification', () => {
   })
 
   it('is removed after the retention even if its engine was deleted', async () => {
-    const { database } = testDatabase
+    const { database } = fixture
     const deletedEngine = await insertEngine(database)
     const channel_id = await insertChannel(database, deletedEngine, 'line-crossing')
     const store = createPictureStore(createTemporaryFolder())
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
-    await database.system('test', tx => requestPicture(tx, sha256, { channel_id, is_storage: true }, now))
+    await database.system('test', tx =>
+      schedulePictureFetch(tx, sha256, { channel_id, is_storage: true }, now),
+    )
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {
       for (const table of [channel, pipeline, source, device, engine])

@@ -2,75 +2,88 @@ import { createHash } from 'node:crypto'
 import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { isDiskFull } from '../../db/database-errors.ts'
 import { picture } from '../../db/schema/index.ts'
 import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
+/** Pictures of events are fetched from the engines in the background, because an engine may be unreachable for a while. */
 export interface PictureFetcherOptions {
   database: Database
   source: PictureSource
   store: PictureStore
   log: Log
-  /** Aborts running fetches; they remain due. */
+  /** Aborts the running fetches. Their pictures remain due. */
   signal: AbortSignal
 }
 
+type PictureRow = typeof picture.$inferSelect
+
 const CONCURRENT_FETCHES = 8
-const retryBackoff = { initialMs: 1000, maxMs: 300_000 }
-/** Retention of pictures that are not stored for longer: long enough to send their notifications. */
+const RETRY_BACKOFF = { initialMs: 1000, maxMs: 300_000 }
+/** Delay after a picture could not be stored because the disk is full. */
+const FULL_DISK_DELAY_MS = 2_000
+/** Retention of pictures of channels without storage. It is long enough to send the notifications with these pictures. */
 const SHORT_RETENTION_MS = 86_400_000
 
-/** Fetches pictures until none is due. Failed fetches are retried with back-off. */
-export async function fetchPictures({
-  database,
-  source,
-  store,
-  log,
-  signal,
-}: PictureFetcherOptions): Promise<void> {
-  while (!signal.aborted) {
-    const due = await database.system('pictures', tx =>
-      tx
-        .select()
-        .from(picture)
-        .where(and(isNotNull(picture.next_attempt), lt(picture.next_attempt, sql`now()`)))
-        .orderBy(asc(picture.next_attempt))
-        .limit(CONCURRENT_FETCHES),
-    )
+/** Fetches pictures until no picture is due. Failed fetches become due again after a back-off. */
+export async function fetchPictures(options: PictureFetcherOptions): Promise<void> {
+  while (!options.signal.aborted) {
+    const due = await findDuePictures(options.database)
     if (due.length === 0) return
-    await Promise.all(due.map(row => fetchAndRecord(row)))
-  }
-
-  async function fetchAndRecord({ sha256, engine_id, attempts }: typeof picture.$inferSelect): Promise<void> {
-    const result = await fetchToStore(engine_id, sha256).catch((error: Error) => {
-      log.debug({ err: error, engine_id, sha256, attempts }, 'failed to fetch picture')
-      return 'failed' as const
-    })
-    if (result === 'failed' && signal.aborted) return
-    const nextAttempt = sql`now() + ${backoffDelayMs(attempts, retryBackoff)} * interval '1 millisecond'`
-    await database.system('pictures', tx =>
-      tx
-        .update(picture)
-        .set({
-          attempts: attempts + 1,
-          fetched_at: result === 'stored' ? sql`now()` : null,
-          next_attempt: result === 'failed' ? nextAttempt : null,
-        })
-        .where(eq(picture.sha256, sha256)),
-    )
-  }
-
-  async function fetchToStore(engine_id: string, sha256: string): Promise<'stored' | 'missing'> {
-    const jpeg = await source.fetch(engine_id, sha256, signal)
-    if (!jpeg) return 'missing'
-    if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
-      throw new Error('the content of the picture does not match its SHA-256')
-    await store.write(sha256, jpeg)
-    return 'stored'
+    await Promise.all(due.map(row => fetchAndRecord(row, options)))
   }
 }
 
-/** Removes pictures whose retention has expired. `now` is in epoch ms. */
+const findDuePictures = (database: Database): Promise<PictureRow[]> =>
+  database.system('pictures', tx =>
+    tx
+      .select()
+      .from(picture)
+      .where(and(isNotNull(picture.next_attempt), lt(picture.next_attempt, sql`now()`)))
+      .orderBy(asc(picture.next_attempt))
+      .limit(CONCURRENT_FETCHES),
+  )
+
+/** Fetches a picture and records the result. A failed fetch is scheduled again. */
+async function fetchAndRecord(row: PictureRow, options: PictureFetcherOptions): Promise<void> {
+  const { sha256, engine_id, attempts } = row
+  const { database, log, signal } = options
+  const result = await fetchToStore(row, options).catch((error: Error) => {
+    log.debug({ err: error, engine_id, sha256, attempts }, 'failed to fetch picture')
+    return isDiskFull(error) ? ('unstorable' as const) : ('failed' as const)
+  })
+  // An aborted fetch is not an attempt: the picture remains due.
+  if (result === 'failed' && signal.aborted) return
+
+  const isDone = result === 'stored' || result === 'missing'
+  const delayMs = result === 'unstorable' ? FULL_DISK_DELAY_MS : backoffDelayMs(attempts, RETRY_BACKOFF)
+  await database.system('pictures', tx =>
+    tx
+      .update(picture)
+      .set({
+        attempts: result === 'unstorable' ? attempts : attempts + 1,
+        fetched_at: result === 'stored' ? sql`now()` : null,
+        next_attempt: isDone ? null : sql`now() + ${delayMs} * interval '1 millisecond'`,
+      })
+      .where(eq(picture.sha256, sha256)),
+  )
+}
+
+/** Fetches a picture and stores it as a file. Resolves to `missing` if the engine does not have the picture. */
+async function fetchToStore(
+  { engine_id, sha256 }: PictureRow,
+  { source, store, signal }: PictureFetcherOptions,
+): Promise<'stored' | 'missing'> {
+  const jpeg = await source.fetch(engine_id, sha256, signal)
+  if (!jpeg) return 'missing'
+  if (createHash('sha256').update(jpeg).digest('hex') !== sha256)
+    throw new Error('the content of the picture does not match its SHA-256')
+  await store.write(sha256, jpeg)
+  return 'stored'
+}
+
+/** Removes expired pictures. `now` is in epoch ms. */
 export async function removeExpiredPictures(
   database: Database,
   store: PictureStore,
@@ -86,13 +99,13 @@ export async function removeExpiredPictures(
         or(
           isOlderThan(retentionMs),
           and(eq(picture.is_stored, false), isOlderThan(SHORT_RETENTION_MS)),
-          // Never fetched: its engine has been deleted or no longer has it.
+          // A picture that was never fetched: the engine has been deleted or no longer has the picture.
           and(isNull(picture.fetched_at), isOlderThan(SHORT_RETENTION_MS)),
         ),
       ),
   )
   for (const { sha256 } of expired) {
-    // The file first: a crash in between leaves a row, never an orphaned file.
+    // The file is removed first: a crash in between leaves a row, which the next run removes, but no orphaned file.
     await store.remove(sha256)
     await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
   }

@@ -5,13 +5,13 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 /** Stores pictures as files, named by the SHA-256 of their content. */
 export interface PictureStore {
   write(sha256: string, jpeg: Uint8Array): Promise<void>
-  /** Resolves to undefined for an unknown picture. */
+  /** Resolves to the JPEG, or to undefined for an unknown picture. */
   read(sha256: string): Promise<Uint8Array | undefined>
   remove(sha256: string): Promise<void>
 }
 
 export function createPictureStore(folder: string): PictureStore {
-  // 256 sub-folders, so that no folder becomes too large to list.
+  // 256 sub-folders keep each folder small enough to list.
   const toFolder = (sha256: string) => join(folder, sha256.slice(0, 2))
   const toPath = (sha256: string) => join(toFolder(sha256), `${sha256}.jpg`)
   return {

@@ -1,44 +1,53 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { readLatestValues } from './latest-values.ts'
 import { type Period, selectSamples, textArray } from './samples.ts'
 import { type Aggregate, type Aggregates, filterLastValueKeys } from './totals.ts'
 
-/** The columns of `selectAggregateColumns`. */
+/** A row of a query that combines samples, which are the values of a statistic over time. See `selectAggregateColumns`. */
 export type AggregateRow = { key: string; sum: number; count: number; last: number; last_at: number }
 
-/** Aggregates the statistics of channels over a period. Returns the aggregates by channel. */
+/**
+ * Combines the samples of channels over a period. Returns the sums, counts and latest values by channel and key. A latest
+ * value may be older than the period.
+ */
 export async function readAggregates(
   tx: Transaction,
   channelIds: readonly string[],
   storedKeys: readonly string[],
   period: Period,
-  own: Aggregations,
+  customAggregations: Aggregations,
 ): Promise<Map<string, Aggregates>> {
-  const byChannel = new Map<string, Map<string, Aggregate>>(channelIds.map(id => [id, new Map()]))
+  const byChannel = new Map<string, Map<string, Aggregate>>()
+  for (const channel_id of channelIds) byChannel.set(channel_id, new Map())
   if (channelIds.length === 0) return byChannel
-  const lastValueKeys = filterLastValueKeys(storedKeys, own)
-  for (const { channel_id, key, value, timeMs } of await readLatestValues(
-    tx,
-    channelIds,
-    lastValueKeys,
-    period.to,
-  ))
+
+  const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
+  const latestValues = await readLatestValues(tx, channelIds, lastValueKeys, period.to)
+  for (const { channel_id, key, value, timeMs } of latestValues)
     byChannel.get(channel_id)?.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
+
+  // Keys with samples in the period replace the entries with older values.
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`
-    select channel_id, key, ${selectAggregateColumns(storedKeys, own)}
-    from (${selectSamples(channelIds, storedKeys, period, true)}) s group by channel_id, key`)
+    select channel_id, key, ${selectAggregateColumns(storedKeys, customAggregations)}
+    from (${selectSamples(channelIds, storedKeys, period, 'minute')}) s group by channel_id, key`)
   for (const row of rows) byChannel.get(row.channel_id)?.set(row.key, toAggregate(row))
   return byChannel
 }
 
-/** Selects the aggregate of a group of samples. Only the keys that need their latest value pay for sorting. */
-export const selectAggregateColumns = (storedKeys: readonly string[], own: Aggregations) => sql`
-  sum(sum)::float8 as sum, sum(count)::float8 as count,
-  coalesce((array_agg(last order by last_at desc, seq desc)
-    filter (where key = any (${textArray(filterLastValueKeys(storedKeys, own))})))[1], 0) as last,
-  extract(epoch from max(last_at))::float8 * 1000 as last_at`
+/**
+ * Returns the columns `sum`, `count`, `last` and `last_at` for a query that groups samples by key. Samples are sorted only
+ * for the keys whose latest value is needed.
+ */
+export function selectAggregateColumns(storedKeys: readonly string[], customAggregations: Aggregations): SQL {
+  const lastValueKeys = filterLastValueKeys(storedKeys, customAggregations)
+  return sql`
+    sum(sum)::float8 as sum, sum(count)::float8 as count,
+    coalesce((array_agg(last order by last_at desc, seq desc)
+      filter (where key = any (${textArray(lastValueKeys)})))[1], 0) as last,
+    extract(epoch from max(last_at))::float8 * 1000 as last_at`
+}
 
 export const toAggregate = ({ sum, count, last, last_at }: AggregateRow): Aggregate => ({
   sum,

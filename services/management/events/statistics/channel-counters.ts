@@ -1,20 +1,25 @@
+/** The latest count of one key on one line or zone. A key names what is counted, such as `up` or `occupancy`. */
 export interface CounterValue {
   value: number
-  /** Time of the count, epoch ms. */
+  /** Time of the count, in epoch ms. */
   timeMs: number
 }
 
+/** A counter as it is stored in the database. */
 export interface CounterRow extends CounterValue {
   /** Name of the line or zone. */
   name: string
   key: string
 }
 
-/** The latest counters of a channel, by the name of their line or zone. Tracks changes, which are stored with each batch. */
+/**
+ * The latest counters of a channel. Each line or zone of the channel counts one or more keys, such as `up` or `occupancy`.
+ * Changes are tracked, so that only changed counters are stored after a batch of messages.
+ */
 export class ChannelCounters {
-  /** By key, then by name. */
+  /** By key, then by the name of the line or zone. */
   readonly #values = new Map<string, Map<string, CounterValue>>()
-  /** `[name, key]` as JSON. */
+  /** The `[name, key]` of each changed counter, as JSON. */
   readonly #changed = new Set<string>()
   #isCleared = false
 
@@ -31,13 +36,13 @@ export class ChannelCounters {
     this.#changed.add(JSON.stringify([name, key]))
   }
 
-  /** Whether any line or zone counts this key. */
+  /** Returns whether any line or zone counts this key. */
   has(key: string): boolean {
     return this.#values.has(key)
   }
 
-  /** The sum over all lines and zones; undefined if none of them counts this key. */
-  total(key: string): number | undefined {
+  /** Returns the sum over all lines and zones, or undefined if no line or zone counts this key. */
+  getTotal(key: string): number | undefined {
     const values = this.#values.get(key)
     if (!values) return undefined
     let sum = 0
@@ -45,17 +50,17 @@ export class ChannelCounters {
     return sum
   }
 
-  /** Called when the channel restarts, which resets its counters. */
+  /** Deletes all counters. Called when the channel restarts. */
   clear(): void {
     this.#values.clear()
     this.#changed.clear()
     this.#isCleared = true
   }
 
-  /** Returns whether the stored rows must be deleted, and the rows to store. */
-  changes(): { isCleared: boolean; rows: CounterRow[] } {
-    const rows = [...this.#changed].map(text => {
-      const [name, key] = JSON.parse(text) as [string, string]
+  /** Returns whether all stored rows must be deleted, and the rows to store afterwards. */
+  getChanges(): { isCleared: boolean; rows: CounterRow[] } {
+    const rows = Array.from(this.#changed, changed => {
+      const [name, key] = JSON.parse(changed) as [string, string]
       return { name, key, ...this.get(name, key)! }
     })
     return { isCleared: this.#isCleared, rows }

@@ -1,63 +1,79 @@
-import type { Aggregations, ChannelAlert, ChannelStats } from '@eyrie/contract/management/statistic'
+import type { ChannelAlert, ChannelStats } from '@eyrie/contract/management/statistic-response'
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { channel, notification, usecase } from '../../db/schema/index.ts'
 import { readAggregates } from './aggregates.ts'
 import { readNewestTracks } from './newest-events.ts'
 import type { Period } from './samples.ts'
-import { combineTotals, computeTotals, type Totals, toStatistics, toStoredKeys } from './totals.ts'
+import {
+  combineTotals,
+  computeTotals,
+  type StatisticSelection,
+  type Totals,
+  toStatistics,
+  toStoredKeys,
+} from './totals.ts'
 
+/** Which statistics of channels to read. */
 export interface ChannelStatsOptions {
-  keys: readonly string[]
-  /** The keys that only the usecase has. */
-  own: Aggregations
+  /** The statistics. Others are absent in the response. */
+  selection: StatisticSelection
   period: Period
-  /** Includes the `ids` of tracks. */
+  /** Includes the ids of tracked objects. */
   details: boolean
 }
 
-/** Returns the statistics of each channel that meets a condition, and of all of them combined. */
+/** Returns the statistics of each channel that meets a condition on columns of `channel`, and their combined totals. */
 export async function readChannelStats(
   tx: Transaction,
   condition: SQL | undefined,
-  { keys, own, period, details }: ChannelStatsOptions,
+  { selection, period, details }: ChannelStatsOptions,
 ): Promise<{ channels: ChannelStats[]; totals: Totals }> {
-  const rows = await tx
+  const { keys, customAggregations } = selection
+  const rows = await readChannels(tx, condition)
+  const ids = rows.map(({ channel_id }) => channel_id)
+  const aggregates = await readAggregates(tx, ids, toStoredKeys(keys), period, customAggregations)
+  const alerts = await countFiredAlerts(tx, ids, period)
+  const tracks = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
+
+  const allTotals: Totals[] = []
+  const channels: ChannelStats[] = []
+  for (const { windowSeconds, ...fields } of rows) {
+    const channelAggregates = aggregates.get(fields.channel_id)!
+    const totals = computeTotals(channelAggregates, selection, period.to, windowSeconds)
+    allTotals.push(totals)
+
+    const channelAlerts = alerts.get(fields.channel_id) ?? []
+    const notificationCount = channelAlerts.reduce((sum, { count }) => sum + count, 0)
+    channels.push({
+      ...fields,
+      channel_alert: channelAlerts,
+      channel_stats: toStatistics(totals, tracks.get(fields.channel_id) ?? []),
+      // Each firing of an alert stores one notification.
+      channel_total_alert: notificationCount,
+      channel_total_notification: notificationCount,
+    })
+  }
+  return { channels, totals: combineTotals(allTotals, selection) }
+}
+
+/** Returns the channels that meet a condition, in order of their names. */
+function readChannels(tx: Transaction, condition: SQL | undefined) {
+  return tx
     .select({
       channel_id: channel.channel_id,
       channel_key: channel.channel_key,
       channel_name: channel.channel_name,
-      seconds: channel.channel_threshold_duration,
+      windowSeconds: channel.channel_threshold_duration,
       usecase_key: usecase.usecase_key,
     })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(condition)
     .orderBy(asc(channel.channel_name), asc(channel.channel_id))
-  const ids = rows.map(({ channel_id }) => channel_id)
-  const aggregates = await readAggregates(tx, ids, toStoredKeys(keys), period, own)
-  const alerts = await countFiredAlerts(tx, ids, period)
-  const tracks = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
-
-  const allTotals: Totals[] = []
-  const channels = rows.map(({ seconds, ...fields }): ChannelStats => {
-    const { channel_id } = fields
-    const totals = computeTotals(aggregates.get(channel_id)!, keys, period.to, seconds, own)
-    allTotals.push(totals)
-    const channel_alert = alerts.get(channel_id) ?? []
-    const notifications = channel_alert.reduce((sum, { count }) => sum + count, 0)
-    return {
-      ...fields,
-      channel_alert,
-      channel_stats: toStatistics(totals, tracks.get(channel_id) ?? []),
-      channel_total_alert: notifications,
-      channel_total_notification: notifications,
-    }
-  })
-  return { channels, totals: combineTotals(allTotals, own) }
 }
 
-/** Counts how often each alert has fired, by channel; the alert that fired last comes first. */
+/** Counts how often each alert has fired, by channel. The alert that has fired most recently comes first. */
 async function countFiredAlerts(
   tx: Transaction,
   channelIds: string[],

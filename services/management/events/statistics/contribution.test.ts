@@ -8,17 +8,24 @@ const begin = Date.parse('2026-01-01T00:00:00Z')
 
 type TestMessage = { event: object } | { count: object } | { state: string }
 
-/** The contributions of messages that are one second apart. */
+/** Returns the contributions of messages that are one second apart. */
 const contribute = (...messages: TestMessage[]) => contributeWith({}, ...messages)
 
-/** The same for a usecase with additional keys. */
-function contributeWith(own: Aggregations, ...messages: TestMessage[]): (Contribution | undefined)[] {
+/** Returns the contributions for a usecase that defines keys of its own. */
+function contributeWith(
+  customAggregations: Aggregations,
+  ...messages: TestMessage[]
+): (Contribution | undefined)[] {
   const counters = new ChannelCounters()
   return messages.map((message, second) => {
     const time = new Date(begin + 1000 * second).toISOString()
     const [kind, content] = Object.entries(message)[0]!
     const data = kind === 'state' ? { state: content } : content
-    return computeContribution({ kind, data, time } as OutputMessage, { counters, seconds: 60, own })
+    return computeContribution({ kind, data, time } as OutputMessage, {
+      counters,
+      windowSeconds: 60,
+      customAggregations,
+    })
   })
 }
 

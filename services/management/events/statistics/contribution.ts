@@ -1,15 +1,20 @@
 import type { OutputMessage } from '@eyrie/contract'
-import type { Aggregation, Aggregations, StatisticKey } from '@eyrie/contract/management/statistic'
+import type { Aggregation, Aggregations, BuiltInStatisticKey } from '@eyrie/contract/management/statistic'
 import type { ChannelCounters } from './channel-counters.ts'
 
-/** The values that a message adds to the statistics of its channel, by key. */
+/**
+ * The values that a message of an engine adds to the statistics of its channel, by statistic key. Messages are either single
+ * events, such as a line crossing, or the current counters of the lines and zones of a channel.
+ */
 export type Contribution = Record<string, number>
 
-/** Stored together with `occupancy`; readers advance it to the time of the query. */
+/**
+ * Key of the moving average of `occupancy` at the time of a count. Readers advance the average to the time of the query.
+ */
 export const OCCUPANCY_AVERAGE = 'occupancy_average'
 
-/** Counters that only grow while a channel runs: their growth is the statistic. */
-const growingKeys: ReadonlySet<string> = new Set<StatisticKey>([
+/** Keys of counters that only grow while a channel runs. The statistic is their growth. */
+const GROWING_KEYS: ReadonlySet<string> = new Set<BuiltInStatisticKey>([
   'violation',
   'non_violation',
   'fire',
@@ -20,16 +25,16 @@ const growingKeys: ReadonlySet<string> = new Set<StatisticKey>([
   'frame_near_miss',
 ])
 
-/** Counters whose latest value is the statistic. */
-const latestKeys: ReadonlySet<string> = new Set<StatisticKey>([
+/** Keys of counters whose latest value is the statistic. */
+const LATEST_KEYS: ReadonlySet<string> = new Set<BuiltInStatisticKey>([
   'occupancy',
   'moving_average_count',
   'total_collision',
   'total_near_miss',
 ])
 
-/** The key that an event increments, by event type. */
-const keyByEventType: Readonly<Record<string, StatisticKey>> = {
+/** The key that an event increments, by the type of the event. */
+const KEY_BY_EVENT_TYPE: Readonly<Record<string, BuiltInStatisticKey>> = {
   violation: 'violation',
   'non-violation': 'non_violation',
   fire: 'fire',
@@ -41,31 +46,32 @@ const keyByEventType: Readonly<Record<string, StatisticKey>> = {
   'near-miss': 'frame_near_miss',
 }
 
-/** The key that a `smoke` event with a level increments. */
-const keyBySmokeLevel: Readonly<Record<string, StatisticKey>> = {
+/** The key that a `smoke` event increments, by the level of smoke. */
+const KEY_BY_SMOKE_LEVEL: Readonly<Record<string, BuiltInStatisticKey>> = {
   low: 'low_smoke',
   intermediate: 'intermediate_smoke',
   high: 'high_smoke',
 }
 
-/** Keys with a total since the start of the channel, which the same event increments. */
-const totalByKey: Partial<Record<StatisticKey, StatisticKey>> = {
+/** The key of the total since the start of the channel, by the key that the same event increments. */
+const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = {
   frame_collision: 'total_collision',
   frame_near_miss: 'total_near_miss',
 }
 
-/** The counters and settings of a channel. */
+/** The state and settings of a channel that determine what its messages contribute. */
 export interface ChannelCounting {
   counters: ChannelCounters
   /** Length of the window of the moving average. */
-  seconds: number
-  /** The keys that only its usecase has. */
-  own: Aggregations
+  windowSeconds: number
+  /** Aggregations of the keys that the usecase defines itself. */
+  customAggregations: Aggregations
 }
 
 /**
- * Returns the contribution of a message, or undefined if it has none, and updates the channel's counters. A key that the
- * channel counts is computed from its counters only, any other key from events only: nothing is counted twice.
+ * Returns the contribution of a message, or undefined if it has none, and updates the channel's counters. A statistic is
+ * computed from the channel's `count` messages if they contain its key, and otherwise from events. Nothing is counted
+ * twice.
  */
 export function computeContribution(
   message: Pick<OutputMessage, 'kind' | 'data' | 'time'>,
@@ -73,17 +79,16 @@ export function computeContribution(
 ): Contribution | undefined {
   const timeMs = Date.parse(message.time)
   const { kind, data } = message as OutputMessage
-  const { counters, own } = counting
   switch (kind) {
     case 'event':
       return nonEmpty({
-        ...toEventContribution(data, counters, timeMs),
-        ...toOwnContribution(data, counters, timeMs, own),
+        ...contributeStandardKeys(data, counting.counters, timeMs),
+        ...contributeCustomKeys(data, counting, timeMs),
       })
     case 'count':
-      return nonEmpty(toCountContribution(data, counting, timeMs))
+      return nonEmpty(contributeCounts(data, counting, timeMs))
     case 'state':
-      if (data.state === 'starting') counters.clear()
+      if (data.state === 'starting') counting.counters.clear()
       return undefined
     default:
       return undefined
@@ -96,7 +101,8 @@ const nonEmpty = (contribution: Contribution) =>
 type EventData = Extract<OutputMessage, { kind: 'event' }>['data']
 type CountData = Extract<OutputMessage, { kind: 'count' }>['data']
 
-function toEventContribution(data: EventData, counters: ChannelCounters, timeMs: number): Contribution {
+/** Returns the contribution of an event to the statistics that all usecases have. */
+function contributeStandardKeys(data: EventData, counters: ChannelCounters, timeMs: number): Contribution {
   if (data.type === 'line-crossing') {
     const { direction } = data
     return direction === 'up' || direction === 'down' ? { [direction]: 1, total: 1 } : { total: 1 }
@@ -104,62 +110,71 @@ function toEventContribution(data: EventData, counters: ChannelCounters, timeMs:
   if (data.type === 'zone-exit')
     return typeof data.dwell_time === 'number' ? { dwell_time: data.dwell_time } : {}
 
-  const levelKey = data.type === 'smoke' ? keyBySmokeLevel[String(data.level)] : undefined
-  const key = levelKey ?? keyByEventType[data.type]
+  const levelKey = data.type === 'smoke' ? KEY_BY_SMOKE_LEVEL[String(data.level)] : undefined
+  const key = levelKey ?? KEY_BY_EVENT_TYPE[data.type]
   if (!key) return {}
+
+  // A key with counters is computed from `count` messages.
   const contribution: Contribution = counters.has(key) ? {} : { [key]: 1 }
-  const totalKey = totalByKey[key]
-  if (!totalKey) return contribution
-  // Totals of events are stored under the empty name: other names come from counts, which take precedence.
-  const total = counters.get('', totalKey)
-  if (total || !counters.has(totalKey)) {
-    const value = (total?.value ?? 0) + 1
-    counters.set('', totalKey, { value, timeMs })
-    contribution[totalKey] = value
-  }
+  const totalKey = TOTAL_BY_KEY[key]
+  if (totalKey && isComputedFromEvents(totalKey, counters))
+    contribution[totalKey] = incrementEventCount(totalKey, counters, timeMs)
   return contribution
 }
 
-/** Returns the contribution of an event to the keys that a plugin has added. */
-function toOwnContribution(
+/** Returns the contribution of an event to the statistics that the usecase defines itself. */
+function contributeCustomKeys(
   data: EventData,
-  counters: ChannelCounters,
+  { counters, customAggregations }: ChannelCounting,
   timeMs: number,
-  own: Aggregations,
 ): Contribution {
   const contribution: Contribution = {}
+  // Events of the type `near-miss` count for the key `near_miss`.
   const eventKey = data.type.replaceAll('-', '_')
-  for (const [key, aggregation] of Object.entries(own)) {
-    const value = data[key]
+  for (const [key, aggregation] of Object.entries(customAggregations)) {
     if (aggregation === 'mean') {
+      const value = data[key]
       if (typeof value === 'number') contribution[key] = value
       continue
     }
-    const previous = counters.get('', key)
-    const isCounted = !previous && counters.has(key)
-    if (eventKey !== key || isCounted) continue
+
+    const isCounted = eventKey === key && isComputedFromEvents(key, counters)
+    if (!isCounted) continue
     if (aggregation === 'last') {
-      counters.set('', key, { value: (previous?.value ?? 0) + 1, timeMs })
-      contribution[key] = counters.total(key)!
-    } else contribution[key] = 1
+      incrementEventCount(key, counters, timeMs)
+      contribution[key] = counters.getTotal(key)!
+    } else {
+      contribution[key] = 1
+    }
   }
   return contribution
 }
 
-function toCountContribution(
-  data: CountData,
-  { counters, seconds, own }: ChannelCounting,
-  timeMs: number,
-): Contribution {
+/** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
+const CHANNEL_WIDE = ''
+
+/** Returns whether a key is computed from events: no line or zone of the channel counts it. */
+const isComputedFromEvents = (key: string, counters: ChannelCounters) =>
+  counters.get(CHANNEL_WIDE, key) !== undefined || !counters.has(key)
+
+/** Increments the number of events with a key. Returns the new number. */
+function incrementEventCount(key: string, counters: ChannelCounters, timeMs: number): number {
+  const value = (counters.get(CHANNEL_WIDE, key)?.value ?? 0) + 1
+  counters.set(CHANNEL_WIDE, key, { value, timeMs })
+  return value
+}
+
+/** Returns the contribution of a `count` message, which has the current counters of lines and zones by name. */
+function contributeCounts(data: CountData, counting: ChannelCounting, timeMs: number): Contribution {
+  const { counters, customAggregations } = counting
   const contribution: Contribution = {}
-  const previousOccupancy = counters.total('occupancy') ?? 0
-  for (const [name, counter] of Object.entries(data)) {
-    for (const [key, value] of Object.entries(counter)) {
-      switch (findCountAggregation(key, own)) {
+  const previousOccupancy = counters.getTotal('occupancy') ?? 0
+
+  for (const [name, values] of Object.entries(data)) {
+    for (const [key, value] of Object.entries(values)) {
+      switch (findCountAggregation(key, customAggregations)) {
         case 'sum': {
-          const previous = counters.get(name, key)?.value ?? 0
-          // A lower value means that the counter has restarted from zero.
-          const growth = value >= previous ? value - previous : value
+          const growth = computeGrowth(counters.get(name, key)?.value ?? 0, value)
           // A message repeats the unchanged keys of a counter.
           if (growth !== 0) contribution[key] = (contribution[key] ?? 0) + growth
           counters.set(name, key, { value, timeMs })
@@ -167,45 +182,61 @@ function toCountContribution(
         }
         case 'last':
           counters.set(name, key, { value, timeMs })
-          contribution[key] = counters.total(key)!
+          contribution[key] = counters.getTotal(key)!
           break
         case 'mean':
-          contribution[key] = computeMean(Object.values(data).flatMap(each => each[key] ?? []))
+          contribution[key] = computeMean(Object.values(data).flatMap(counter => counter[key] ?? []))
           break
       }
     }
   }
-  if (contribution.occupancy !== undefined) {
-    const average = counters.get('', OCCUPANCY_AVERAGE)
-    const value = average
-      ? advanceMovingAverage(average.value, previousOccupancy, timeMs - average.timeMs, seconds)
-      : contribution.occupancy
-    counters.set('', OCCUPANCY_AVERAGE, { value, timeMs })
-    contribution[OCCUPANCY_AVERAGE] = value
-  }
+
+  const { occupancy } = contribution
+  if (occupancy !== undefined)
+    contribution[OCCUPANCY_AVERAGE] = updateOccupancyAverage(counting, previousOccupancy, occupancy, timeMs)
   return contribution
 }
 
-/** Returns undefined for a key that is computed from events, or is unknown. */
-function findCountAggregation(key: string, own: Aggregations): Aggregation | undefined {
-  if (growingKeys.has(key)) return 'sum'
-  if (latestKeys.has(key)) return 'last'
-  return Object.hasOwn(own, key) ? own[key] : undefined
+/** Returns undefined if the key is computed from events only, or is unknown. */
+function findCountAggregation(key: string, customAggregations: Aggregations): Aggregation | undefined {
+  if (GROWING_KEYS.has(key)) return 'sum'
+  if (LATEST_KEYS.has(key)) return 'last'
+  return Object.hasOwn(customAggregations, key) ? customAggregations[key] : undefined
 }
+
+/** A counter with a lower value than before has restarted from zero. */
+const computeGrowth = (previous: number, current: number) =>
+  current >= previous ? current - previous : current
 
 const computeMean = (values: readonly number[]) =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
+/** Stores and returns the moving average at `timeMs`. Its first value is the occupancy itself. */
+function updateOccupancyAverage(
+  { counters, windowSeconds }: ChannelCounting,
+  previousOccupancy: number,
+  occupancy: number,
+  timeMs: number,
+): number {
+  const previous = counters.get(CHANNEL_WIDE, OCCUPANCY_AVERAGE)
+  const average = previous
+    ? advanceMovingAverage(previous.value, previousOccupancy, timeMs - previous.timeMs, windowSeconds)
+    : occupancy
+  counters.set(CHANNEL_WIDE, OCCUPANCY_AVERAGE, { value: average, timeMs })
+  return average
+}
+
 /**
- * Advances an exponential moving average of a value that was constant for `elapsedMs`: within `seconds` the average covers
- * the share 1 - 1/e of its distance to the value. (Andreas Eckner, "Algorithms for Unevenly Spaced Time Series": EMA of the
- * last value.)
+ * Advances an exponential moving average of a value that was constant for `elapsedMs`. After `windowSeconds` the average
+ * has covered the share 1 - 1/e of its distance to the value. Source: Andreas Eckner, "Algorithms for Unevenly Spaced
+ * Time Series: Moving Averages and Other Rolling Operators", exponential moving average with last-point interpolation.
  */
 export function advanceMovingAverage(
   average: number,
   value: number,
   elapsedMs: number,
-  seconds: number,
+  windowSeconds: number,
 ): number {
-  return value + (average - value) * Math.exp(-Math.max(0, elapsedMs) / (seconds * 1000))
+  const elapsedWindows = Math.max(0, elapsedMs) / (windowSeconds * 1000)
+  return value + (average - value) * Math.exp(-elapsedWindows)
 }

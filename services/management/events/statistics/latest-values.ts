@@ -11,7 +11,10 @@ export interface LatestValue {
   timeMs: number
 }
 
-/** Returns the latest values before a time (epoch ms). A key without any value is missing in the result. */
+/**
+ * Returns the latest values before a time (epoch ms). A key without values has no entry in the result. Values of the minute
+ * that contains this time are read from the events, older values from the statistics of whole minutes.
+ */
 export async function readLatestValues(
   tx: Transaction,
   channelIds: readonly string[],
@@ -19,21 +22,23 @@ export async function readLatestValues(
   before: number,
 ): Promise<LatestValue[]> {
   if (channelIds.length === 0 || keys.length === 0) return []
-  const minute = Math.floor(before / MINUTE_MS) * MINUTE_MS
-  const currentMinute = selectSamples(channelIds, keys, { from: minute, to: before }, false)
+  const minuteStart = Math.floor(before / MINUTE_MS) * MINUTE_MS
+  const currentMinute = selectSamples(channelIds, keys, { from: minuteStart, to: before }, 'exact')
   const rows = await tx.execute<LatestValue & Record<string, unknown>>(sql`
     select distinct on (channel_id, key) channel_id, key, last as value,
       extract(epoch from last_at)::float8 * 1000 as "timeMs"
     from (
-      select channel_id, key, last, last_at, seq from (${currentMinute}) r
+      select channel_id, key, last, last_at, seq from (${currentMinute}) current_minute
       union all
-      select c.channel_id, k.key, m.last, m.last_at, 0
-      from unnest(${uuidArray(channelIds)}) c (channel_id) cross join unnest(${textArray(keys)}) k (key)
+      select requested_channel.id, requested_key.name, latest_minute.last, latest_minute.last_at, 0
+      from unnest(${uuidArray(channelIds)}) requested_channel (id)
+      cross join unnest(${textArray(keys)}) requested_key (name)
       cross join lateral (
-        select last, last_at from statistic_minute s
-        where s.channel_id = c.channel_id and s.key = k.key and s.minute < ${toTimestamp(minute)}
-        order by s.minute desc limit 1
-      ) m
+        select last, last_at from statistic_minute
+        where channel_id = requested_channel.id and key = requested_key.name
+          and minute < ${toTimestamp(minuteStart)}
+        order by minute desc limit 1
+      ) latest_minute
     ) candidates
     order by channel_id, key, last_at desc, seq desc`)
   return [...rows]

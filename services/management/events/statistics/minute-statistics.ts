@@ -4,9 +4,10 @@ import { statisticMinute } from '../../db/schema/index.ts'
 import type { Contribution } from './contribution.ts'
 import { MINUTE_MS } from './samples.ts'
 
-/** Rows of one insert, which has a parameter for each column. Postgres accepts 65,535 parameters. */
+/** Maximum number of rows in one insert. Each column of a row is a parameter, and Postgres accepts 65,535 parameters. */
 const MAX_INSERT_ROWS = 1000
 
+/** The values that a message of an engine adds to the statistics of a channel, by statistic key. */
 export interface TimedContribution {
   channel_id: string
   /** Epoch ms. */
@@ -16,8 +17,11 @@ export interface TimedContribution {
 
 type MinuteRow = typeof statisticMinute.$inferInsert
 
-/** Adds contributions, in order of arrival, to the statistics of their minutes. */
-export async function addToMinutes(
+/**
+ * Adds contributions to the statistics of their minutes, from which the API and the alerts compute statistics of longer
+ * periods. Contributions are in order of arrival.
+ */
+export async function addToMinuteStatistics(
   tx: Transaction,
   contributions: readonly TimedContribution[],
 ): Promise<void> {
@@ -37,19 +41,20 @@ export async function addToMinutes(
       })
 }
 
+/** Merges contributions to the same minute into one row, because one insert may update a row only once. */
 function sumByMinute(contributions: readonly TimedContribution[]): MinuteRow[] {
   const rows = new Map<string, MinuteRow>()
   for (const { channel_id, timeMs, contribution } of contributions) {
-    const minuteMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS
+    const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     const time = new Date(timeMs)
     for (const [key, value] of Object.entries(contribution)) {
-      const id = `${channel_id} ${key} ${minuteMs}`
+      const id = `${channel_id} ${key} ${minute.getTime()}`
       const row = rows.get(id)
       if (!row) {
-        const minute = new Date(minuteMs)
         rows.set(id, { channel_id, key, minute, sum: value, count: 1, last: value, last_at: time })
         continue
       }
+
       row.sum += value
       row.count += 1
       if (time >= row.last_at) {
@@ -58,6 +63,8 @@ function sumByMinute(contributions: readonly TimedContribution[]): MinuteRow[] {
       }
     }
   }
-  // A fixed order prevents deadlocks between concurrent inserts.
-  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+
+  // All inserts use the same order, so that concurrent inserts cannot deadlock.
+  const sortedEntries = [...rows].sort(([idA], [idB]) => (idA < idB ? -1 : 1))
+  return sortedEntries.map(([, row]) => row)
 }

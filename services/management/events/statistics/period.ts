@@ -4,35 +4,42 @@ import type { Period } from './samples.ts'
 
 const DAY_MS = 86_400_000
 
-/** A requested period with its bounds as the response shows them. */
+/** A period that a client requested, with the bounds as the response shows them. */
 export interface RequestedPeriod extends Period {
   start: string
   end: string
 }
 
-/** Throws `EyrieError` (`syntax`), which names the `end` field, unless the period starts before it ends. */
+/**
+ * Parses the bounds of a period, which may be relative to `now` (epoch ms). Throws `EyrieError` (`syntax`) for the `end`
+ * field if the period does not end after its start.
+ */
 export function parsePeriod(
   start: string,
   end: string,
   now: number,
-  fields = { start: 'start', end: 'end' },
+  fieldNames = { start: 'start', end: 'end' },
 ): RequestedPeriod {
+  // The request schema accepts only valid times.
   const from = parseTime(start, now)!
   const to = parseTime(end, now)!
-  if (from >= to) throw fieldError(fields.end, `must be after ${fields.start}`)
-  return { from, to, start: formatMoment(start, from), end: formatMoment(end, to) }
+  if (from >= to) throw fieldError(fieldNames.end, `must be after ${fieldNames.start}`)
+  return { from, to, start: formatTime(start, from), end: formatTime(end, to) }
 }
 
-/** An absolute moment is shown as it was sent, a relative one as the time that it means. */
-const formatMoment = (text: string, ms: number) => (/^\d{4}-/.test(text) ? text : new Date(ms).toISOString())
+/** Returns an absolute time as it was sent, and a relative time converted to RFC 3339. */
+function formatTime(text: string, timeMs: number): string {
+  const isAbsolute = /^\d{4}-/.test(text)
+  return isAbsolute ? text : new Date(timeMs).toISOString()
+}
 
-/** Returns the period of this length, such as `-1h`, that ends with `now` included. */
+/** Returns the period from a look-back such as `-1h` up to and including `now`. */
 export const parseLookBack = (now: number, lookBack: string): Period => ({
   from: now - lookbackMs(lookBack),
   to: now + 1,
 })
 
-/** Accepts moments and days; the last day is included. Throws like `parsePeriod`. */
+/** Parses a period between two times or dates. A date as the end includes that day. Throws like `parsePeriod`. */
 export function parseReportPeriod(start_date: string, end_date: string, now: number): Period {
   const firstDay = parseDate(start_date)
   const lastDay = parseDate(end_date)

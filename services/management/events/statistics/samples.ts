@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { formatTextArray } from '../../db/text-array.ts'
 
-/** Epoch ms; `to` is excluded. */
+// Queries for samples, the values from which all statistics of channels are computed.
+
+/** A half-open time interval: `from` is included and `to` excluded, both in epoch ms. */
 export interface Period {
   from: number
   to: number
@@ -10,43 +12,60 @@ export interface Period {
 /** Statistics are stored per minute. */
 export const MINUTE_MS = 60_000
 
-/** Array parameters: Drizzle expands a plain list to a row. */
-export const textArray = (values: readonly string[]) => sql`${formatTextArray(values)}::text[]`
-export const uuidArray = (ids: readonly string[]) => sql`${`{${ids.join(',')}}`}::uuid[]`
+// A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to a list of parameters.
 
-/** Converts epoch ms. */
+export const textArray = (values: readonly string[]) => sql`${formatTextArray(values)}::text[]`
+export const uuidArray = (ids: readonly string[]) => sql`${formatTextArray(ids)}::uuid[]`
+
+/** Converts times in epoch ms to a Postgres array of timestamps. */
+export const timestampArray = (timesMs: readonly number[]) =>
+  sql`${formatTextArray(timesMs.map(ms => new Date(ms).toISOString()))}::timestamptz[]`
+
+/** Converts epoch ms to a Postgres timestamp. */
 export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
-/** The key that counts notifications; it has no stored statistics. */
+/** The key of the number of notifications, which is counted in the table `notification`. */
 const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
+/** `minute` returns one row for each whole minute, which is faster. `exact` returns one row for each event. */
+export type Precision = 'minute' | 'exact'
+
 /**
- * Builds a query of all values added to statistics of channels within a period, as rows (channel_id, key, time, sum, count,
- * last, last_at, seq). At least one key is required. With `byMinute`, whole minutes are one row each, for buckets whose
- * length is a multiple of a minute.
+ * Builds a query of the samples of channels within a period. A sample is a value that an event or notification has added
+ * to a statistic, or the values of a whole minute. The rows have the columns channel_id, key, time, sum, count, last,
+ * last_at and seq. At least one key is required.
  */
 export function selectSamples(
   channelIds: readonly string[],
   keys: readonly string[],
   period: Period,
-  byMinute: boolean,
+  precision: Precision,
 ): SQL {
   const storedKeys = keys.filter(key => !isNotificationKey(key))
-  const parts: SQL[] = []
-  if (storedKeys.length > 0) {
-    const firstMinute = Math.ceil(period.from / MINUTE_MS) * MINUTE_MS
-    const lastMinute = Math.floor(period.to / MINUTE_MS) * MINUTE_MS
-    if (byMinute && lastMinute > firstMinute)
-      parts.push(
-        selectEvents(channelIds, storedKeys, { from: period.from, to: firstMinute }),
-        selectMinutes(channelIds, storedKeys, { from: firstMinute, to: lastMinute }),
-        selectEvents(channelIds, storedKeys, { from: lastMinute, to: period.to }),
-      )
-    else parts.push(selectEvents(channelIds, storedKeys, period))
-  }
-  if (storedKeys.length < keys.length) parts.push(selectNotifications(channelIds, period))
-  return sql.join(parts, sql` union all `)
+  const queries: SQL[] = []
+  if (storedKeys.length > 0) queries.push(...selectStoredSamples(channelIds, storedKeys, period, precision))
+  if (storedKeys.length < keys.length) queries.push(selectNotifications(channelIds, period))
+  return sql.join(queries, sql` union all `)
+}
+
+/** Samples of whole minutes are read from the minute statistics, those of the rest of the period from the events. */
+function selectStoredSamples(
+  channelIds: readonly string[],
+  keys: readonly string[],
+  period: Period,
+  precision: Precision,
+): SQL[] {
+  const minutesStart = Math.ceil(period.from / MINUTE_MS) * MINUTE_MS
+  const minutesEnd = Math.floor(period.to / MINUTE_MS) * MINUTE_MS
+  const hasWholeMinutes = minutesStart < minutesEnd
+  if (precision === 'exact' || !hasWholeMinutes) return [selectEvents(channelIds, keys, period)]
+
+  return [
+    selectEvents(channelIds, keys, { from: period.from, to: minutesStart }),
+    selectMinutes(channelIds, keys, { from: minutesStart, to: minutesEnd }),
+    selectEvents(channelIds, keys, { from: minutesEnd, to: period.to }),
+  ]
 }
 
 const selectEvents = (channelIds: readonly string[], keys: readonly string[], { from, to }: Period) => sql`

@@ -1,10 +1,11 @@
-import { aggregations, type StatisticKey, statisticKeys } from '@eyrie/contract/management/statistic'
+import { BUILT_IN_AGGREGATIONS, BUILT_IN_STATISTIC_KEYS } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
 import {
   type Aggregate,
   combineTotals,
   computeTotals,
   filterLastValueKeys,
+  type StatisticSelection,
   toStatistics,
   toStoredKeys,
 } from './totals.ts'
@@ -16,24 +17,38 @@ const aggregate = (sum: number, count: number, last = sum, lastAt = endMs): Aggr
   last,
   lastAt,
 })
-const compute = (aggregates: Record<string, Aggregate>, keys: readonly StatisticKey[] = statisticKeys) =>
-  computeTotals(new Map(Object.entries(aggregates)), keys, endMs, 60)
+const select = (selection: Partial<StatisticSelection> = {}): StatisticSelection => ({
+  ...{ keys: BUILT_IN_STATISTIC_KEYS, usecaseKeys: BUILT_IN_STATISTIC_KEYS, customAggregations: {} },
+  ...selection,
+})
+const compute = (aggregates: Record<string, Aggregate>, selection: Partial<StatisticSelection> = {}) =>
+  computeTotals(new Map(Object.entries(aggregates)), select(selection), endMs, 60)
 
 describe('computeTotals', () => {
   it('computes the sum, mean or latest value, depending on the key', () => {
-    const given = Object.fromEntries(statisticKeys.map(key => [key, aggregate(12, 4, 7)]))
+    const aggregates = Object.fromEntries(BUILT_IN_STATISTIC_KEYS.map(key => [key, aggregate(12, 4, 7)]))
     const expected = Object.fromEntries(
-      statisticKeys.map(key => [key, { sum: 12, mean: 3, last: 7 }[aggregations[key]]]),
+      BUILT_IN_STATISTIC_KEYS.map(key => [key, { sum: 12, mean: 3, last: 7 }[BUILT_IN_AGGREGATIONS[key]]]),
     )
-    expect(compute(given).amounts).toEqual(expected)
+    expect(compute(aggregates).amounts).toEqual(expected)
   })
 
-  it('returns 0 for keys without values and keys that were not requested', () => {
-    expect(Object.values(compute({}).amounts)).toEqual(statisticKeys.map(() => 0))
-    expect(compute({ up: aggregate(3, 3), down: aggregate(2, 2) }, ['up']).amounts).toMatchObject({
-      up: 3,
-      down: 0,
-    })
+  it('returns 0 for statistics of the usecase without values', () => {
+    expect(Object.values(compute({}).amounts)).toEqual(BUILT_IN_STATISTIC_KEYS.map(() => 0))
+  })
+
+  it('omits statistics that were not requested', () => {
+    const aggregates = { up: aggregate(3, 3), down: aggregate(2, 2) }
+    expect(compute(aggregates, { keys: ['up'] }).amounts).toEqual({ up: 3 })
+  })
+
+  it('omits statistics that the usecase does not have, unless there are values', () => {
+    const usecaseKeys = ['up', 'down']
+    expect(compute({ up: aggregate(3, 3) }, { usecaseKeys }).amounts).toEqual({ alert: 0, up: 3, down: 0 })
+    expect(compute({ fire: aggregate(1, 1) }, { usecaseKeys }).amounts).toMatchObject({ fire: 1, up: 0 })
+    expect(compute({ occupancy_average: aggregate(0, 0) }, { usecaseKeys }).amounts).toHaveProperty(
+      'moving_average_count',
+    )
   })
 
   it('advances the moving average to the end of the bucket', () => {
@@ -60,28 +75,38 @@ describe('combineTotals', () => {
       compute({ up: aggregate(3, 3), occupancy: aggregate(0, 0, 4), dwell_time: aggregate(90, 9) }),
       compute({ up: aggregate(2, 2), occupancy: aggregate(0, 0, 5), dwell_time: aggregate(20, 1) }),
     ]
-    expect(combineTotals([hall, door]).amounts).toMatchObject({ up: 5, occupancy: 9, dwell_time: 11 })
+    expect(combineTotals([hall, door], select()).amounts).toMatchObject({
+      up: 5,
+      occupancy: 9,
+      dwell_time: 11,
+    })
   })
 
-  it('combines the keys that only the usecase has', () => {
+  it('combines the keys that the usecase defines itself', () => {
     const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
     const keys = Object.keys(own)
-    const channel = (aggregates: Record<string, Aggregate>) =>
-      computeTotals(new Map(Object.entries(aggregates)), keys, endMs, 60, own)
+    const selection = { keys, usecaseKeys: keys, customAggregations: own }
+    const channel = (aggregates: Record<string, Aggregate>) => compute(aggregates, selection)
     const both = combineTotals(
       [
         channel({ waiting: aggregate(9, 3, 2), served: aggregate(5, 2), speed: aggregate(30, 3) }),
         channel({ waiting: aggregate(9, 3, 4), served: aggregate(1, 1), speed: aggregate(50, 1) }),
         channel({}),
       ],
-      own,
+      selection,
     )
-    expect(both.amounts).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
-    expect(toStatistics(both, [])).toMatchObject({ waiting: 6, served: 6, speed: 20, up: 0 })
+    expect(both.amounts).toEqual({ waiting: 6, served: 6, speed: 20 })
+    expect(toStatistics(both, [])).toEqual({ waiting: 6, served: 6, speed: 20, ids: [] })
   })
 
-  it('returns 0 without channels', () => {
-    expect(Object.values(combineTotals([]).amounts)).toEqual(statisticKeys.map(() => 0))
+  it('combines channels of which only some report a statistic', () => {
+    const selection = { usecaseKeys: ['up'] }
+    const channels = [compute({ dwell_time: aggregate(8, 2) }, selection), compute({}, selection)]
+    expect(combineTotals(channels, select(selection)).amounts).toEqual({ alert: 0, up: 0, dwell_time: 4 })
+  })
+
+  it('returns 0 for the statistics of the usecase without channels', () => {
+    expect(combineTotals([], select({ usecaseKeys: ['up'] })).amounts).toEqual({ alert: 0, up: 0 })
   })
 })
 

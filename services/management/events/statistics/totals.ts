@@ -1,106 +1,133 @@
-import {
-  type Aggregations,
-  getAggregation,
-  type StatisticKey,
-  type Statistics,
-  statisticKeys,
-} from '@eyrie/contract/management/statistic'
+import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
+import type { StatisticValues } from '@eyrie/contract/management/statistic-response'
 import { advanceMovingAverage, OCCUPANCY_AVERAGE } from './contribution.ts'
 
-/** The values of one key within a bucket. */
+/**
+ * All values of one statistic within a bucket, combined. A bucket is the period for which statistics are computed. The
+ * aggregation of a statistic determines which of the fields it is computed from.
+ */
 export interface Aggregate {
   sum: number
   count: number
   /** The latest value, which may be older than the bucket. */
   last: number
-  /** Time of the latest value, epoch ms. */
+  /** Time of the latest value, in epoch ms. */
   lastAt: number
 }
 
-/** By key. */
+/** Aggregates by key. */
 export type Aggregates = ReadonlyMap<string, Aggregate>
 
-/** The statistics of one channel or of several, before rounding. */
+/** Which statistics to compute. */
+export interface StatisticSelection {
+  /** The requested keys. */
+  keys: readonly string[]
+  /** The keys of the statistics that the usecase has. They exist even before there are values. */
+  usecaseKeys: readonly string[]
+  /** Aggregations of the keys that the usecase defines itself. */
+  customAggregations: Aggregations
+}
+
+/** The statistics of one or more channels, before rounding. */
 export interface Totals {
-  /** Of all statistics fields, and of the requested keys that only the usecase has. */
-  amounts: Record<StatisticKey, number> & Record<string, number>
-  /** Number of values per key. */
-  counts: Record<string, number>
+  /** The values of the requested statistics that exist. */
+  amounts: Readonly<Record<string, number>>
+  /** Number of aggregated values per key. */
+  counts: Readonly<Record<string, number>>
 }
 
 /**
- * Computes the statistics of a channel within a bucket that ends at `endMs` (epoch ms). A statistic without values is 0.
- * @param seconds length of the window of the moving average.
- * @param own keys that only the usecase has.
+ * Computes the statistics of a channel within a bucket that ends at `endMs` (epoch ms). A statistic of the usecase without
+ * values is 0. A statistic that the usecase does not have is absent, unless an element of the pipeline reports it anyway.
+ * @param windowSeconds length of the window of the moving average.
  */
 export function computeTotals(
   aggregates: Aggregates,
-  keys: readonly string[],
+  selection: StatisticSelection,
   endMs: number,
-  seconds: number,
-  own: Aggregations = {},
+  windowSeconds: number,
 ): Totals {
   function computeAmount(key: string): number {
     const aggregate = aggregates.get(key)
     if (key === 'moving_average_count')
-      return aggregate?.last ?? computeMovingAverage(aggregates, endMs, seconds)
-    if (!aggregate) return 0
-    const { sum, count, last } = aggregate
-    switch (getAggregation(key, own)) {
-      case 'sum':
-        return sum
-      case 'mean':
-        return count > 0 ? sum / count : 0
-      case 'last':
-        return last
-    }
+      return aggregate?.last ?? computeMovingAverage(aggregates, endMs, windowSeconds)
+    return aggregate ? applyAggregation(getAggregation(key, selection.customAggregations), aggregate) : 0
   }
-  const allKeys = [...new Set([...statisticKeys, ...keys])]
+
+  const existingKeys = selectExistingKeys(selection, [...aggregates.keys()])
   return {
-    amounts: mapKeys(allKeys, key => (keys.includes(key) ? computeAmount(key) : 0)),
-    counts: mapKeys(allKeys, key => aggregates.get(key)?.count ?? 0),
+    amounts: mapKeys(existingKeys, computeAmount),
+    counts: mapKeys(existingKeys, key => aggregates.get(key)?.count ?? 0),
   }
 }
 
-const mapKeys = (keys: readonly string[], toValue: (key: string) => number) =>
-  Object.fromEntries(keys.map(key => [key, toValue(key)])) as Totals['amounts']
+/** Returns the requested keys that the usecase has or for which values are stored. Every channel counts its alerts. */
+export function selectExistingKeys(
+  { keys, usecaseKeys }: StatisticSelection,
+  storedKeys: readonly string[],
+): string[] {
+  const existing = new Set([...usecaseKeys, 'alert', ...storedKeys])
+  // The moving average is computed from the stored occupancy.
+  if (existing.has(OCCUPANCY_AVERAGE)) existing.add('moving_average_count')
+  return keys.filter(key => existing.has(key))
+}
+
+function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggregate): number {
+  switch (aggregation) {
+    case 'sum':
+      return sum
+    case 'mean':
+      return count > 0 ? sum / count : 0
+    case 'last':
+      return last
+  }
+}
+
+/** Returns an object with a value for each key. */
+const mapKeys = (keys: readonly string[], toValue: (key: string) => number): Record<string, number> =>
+  Object.fromEntries(keys.map(key => [key, toValue(key)]))
 
 /** Advances the stored moving average to the end of the bucket. */
-function computeMovingAverage(aggregates: Aggregates, endMs: number, seconds: number): number {
+function computeMovingAverage(aggregates: Aggregates, endMs: number, windowSeconds: number): number {
   const average = aggregates.get(OCCUPANCY_AVERAGE)
   const occupancy = aggregates.get('occupancy')
   if (!average || !occupancy) return 0
-  return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, seconds)
+  return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, windowSeconds)
 }
 
-/** Adds up the statistics of channels. A mean is weighted by the number of values. */
-export function combineTotals(channels: readonly Totals[], own: Aggregations = {}): Totals {
+/** Combines the statistics of channels: sums are added, and means are weighted by the number of values. */
+export function combineTotals(channels: readonly Totals[], selection: StatisticSelection): Totals {
   const channelKeys = channels.flatMap(({ amounts }) => Object.keys(amounts))
-  const allKeys = [...new Set([...statisticKeys, ...channelKeys])]
-  const sumOver = (toValue: (totals: Totals) => number | undefined) =>
-    channels.reduce((sum, totals) => sum + (toValue(totals) ?? 0), 0)
+  const existingKeys = selectExistingKeys(selection, channelKeys)
+  const sumOver = (toValue: (totals: Totals) => number) =>
+    channels.reduce((sum, totals) => sum + toValue(totals), 0)
+  const getAmount = ({ amounts }: Totals, key: string) => amounts[key] ?? 0
+  const getCount = ({ counts }: Totals, key: string) => counts[key] ?? 0
 
-  const counts = mapKeys(allKeys, key => sumOver(totals => totals.counts[key]))
-  const amounts = mapKeys(allKeys, key => {
-    if (getAggregation(key, own) !== 'mean') return sumOver(totals => totals.amounts[key])
-    const weighted = sumOver(totals => totals.amounts[key]! * totals.counts[key]!)
+  const counts = mapKeys(existingKeys, key => sumOver(totals => getCount(totals, key)))
+  const amounts = mapKeys(existingKeys, key => {
+    const isMean = getAggregation(key, selection.customAggregations) === 'mean'
+    if (!isMean) return sumOver(totals => getAmount(totals, key))
+
+    const weighted = sumOver(totals => getAmount(totals, key) * getCount(totals, key))
     return counts[key] ? weighted / counts[key] : 0
   })
   return { amounts, counts }
 }
 
-/** Converts totals to the fields of a response, rounded to six decimals. */
-export function toStatistics({ amounts }: Totals, ids: readonly string[]): Statistics {
+/** Converts totals to the fields of a response, rounded to six decimals. `ids` are the ids of tracked objects. */
+export function toStatistics({ amounts }: Totals, ids: readonly string[]): StatisticValues {
   const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
-  return { ...rounded, moving_average: rounded.moving_average_count, ids: [...ids] }
+  const { moving_average_count: moving_average } = rounded
+  return { ...rounded, ...(moving_average !== undefined && { moving_average }), ids: [...ids] }
 }
 
-/** Returns the keys under which the values of statistics are stored. */
+/** Returns the keys that must be read to compute statistics. The moving average is computed from the occupancy. */
 export function toStoredKeys(keys: readonly string[]): string[] {
   if (!keys.includes('moving_average_count')) return [...keys]
   return [...new Set([...keys, 'occupancy', OCCUPANCY_AVERAGE])]
 }
 
-/** Returns the keys whose latest value is the statistic, even when it is older than the bucket. */
-export const filterLastValueKeys = (storedKeys: readonly string[], own: Aggregations = {}) =>
-  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, own) === 'last')
+/** Returns the keys whose latest value is the statistic, even if this value is older than the bucket. */
+export const filterLastValueKeys = (storedKeys: readonly string[], customAggregations: Aggregations = {}) =>
+  storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, customAggregations) === 'last')

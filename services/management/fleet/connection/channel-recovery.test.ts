@@ -7,22 +7,22 @@ describe('channel recovery', () => {
   it('restarts a failing channel at once, then with increasing delays', () => {
     const recovery = createRecovery()
     const restartSeconds = Array.from({ length: 16 }, (_, second) => second).filter(
-      second => recovery.claimDue(['a'], second * 1000).length > 0,
+      second => recovery.claimRestarts(['a'], second * 1000).length > 0,
     )
     expect(restartSeconds).toEqual([0, 1, 3, 7, 11, 15])
   })
 
   it('starts over after a channel has run for ten minutes', () => {
     const recovery = createRecovery()
-    for (const second of [0, 1, 3, 7]) recovery.claimDue(['a'], second * 1000)
-    recovery.claimDue([], 700_000)
-    expect(recovery.claimDue(['a'], 700_001)).toEqual(['a'])
-    expect(recovery.claimDue(['a'], 701_001)).toEqual(['a'])
+    for (const second of [0, 1, 3, 7]) recovery.claimRestarts(['a'], second * 1000)
+    recovery.claimRestarts([], 700_000)
+    expect(recovery.claimRestarts(['a'], 700_001)).toEqual(['a'])
+    expect(recovery.claimRestarts(['a'], 701_001)).toEqual(['a'])
   })
 
   it('tracks each channel separately', () => {
     const recovery = createRecovery()
-    recovery.claimDue(['a'], 0)
-    expect(recovery.claimDue(['a', 'b'], 500)).toEqual(['b'])
+    recovery.claimRestarts(['a'], 0)
+    expect(recovery.claimRestarts(['a', 'b'], 500)).toEqual(['b'])
   })
 })

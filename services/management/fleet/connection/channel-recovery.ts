@@ -1,40 +1,50 @@
 import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 
-/** Decides when failed channels are restarted. */
+/** Decides when failed channels are restarted: the first time at once, then with increasing delays. */
 export interface ChannelRecovery {
-  /** Returns the failed channels to restart at `now` (epoch ms), and counts an attempt for each of them. */
-  claimDue(failed: readonly string[], now: number): string[]
+  /** Returns the failed channels that are due for a restart, and counts an attempt for each. `nowMs` is in epoch ms. */
+  claimRestarts(failedChannels: readonly string[], nowMs: number): string[]
 }
 
-interface Attempts {
+/** All times in epoch ms. */
+interface RestartAttempts {
   count: number
-  /** Epoch ms of the next attempt. */
-  nextAt: number
-  /** Epoch ms at which the channel was last reported as failed. */
-  failedAt: number
+  nextAttemptMs: number
+  /** The last time at which the channel was reported as failed. */
+  lastFailureMs: number
 }
 
-/** A channel that has run for this long has recovered: its next failure counts as the first. */
-const RECOVERED_MS = 600_000
+/** A channel without a failure for this long has recovered: its next failure counts as the first. */
+const RECOVERED_AFTER_MS = 600_000
 
-/** A first failure is retried at once, each further one after a longer delay. */
 export function createChannelRecovery(backoff: Backoff, random?: () => number): ChannelRecovery {
-  const attempts = new Map<string, Attempts>()
-  return {
-    claimDue(failed, now) {
-      for (const [channel, { failedAt }] of attempts)
-        if (now - failedAt > RECOVERED_MS) attempts.delete(channel)
+  const attemptsByChannel = new Map<string, RestartAttempts>()
 
-      const due: string[] = []
-      for (const channel of failed) {
-        const { count, nextAt } = attempts.get(channel) ?? { count: 0, nextAt: now }
-        if (now >= nextAt) {
-          due.push(channel)
-          const delayMs = backoffDelayMs(count, backoff, random)
-          attempts.set(channel, { count: count + 1, nextAt: now + delayMs, failedAt: now })
-        } else attempts.set(channel, { count, nextAt, failedAt: now })
-      }
-      return due
+  function deleteRecovered(nowMs: number): void {
+    for (const [channel, { lastFailureMs }] of attemptsByChannel)
+      if (nowMs - lastFailureMs > RECOVERED_AFTER_MS) attemptsByChannel.delete(channel)
+  }
+
+  /** Returns whether a failed channel is due for a restart, and counts the attempt if so. */
+  function claimRestart(channel: string, nowMs: number): boolean {
+    const { count, nextAttemptMs } = attemptsByChannel.get(channel) ?? { count: 0, nextAttemptMs: nowMs }
+    if (nowMs < nextAttemptMs) {
+      attemptsByChannel.set(channel, { count, nextAttemptMs, lastFailureMs: nowMs })
+      return false
+    }
+
+    attemptsByChannel.set(channel, {
+      count: count + 1,
+      nextAttemptMs: nowMs + backoffDelayMs(count, backoff, random),
+      lastFailureMs: nowMs,
+    })
+    return true
+  }
+
+  return {
+    claimRestarts(failedChannels, nowMs) {
+      deleteRecovered(nowMs)
+      return failedChannels.filter(channel => claimRestart(channel, nowMs))
     },
   }
 }

@@ -9,7 +9,7 @@ const LONG_MS = 400_000
 const WAIT = { timeout: 20_000 }
 const { engine: engines } = managementRoutes
 
-/** Starts management and collects its log lines. */
+/** Starts the management service and collects its log lines. */
 async function startWithLog() {
   const lines: Record<string, unknown>[] = []
   const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
@@ -30,7 +30,7 @@ describe('engine log', () => {
 
       const { response } = await fleet.call(engines.status, { engine_id })
       await fleet.send(engines.update, { ...response, engine_name: 'Car park' })
-      // Once the next engine is connected, the new name has been read as well.
+      // The new name has been read when the next engine is connected.
       const second = await startManagedEngine()
       await fleet.registerEngine({ engine_name: 'Hall', engine_port: second.port })
       await vi.waitFor(() => expect(linesWith('engine connected')).toHaveLength(2), WAIT)

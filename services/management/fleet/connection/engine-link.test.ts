@@ -10,9 +10,10 @@ import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
+const HOUR_MS = 3_600_000
 const { engine: engines } = managementRoutes
 
-/** Accepts, counts and closes every connection. */
+/** Starts a server that accepts, counts and closes every connection. */
 async function serveRefusals(): Promise<{ port: number; connections(): number }> {
   let connections = 0
   const server = createServer(socket => {
@@ -39,19 +40,28 @@ describe('engine link', () => {
       const refused = await fleet.registerEngine({ engine_port: await findFreePort() })
       const timedOut = await fleet.registerEngine({ engine_port: silentPort, engine_timeout: '300ms' })
       const unauthorized = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'wrong' })
+      const withoutKey = await fleet.registerEngine({ engine_port: guarded.port })
       const online = await fleet.registerEngine({ engine_port: guarded.port, engine_key: 'right' })
       const inactive = await fleet.registerEngine({ engine_port: unlicensed.port })
 
       await fleet.untilStatus(refused, 2)
       await fleet.untilStatus(timedOut, 2)
       await fleet.untilStatus(unauthorized, 3)
+      await fleet.untilStatus(withoutKey, 3)
       await fleet.untilStatus(online, 1)
       await fleet.untilStatus(inactive, 3)
       expect(await fleet.getEngineStatus(refused)).toMatchObject({
         engine_reason: expect.stringContaining('ECONNREFUSED'),
       })
       expect(await fleet.getEngineStatus(unauthorized)).toMatchObject({
-        engine_reason: expect.stringContaining('token'),
+        engine_reason: expect.stringMatching(
+          /^the engine rejects the engine_key that is stored for it: set engine_key .*secrets\/engine-token/,
+        ),
+      })
+      expect(await fleet.getEngineStatus(withoutKey)).toMatchObject({
+        engine_reason: expect.stringMatching(
+          /^the engine requires a token, and no engine_key is stored for it: /,
+        ),
       })
       expect(await fleet.getEngineStatus(inactive)).toMatchObject({
         engine_reason: expect.stringContaining('license'),
@@ -74,7 +84,7 @@ describe('engine link', () => {
         engine_hash: expect.stringMatching(/^[\da-f]{64}$/),
       })
 
-      // A corrected record is used at once.
+      // A corrected record takes effect at once.
       const { engine_status: _, ...record } = shown
       await fleet.send(engines.update, { ...record, engine_id: unauthorized, engine_key: 'right' })
       await fleet.untilStatus(unauthorized, 1)
@@ -102,13 +112,39 @@ describe('engine link', () => {
       })
       await vi.waitUntil(() => limited.connections() === 3)
       await fleet.untilStatus(engine_id, 2)
-      // An engine without a limit shows that there was time for more attempts.
+      // The attempts to an engine without a limit prove that there was time for more attempts.
       await fleet.registerEngine({ engine_port: unlimited.port, engine_retry: { ...retry, times: 0 } })
       await vi.waitUntil(() => unlimited.connections() > 9)
       expect(limited.connections()).toBe(3)
       const { response } = await fleet.call(engines.status, { engine_id })
       await fleet.send(engines.update, { ...response, engine_timeout: '4s' })
       await vi.waitUntil(() => limited.connections() === 6)
+    },
+    LONG_MS,
+  )
+
+  it(
+    'connects to an engine as soon as it listens again, despite a delay of an hour, and reports the outage meanwhile',
+    async () => {
+      const { fleet, ...management } = await startFleet({ timing: { sampleMs: 200, outageGraceMs: 0 } })
+      const port = await findFreePort()
+      const variables = { EYRIE_ENGINE_PORT: String(port) }
+      const { data, kill } = await startManagedEngine({ variables })
+      const engine_id = await management.registerEngine({
+        engine_name: 'Yard',
+        engine_port: port,
+        engine_retry: { disable_backoff: true, times: 0, wait_base: HOUR_MS },
+      })
+      await management.untilStatus(engine_id, 1)
+      expect(fleet.listOutages()).toEqual([])
+
+      await kill()
+      await vi.waitFor(() =>
+        expect(fleet.listOutages()).toMatchObject([{ engine_id, engine_name: 'Yard', status: 'offline' }]),
+      )
+      await startManagedEngine({ data, variables })
+      await management.untilStatus(engine_id, 1)
+      expect(fleet.listOutages()).toEqual([])
     },
     LONG_MS,
   )

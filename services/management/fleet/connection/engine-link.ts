@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
-import { EyrieError } from '@eyrie/contract'
+import { type EngineOutage, EyrieError } from '@eyrie/contract'
 import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
-import type { Backoff, Log } from '@eyrie/kit'
+import { type Backoff, findServerAddress, type Log, waitForServer } from '@eyrie/kit'
 import type { Database } from '../../db/database.ts'
-import { logUnlessUnavailable } from '../../db/database-errors.ts'
+import { DatabaseUnavailableError, logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import {
@@ -15,15 +15,39 @@ import {
   retryDelayMs,
 } from '../registry/engine-record.ts'
 import { readEngineFacts } from '../status/engine-facts.ts'
-import { createEngineStateStore, type EngineFailure, toEngineFailure } from '../status/engine-state-store.ts'
+import { type EngineFailure, isUnreachable, toEngineFailure } from '../status/engine-failure.ts'
+import { createOutageTracker } from '../status/engine-outage.ts'
+import { createEngineStateStore } from '../status/engine-state-store.ts'
 import { createChannelRecovery } from './channel-recovery.ts'
 import { type MonitorTiming, sampleLoad, watchConfiguration } from './engine-monitors.ts'
 import { createEngineSession, type EngineSession } from './engine-session.ts'
 import { removeConsumer } from './output-follower.ts'
 
+/**
+ * Keeps one registered engine connected until the engine is deleted or the link is stopped. While the engine is
+ * connected, the link reconciles it, which means that it applies the stored configuration to the engine.
+ */
+export interface EngineLink {
+  /** Rereads the stored record: reconnects if the connection settings have changed, otherwise reconciles. */
+  refresh(): void
+  getDriftReport(): DriftReport
+  /** Returns why the engine cannot be used, after it could not be used for a few seconds. */
+  getOutage(): EngineOutage | undefined
+  /** Reconciles the engine. Resolves after at most 5 s, or at once while the engine is disconnected. */
+  reconcile(): Promise<void>
+  /**
+   * Reconciles the engine and overwrites the changes that other clients have made on it. Rejects with `EyrieError`
+   * (`unavailable`) while the engine is disconnected.
+   */
+  repair(): Promise<void>
+  stop(): Promise<void>
+}
+
 export interface FleetTiming extends MonitorTiming {
-  /** Delay between two attempts to restart a failing channel. */
+  /** Delay between two attempts to restart a failed channel. */
   recovery: Backoff
+  /** An engine that is disconnected for a shorter time is not reported. */
+  outageGraceMs: number
 }
 
 export interface EngineLinkOptions {
@@ -35,44 +59,36 @@ export interface EngineLinkOptions {
   timing: FleetTiming
 }
 
-/** The differences between the stored configuration and the engine. */
+/** How an engine differs from its stored configuration. */
 export interface DriftReport {
-  /** Time of the last reconciliation; null before the first. */
+  /** Time of the last reconciliation. Null before the first reconciliation. */
   checked_at: Date | null
   drift: Drift[]
-}
-
-/** Connects to one engine and follows it; reconnects until the engine is deleted or the link is stopped. */
-export interface EngineLink {
-  /** Reads the stored record again: reconnects if the connection settings have changed, otherwise reconciles. */
-  refresh(): void
-  getDriftReport(): DriftReport
-  /** Reconciles the engine now; resolves after at most 5 s, and at once while the engine is disconnected. */
-  reconcile(): Promise<void>
-  /** Reconciles and overwrites changes made on the engine. Rejects with `EyrieError` (`unavailable`) while it is disconnected. */
-  repair(): Promise<void>
-  stop(): Promise<void>
 }
 
 type LinkState =
   | { phase: 'connecting'; connection: AbortController }
   | { phase: 'connected'; connection: AbortController; session: EngineSession }
-  /** Waiting before the next attempt; aborting `backoff` starts it at once. */
+  /** Aborting `backoff` starts the next attempt at once. */
   | { phase: 'disconnected'; backoff: AbortController }
 
-/** Limits how long a request for the drift report waits for a reconciliation. */
+/** Maximum time for which `reconcile` waits. */
 const RECONCILE_TIMEOUT_MS = 5000
 const DATABASE_RETRY_MS = 1000
 
-/** Aborts a connection because the address, token, timeout or retry settings of the engine have changed. */
+/** The reason for which a connection is aborted when the engine's connection settings have changed. */
 class ConnectionSettingsChanged extends Error {}
 
 export function createEngineLink(options: EngineLinkOptions): EngineLink {
   const { engine_id, database, secrets, log, timing } = options
   const states = createEngineStateStore(database, engine_id)
   const recovery = createChannelRecovery(timing.recovery)
+  const outage = createOutageTracker(timing.outageGraceMs)
   const stopping = new AbortController()
+  const stopped = once(stopping.signal, 'abort')
+
   let state: LinkState = { phase: 'connecting', connection: new AbortController() }
+  /** The stored settings of the engine. Undefined until they are read for the first time. */
   let record: EngineRecord | undefined
   let lastFailure: EngineFailure = {
     status: ENGINE_STATUS.unknown,
@@ -82,8 +98,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
 
   const logFields = () => ({ engine: record?.name, url: record?.address.url, engine_id })
 
-  /** Stays connected until an error or an abort ends the connection; resolves to that error. */
-  async function connect(
+  /** Connects to the engine and works on it until an error or an abort ends the connection. Resolves to that error. */
+  async function runConnection(
     { address }: EngineRecord,
     connection: AbortController,
   ): Promise<{ error: unknown; wasConnected: boolean }> {
@@ -93,7 +109,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     try {
       const facts = await readEngineFacts(engine, address)
       await states.recordConnected(facts)
+      outage.recordConnected()
       log.info({ ...logFields(), version: facts.about.version }, 'engine connected')
+
       session = createEngineSession({
         ...options,
         engine,
@@ -105,6 +123,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         },
       })
       state = { phase: 'connected', connection, session }
+
+      // Each of these tasks runs until it rejects: the first error ends the connection.
       const monitored = { engine, states, session, timing, signal }
       return await Promise.race([
         sampleLoad(monitored),
@@ -119,38 +139,53 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     }
   }
 
-  /** Connects and reconnects; resolves once the engine is deleted or the link is stopped. */
+  /** Connects again and again. Resolves once the engine is deleted or the link is stopped. */
   async function followEngine(): Promise<void> {
-    let failures = 0
+    let consecutiveFailures = 0
     while (!stopping.signal.aborted) {
-      // Set before the record is read: a change after that aborts this attempt.
+      // Assigned before the record is read, so that `refresh` can abort this attempt if the record changes afterwards.
       const connection = new AbortController()
       state = { phase: 'connecting', connection }
+
       const previous = record
       record = await readEngineRecord(database, engine_id, secrets)
       if (!record) {
-        if (previous) await leaveEngine(previous)
+        if (previous) await unregisterFrom(previous)
         return
       }
-      if (!previous) await states.recordDisconnected(ENGINE_STATUS.unknown, '')
-      if (!hasSameConnection(previous, record)) failures = 0
 
-      const { error, wasConnected } = await connect(record, connection)
+      // The stored status may be left from the time before this service was started.
+      if (!previous) await states.recordDisconnected(ENGINE_STATUS.unknown, '')
+      if (!hasSameConnection(previous, record)) consecutiveFailures = 0
+
+      const { error, wasConnected } = await runConnection(record, connection)
       const backoff = new AbortController()
       state = { phase: 'disconnected', backoff }
+
       if (stopping.signal.aborted) return
-      // `error` may be a failed request that wraps this reason.
+      // The engine works, but its messages cannot be stored.
+      if (error instanceof DatabaseUnavailableError) throw error
+      // Checks the reason of the signal, because `error` may be a failed request that wraps this reason.
       if (connection.signal.reason instanceof ConnectionSettingsChanged) continue
-      // A deleted engine has no row in which the failure could be recorded.
+      // The failure of a deleted engine cannot be recorded.
       if (!(await readEngineRecord(database, engine_id, secrets))) continue
 
-      failures = wasConnected ? 1 : failures + 1
+      consecutiveFailures = wasConnected ? 1 : consecutiveFailures + 1
       await recordFailure(error, wasConnected)
-      await sleep(retryDelayMs(failures, record.retry), AbortSignal.any([backoff.signal, stopping.signal]))
+      const hasResponded = wasConnected || record.lastResponseAt !== null
+      const delayMs = retryDelayMs(consecutiveFailures, record.retry, { hasResponded })
+      // An engine that rejects requests, or that is not to be contacted any more, is not watched.
+      const isWatched = Number.isFinite(delayMs) && (wasConnected || isUnreachable(error))
+      await waitForServer({
+        address: isWatched ? findServerAddress(record.address.url) : undefined,
+        sleep: signal => sleep(delayMs, signal),
+        signal: AbortSignal.any([backoff.signal, stopping.signal]),
+      })
     }
   }
 
-  async function leaveEngine({ address }: EngineRecord): Promise<void> {
+  /** Deletes this service's registration as a reader of the engine's output. */
+  async function unregisterFrom({ address }: EngineRecord): Promise<void> {
     const { signal } = stopping
     await removeConsumer(createClient({ ...address, signal }), signal)
   }
@@ -158,54 +193,73 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   async function recordFailure(error: unknown, wasConnected: boolean): Promise<void> {
     if (!(error instanceof EyrieError)) log.error({ ...logFields(), err: error }, 'failed to follow engine')
     const failure = toEngineFailure(error)
+    outage.recordFailure(failure, wasConnected ? new Date() : (record?.lastResponseAt ?? null))
     await states.recordDisconnected(failure.status, failure.reason)
-    // When the whole appliance stops, engines and management disconnect together: not worth a warning.
+
+    // When the whole appliance stops, its engine disconnects too. That is no reason for a warning.
     if (stopping.signal.aborted) return
+
     const fields = { ...logFields(), reason: failure.reason }
     if (wasConnected) log.warn(fields, 'engine disconnected')
     else if (isNewFailure(failure, lastFailure)) log.warn(fields, 'failed to connect to engine')
     lastFailure = failure
   }
 
-  async function run(): Promise<void> {
+  async function followUntilStopped(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         return await followEngine()
       } catch (error) {
-        // Failures of the engine are handled in `followEngine`: this is the database, or a defect.
+        // `followEngine` handles failures of the engine. This is a failure of the database, or a defect.
         logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
         await sleep(DATABASE_RETRY_MS, stopping.signal)
+        await Promise.race([database.waitForStorage(), stopped])
       }
     }
   }
 
-  async function applyRecord(): Promise<void> {
+  async function applyStoredRecord(): Promise<void> {
     const current = await readEngineRecord(database, engine_id, secrets)
-    if (hasSameConnection(current, record)) {
-      record = current
-      if (state.phase === 'connected') void state.session.reconcile()
-    } else if (state.phase === 'disconnected') state.backoff.abort()
+    if (!hasSameConnection(current, record)) {
+      reconnect()
+      return
+    }
+    record = current
+    if (state.phase === 'connected') void state.session.reconcile()
+  }
+
+  /** Makes `followEngine` read the stored record again and connect with its settings. */
+  function reconnect(): void {
+    if (state.phase === 'disconnected') state.backoff.abort()
     else state.connection.abort(new ConnectionSettingsChanged())
   }
 
-  const running = run()
+  const running = followUntilStopped()
+
   return {
     refresh() {
       database
-        .retryUntilAvailable(applyRecord)
+        .retryUntilAvailable(applyStoredRecord)
         .catch(logUnlessUnavailable(log, 'failed to apply engine record', logFields()))
     },
+
     getDriftReport: () => driftReport,
+
+    getOutage: () => record && outage.current({ engine_id, engine_name: record.name }),
+
     async reconcile() {
       if (state.phase !== 'connected') return
       await Promise.race([state.session.reconcile(), wait(RECONCILE_TIMEOUT_MS, undefined, { ref: false })])
     },
+
     async repair() {
+      // Starts a connection attempt at once. The call fails anyway, because an attempt may take long.
       if (state.phase === 'disconnected') state.backoff.abort()
       if (state.phase !== 'connected')
         throw new EyrieError('unavailable', `the engine is not connected: ${lastFailure.reason}`)
       await Promise.race([state.session.repair(), rejectOnAbort(state.connection.signal)])
     },
+
     async stop() {
       stopping.abort()
       await running
@@ -213,14 +267,14 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   }
 }
 
-/** An offline engine is logged once, although its connection attempts fail for varying reasons. */
+/** An offline engine is logged once, although its connection attempts may fail for varying reasons. */
 const isNewFailure = (failure: EngineFailure, last: EngineFailure) =>
   failure.status !== last.status ||
   (failure.status !== ENGINE_STATUS.offline && failure.reason !== last.reason)
 
-/** Resolves after `ms`, or as soon as the signal is aborted. An infinite wait ends with the signal only. */
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (Number.isFinite(ms)) await wait(ms, undefined, { signal }).catch(() => {})
+/** Resolves after `delayMs`, which may be infinite, or as soon as the signal is aborted. */
+async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (Number.isFinite(delayMs)) await wait(delayMs, undefined, { signal }).catch(() => {})
   else if (!signal.aborted) await once(signal, 'abort')
 }
 

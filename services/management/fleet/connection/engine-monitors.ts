@@ -2,18 +2,22 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, getEtag } from '@eyrie/client'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 
+/**
+ * Intervals of the two background tasks that poll a connected engine. They reconcile it when needed: a reconciliation
+ * applies the stored configuration to the engine.
+ */
 export interface MonitorTiming {
-  /** Interval between two samples of an engine's load, which also show that it is reachable. */
+  /** Interval between two samples of the engine's load. A failed sample also reveals an unreachable engine. */
   sampleMs: number
   /** How long samples are retained. */
   retentionMs: number
-  /** Interval at which an engine's configuration is polled for changes. */
+  /** Interval at which the engine's configuration is polled for changes. */
   configurationPollMs: number
   /** Interval of reconciliations that run without a known change. */
   reconcileMs: number
 }
 
-/** The part of a session that the monitors call. */
+/** The operations of an engine session that the monitors call. */
 export interface MonitoredSession {
   reconcile(): Promise<void>
   recoverChannels(): Promise<void>
@@ -35,17 +39,19 @@ export async function watchConfiguration({
   timing,
   signal,
 }: MonitorOptions): Promise<never> {
-  let lastTag: string | undefined
+  let lastEtag: string | undefined
   for (;;) {
-    const tag = getEtag(await engine.getConfiguration())
+    const etag = getEtag(await engine.getConfiguration())
     await states.recordContact()
-    if (lastTag !== undefined && tag !== lastTag) void session.reconcile()
-    lastTag = tag
+
+    if (lastEtag !== undefined && etag !== lastEtag) void session.reconcile()
+    lastEtag = etag
+
     await wait(timing.configurationPollMs, undefined, { signal })
   }
 }
 
-/** Records the engine's load, restarts failed channels, and reconciles periodically. Rejects when a call to the engine fails. */
+/** Records load, restarts failed channels and reconciles periodically. Rejects when a call to the engine fails. */
 export async function sampleLoad({
   engine,
   states,
@@ -54,20 +60,22 @@ export async function sampleLoad({
   signal,
 }: MonitorOptions): Promise<never> {
   let wasActivated: boolean | undefined
-  let lastReconcile = Date.now()
+  let lastReconcileMs = Date.now()
   for (;;) {
     const [statistics, { activated }] = await Promise.all([engine.systemStatistics(), engine.getActivation()])
     await states.recordSample(statistics, activated)
     await session.recoverChannels()
-    const isReconcileDue = Date.now() - lastReconcile >= timing.reconcileMs
-    // Once it is activated, an engine accepts what it has refused without a license.
+
+    const isReconcileDue = Date.now() - lastReconcileMs >= timing.reconcileMs
+    // Activation makes the engine accept objects that it has rejected without a license.
     const isNewlyActivated = activated && wasActivated === false
     if (isReconcileDue || isNewlyActivated) {
-      lastReconcile = Date.now()
+      lastReconcileMs = Date.now()
       await states.deleteSamplesBefore(new Date(Date.now() - timing.retentionMs))
       void session.reconcile()
     }
     wasActivated = activated
+
     await wait(timing.sampleMs, undefined, { signal })
   }
 }

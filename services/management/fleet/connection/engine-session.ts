@@ -8,7 +8,7 @@ import type { Ingest, ReceivedMessage } from '../../events/ingest/ingest-port.ts
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findFailedChannels } from '../provisioning/provision-channels.ts'
 import {
-  type Reconciliation,
+  type ReconciliationOptions,
   type ReconciliationResult,
   reconcileEngine,
 } from '../provisioning/reconcile-engine.ts'
@@ -16,6 +16,21 @@ import { refreshChannelStates, storeChannelStates } from '../status/channel-stat
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 import type { ChannelRecovery } from './channel-recovery.ts'
 import { followOutput } from './output-follower.ts'
+
+/**
+ * The work on one connected engine: applies the stored configuration to it (reconciliation) and stores its output.
+ * The engine keeps its output in a log. Each message in the log has a sequence number, `seq`.
+ */
+export interface EngineSession {
+  /** Consumes the engine's output until the connection ends or an operation fails. Rejects with the reason. */
+  run(): Promise<never>
+  /** Applies the stored configuration. Concurrent calls share one queued run. Never rejects: a failure ends `run`. */
+  reconcile(): Promise<void>
+  /** Applies the stored configuration and overwrites the changes that other clients have made on the engine. */
+  repair(): Promise<void>
+  /** Restarts the failed channels that are configured for automatic recovery and are due. */
+  recoverChannels(): Promise<void>
+}
 
 export interface EngineSessionOptions {
   engine_id: string
@@ -26,40 +41,31 @@ export interface EngineSessionOptions {
   states: EngineStateStore
   recovery: ChannelRecovery
   log: Log
+  /** Called with the remaining differences between the engine and its stored configuration. */
   onReconciled(drift: Drift[]): void
 }
 
-/** The work on one connected engine: reconciles its configuration and stores its output. */
-export interface EngineSession {
-  /** Runs until the connection ends or work on the engine fails; rejects with the reason. */
-  run(): Promise<never>
-  /** Applies the stored configuration. Calls that wait for the same turn share it. Never rejects: a failure ends `run`. */
-  reconcile(): Promise<void>
-  /** Reconciles and overwrites changes made on the engine. */
-  repair(): Promise<void>
-  /** Restarts failed channels that are configured for automatic recovery and are due. */
-  recoverChannels(): Promise<void>
-}
-
-/** Other clients may change the engine during a reconciliation, which then starts over. */
-const RECONCILE_ATTEMPTS = 5
+/** A reconciliation starts over when another client changes the engine while it runs. */
+const MAX_RECONCILE_ATTEMPTS = 5
 
 export function createEngineSession(options: EngineSessionOptions): EngineSession {
   const { engine_id, engine, database, ingest, states, recovery, log, onReconciled } = options
-  const failed = Promise.withResolvers<never>()
+  const failure = Promise.withResolvers<never>()
   const outputLogId = Promise.withResolvers<string>()
-  // Messages wait for a reconciliation in progress, so that the messages of a new channel find its record.
+  // Messages wait for a running reconciliation: it stores the id by which messages of a new channel are recognized.
   const mutex = new Mutex()
   let queuedReconcile: Promise<void> | undefined
 
-  async function reconcileWithRetry(overrides: Partial<Reconciliation>): Promise<ReconciliationResult> {
+  async function reconcileWithRetry(
+    overrides: Partial<ReconciliationOptions>,
+  ): Promise<ReconciliationResult> {
     const log_id = await outputLogId.promise
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await reconcileEngine({ ...options, log_id, repair: false, ...overrides })
       } catch (error) {
         const isConflict = error instanceof EyrieError && error.code === 'precondition'
-        if (!isConflict || attempt === RECONCILE_ATTEMPTS) throw error
+        if (!isConflict || attempt === MAX_RECONCILE_ATTEMPTS) throw error
       }
     }
   }
@@ -70,44 +76,53 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     onReconciled(drift)
   }
 
+  /** Handles the first message of a connection, which contains the id of the engine's output log. */
   async function handleHello(log_id: string, lastLogId: string | undefined): Promise<void> {
     outputLogId.resolve(log_id)
     await mutex.runExclusive(() => reconcileAndReport({ repair: false }))
+    // A new log does not contain the state changes of the previous one.
     if (lastLogId !== log_id) await refreshChannelStates(database, engine_id, engine)
   }
 
+  /** Stores messages. Resolves to the last sequence number that the engine may discard. */
   function handleMessages(messages: ReceivedMessage[]): Promise<number> {
     return mutex.runExclusive(async () => {
       const hasFailedChannel = await storeChannelStates(database, engine_id, messages)
       const seq = await ingest.consume(engine_id, messages)
-      // The dropped messages may have included state changes.
-      if (messages.some(({ kind }) => kind === 'gap')) await refreshChannelStates(database, engine_id, engine)
-      if (hasFailedChannel) recoverChannels().catch(failed.reject)
+      // A gap stands for dropped messages, which may have included state changes.
+      const hasGap = messages.some(({ kind }) => kind === 'gap')
+      if (hasGap) await refreshChannelStates(database, engine_id, engine)
+      if (hasFailedChannel) recoverChannels().catch(failure.reject)
       return seq
     })
   }
 
   async function recoverChannels(): Promise<void> {
-    const channels = await findFailedChannels(database, engine_id)
-    const due = recovery.claimDue(channels, Date.now())
-    if (due.length === 0) return
-    log.info({ channels: due }, 'restarting failed channels')
+    const failedChannels = await findFailedChannels(database, engine_id)
+    const channels = recovery.claimRestarts(failedChannels, Date.now())
+    if (channels.length === 0) return
+
+    log.info({ channels }, 'restarting failed channels')
     await mutex.runExclusive(async () => {
-      await reconcileWithRetry({ excludedChannels: new Set(due) })
+      // The engine stops an excluded channel. The second reconciliation starts it again.
+      await reconcileWithRetry({ excludedChannels: new Set(channels) })
       await reconcileAndReport({ repair: false })
     })
   }
 
   return {
     recoverChannels,
+
     reconcile() {
       queuedReconcile ??= mutex.runExclusive(() => {
         queuedReconcile = undefined
         return reconcileAndReport({ repair: false })
       })
-      return queuedReconcile.catch(failed.reject)
+      return queuedReconcile.catch(failure.reject)
     },
+
     repair: () => mutex.runExclusive(() => reconcileAndReport({ repair: true })),
+
     async run() {
       const position = await states.readPosition()
       const following = followOutput({
@@ -116,7 +131,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
         onHello: log_id => handleHello(log_id, position?.log_id),
         consume: handleMessages,
       })
-      return Promise.race([following, failed.promise])
+      return Promise.race([following, failure.promise])
     },
   }
 }

@@ -1,66 +1,98 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
-import { durableKinds, EyrieError } from '@eyrie/contract'
+import { DURABLE_KINDS, EyrieError } from '@eyrie/contract'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
-/** The consumer name under which engines track the position of management. */
+/** The name under which engines store how far the management service has read their output. */
 const CONSUMER = 'management'
-/** Maximum number of messages in one transaction, and of messages queued for the next one. */
-const MAX_BATCH = 500
-/** Engines persist acknowledger once per second: more frequent ones have no effect. */
+/** Reading pauses while this many messages are queued for the next transaction. */
+const MAX_QUEUED_MESSAGES = 500
+/** Engines persist acknowledgements once per second: sending them more often has no effect. */
 const ACKNOWLEDGE_INTERVAL_MS = 1000
-const REMOVE_ATTEMPTS = 5
-const REMOVE_RETRY_MS = 500
+const MAX_REMOVE_ATTEMPTS = 5
+const REMOVE_RETRY_DELAY_MS = 500
 
+/**
+ * Options for reading the output of an engine. The engine appends its messages to a log and numbers them: `seq` is
+ * the sequence number of a message. It retains each message until the management service has acknowledged it.
+ */
 export interface FollowOptions {
   engine: Client
-  /** The last stored position; undefined: start where the engine's record of this consumer ends. */
+  /** The last stored position. Undefined: start after the last message that this consumer has acknowledged. */
   position: { log_id: string; seq: number } | undefined
-  /** Called before the first message is consumed. */
-  onHello(log_id: string): Promise<void>
+  /** Called with the id of the engine's output log before the first message is consumed. */
+  onHello(logId: string): Promise<void>
   /** Stores messages in order. Resolves to the last sequence number that the engine may discard. */
   consume(messages: ReceivedMessage[]): Promise<number>
 }
 
-/** Consumes the engine's output until the connection ends; rejects with the reason. */
-export async function followOutput({ engine, position, onHello, consume }: FollowOptions): Promise<never> {
-  const failed = Promise.withResolvers<never>()
-
-  async function readOutput(since: number | undefined): Promise<'closed' | 'log-replaced'> {
-    const acknowledger = createAcknowledger()
-    const queue = createBatchQueue(async batch => acknowledger.schedule(await consume(batch)))
-    const output = engine.output({
-      consumer: CONSUMER,
-      kinds: [...durableKinds],
-      since,
-      onDisconnect: failed.reject,
-      onAcknowledgeReady: acknowledger.sendWith,
-    })
-    try {
-      for await (const message of output) {
-        if (message.kind === 'hello') {
-          if (since !== 1 && position && message.log_id !== position.log_id) return 'log-replaced'
-          await onHello(message.log_id)
-        }
-        const drained = queue.push(message)
-        drained.catch(failed.reject)
-        if (queue.isFull()) await drained
-      }
-      return 'closed'
-    } finally {
-      acknowledger.stop()
-    }
-  }
-
-  const end = await Promise.race([failed.promise, readOutput(position && position.seq + 1)])
-  // The position belongs to a log that no longer exists: the new one is read from its beginning.
-  if (end === 'log-replaced') await Promise.race([failed.promise, readOutput(1)])
-  throw new Error('the engine has closed its output')
+/** Consumes the engine's output until the connection ends or a message cannot be stored. Rejects with the reason. */
+export async function followOutput(options: FollowOptions): Promise<never> {
+  // A lost connection or a failed batch ends the call at once, even while the reader waits for the next message.
+  const failure = Promise.withResolvers<never>()
+  await Promise.race([readFromStoredPosition(options, failure.reject), failure.promise])
+  throw new Error('the engine closed its output')
 }
 
-/** Handles messages in batches: messages that arrive while a batch is handled form the next one. */
+/** Reads the output from the stored position. If the engine has lost that log, reads its new log from the beginning. */
+async function readFromStoredPosition(
+  options: FollowOptions,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const { position } = options
+  const since = position === undefined ? undefined : position.seq + 1
+  // Reading from the beginning works with any log.
+  const expectedLogId = since === 1 ? undefined : position?.log_id
+  const outcome = await readLog(options, { since, expectedLogId }, onFailure)
+  if (outcome === 'log-replaced') await readLog(options, { since: 1, expectedLogId: undefined }, onFailure)
+}
+
+interface LogStart {
+  /** Sequence number of the first message. */
+  since: number | undefined
+  /** Id of the log to read. Undefined if any log may be read. */
+  expectedLogId: string | undefined
+}
+
+/** Reads a log until the engine closes its output. Reports a lost connection or a failed batch to `onFailure`. */
+async function readLog(
+  { engine, onHello, consume }: FollowOptions,
+  { since, expectedLogId }: LogStart,
+  onFailure: (error: unknown) => void,
+): Promise<'closed' | 'log-replaced'> {
+  const acknowledger = createAcknowledger()
+  const queue = createBatchQueue(async batch => acknowledger.schedule(await consume(batch)))
+  const output = engine.output({
+    consumer: CONSUMER,
+    kinds: [...DURABLE_KINDS],
+    since,
+    onDisconnect: onFailure,
+    onAcknowledgeReady: acknowledger.setSender,
+  })
+
+  try {
+    for await (const message of output) {
+      if (message.kind === 'hello') {
+        if (expectedLogId !== undefined && message.log_id !== expectedLogId) return 'log-replaced'
+        await onHello(message.log_id)
+      }
+      const drained = queue.push(message)
+      drained.catch(onFailure)
+      if (queue.isFull()) await drained
+    }
+    return 'closed'
+  } finally {
+    acknowledger.stop()
+  }
+}
+
+/** Handles messages in batches: messages that arrive while a batch is being handled form the next batch. */
 function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
   let queued: ReceivedMessage[] = []
+  /**
+   * The drain in progress. Remains set after a failure, so that every later `push` rejects too: messages after the failed
+   * batch must not be handled.
+   */
   let draining: Promise<void> | undefined
 
   async function drain(): Promise<void> {
@@ -73,31 +105,32 @@ function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
   }
 
   return {
-    /** Resolves once the queue is empty; rejects when a batch fails. */
+    /** Resolves when the queue is empty. Rejects when a batch fails. */
     push(message: ReceivedMessage): Promise<void> {
       queued.push(message)
       draining ??= drain()
       return draining
     },
-    isFull: () => queued.length >= MAX_BATCH,
+    isFull: () => queued.length >= MAX_QUEUED_MESSAGES,
   }
 }
 
 /** Acknowledges the latest sequence number, at most once per interval. */
 function createAcknowledger() {
   let send: (seq: number) => void = () => {}
-  let latest = 0
+  let latestSeq = 0
   let timer: NodeJS.Timeout | undefined
+
   return {
-    /** Sets the function that sends to the current connection. */
-    sendWith(sendToEngine: (seq: number) => void): void {
-      send = sendToEngine
+    /** Sets the function that acknowledges on the current connection. */
+    setSender(sender: (seq: number) => void): void {
+      send = sender
     },
     schedule(seq: number): void {
-      latest = seq
+      latestSeq = seq
       timer ??= setTimeout(() => {
         timer = undefined
-        send(latest)
+        send(latestSeq)
       }, ACKNOWLEDGE_INTERVAL_MS)
     },
     stop(): void {
@@ -106,15 +139,18 @@ function createAcknowledger() {
   }
 }
 
-/** Deletes the consumer on an engine that is no longer managed, so that it retains no messages for it. */
+/** Deletes the consumer on an engine that is no longer managed, so that the engine stops retaining messages for it. */
 export async function removeConsumer(engine: Client, signal: AbortSignal): Promise<void> {
-  for (let attempt = 1; attempt <= REMOVE_ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_REMOVE_ATTEMPTS; attempt += 1) {
     try {
       return await engine.consumer.remove(CONSUMER)
     } catch (error) {
-      // The engine refuses while it still counts our closed connection; any other failure is left to its retention limits.
+      // `reference`: the engine has not noticed yet that the connection is closed. After any other failure the engine's
+      // own retention limits apply.
       if (!(error instanceof EyrieError) || error.code !== 'reference') return
-      await wait(REMOVE_RETRY_MS, undefined, { signal }).catch(() => {})
     }
+    // An abort ends the delay early.
+    await wait(REMOVE_RETRY_DELAY_MS, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
   }
 }

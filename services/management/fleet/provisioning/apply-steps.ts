@@ -3,11 +3,14 @@ import { type ErrorCode, EyrieError } from '@eyrie/contract'
 import type { ProvisionStore, ResourceKind } from './provision-store.ts'
 import type { ActualObject, Step } from './reconcile-plan.ts'
 
-/** CRUD operations on one kind of object on the engine. */
+/**
+ * Operations on one kind of object (sources or pipelines) on an engine. A `sid` is an id that the engine has
+ * assigned. `ifMatch` is an ETag: the operation fails if the object has changed since the ETag was read.
+ */
 export interface EngineResource<Fields> {
   kind: ResourceKind
   create(fields: Fields): Promise<{ id: number }>
-  /** The current object and its ETag. */
+  /** Resolves to the current object and its ETag. */
   get(sid: number): Promise<{ object: ActualObject<Fields>; etag: string | undefined }>
   update(
     sid: number,
@@ -18,7 +21,7 @@ export interface EngineResource<Fields> {
   remove(sid: number, ifMatch: string | undefined): Promise<unknown>
 }
 
-/** A record that the engine has rejected. */
+/** A stored record that the engine does not accept, with the engine's reason. */
 export interface Rejection {
   record_id: string
   name: string
@@ -26,17 +29,22 @@ export interface Rejection {
   reason: string
 }
 
-/** Errors that concern the engine as a whole: the remaining steps would fail as well. */
-const fatalCodes: ReadonlySet<ErrorCode> = new Set(['unavailable', 'auth', 'internal', 'precondition'])
+/** Codes of errors that concern the whole engine, so that the remaining steps would fail too. */
+const FATAL_CODES: ReadonlySet<ErrorCode> = new Set(['unavailable', 'auth', 'internal', 'precondition'])
 
+/** What the steps of a reconciliation work on: the objects of one kind on one engine. */
 export interface ApplyContext<Fields> {
   resource: EngineResource<Fields>
+  /** Records which objects the management service has created on the engine. */
   provisions: ProvisionStore<Fields>
   /** The highest id of this kind on the engine. */
   maxSid: number
 }
 
-/** Executes steps in order. Returns the records that the engine rejects; throws `EyrieError` when the engine itself fails. */
+/**
+ * Executes the steps of a reconciliation plan in order. The steps make the objects on an engine match the stored
+ * records. Returns the rejected records. Throws `EyrieError` when the engine itself fails.
+ */
 export async function applySteps<Fields extends object>(
   steps: readonly Step<Fields>[],
   context: ApplyContext<Fields>,
@@ -46,15 +54,19 @@ export async function applySteps<Fields extends object>(
     try {
       await applyStep(step, context)
     } catch (error) {
-      if (!(error instanceof EyrieError) || fatalCodes.has(error.code)) throw error
-      const { record_id } = step.record
-      if (step.action === 'create') await context.provisions.delete(record_id)
-      const name = 'name' in step.record ? step.record.name : ''
-      const sid = 'actual' in step ? step.actual.id : null
-      rejections.push({ record_id, name, sid, reason: error.message })
+      if (!(error instanceof EyrieError) || FATAL_CODES.has(error.code)) throw error
+      if (step.action === 'create') await context.provisions.delete(step.record.record_id)
+      rejections.push(toRejection(step, error.message))
     }
   }
   return rejections
+}
+
+function toRejection<Fields>(step: Step<Fields>, reason: string): Rejection {
+  const { record_id } = step.record
+  const name = 'name' in step.record ? step.record.name : ''
+  const sid = 'actual' in step ? step.actual.id : null
+  return { record_id, name, sid, reason }
 }
 
 async function applyStep<Fields extends object>(
@@ -65,27 +77,36 @@ async function applyStep<Fields extends object>(
   switch (step.action) {
     case 'create': {
       const { fields } = step.record
+      // After a crash before `recordApplied`, the stored intent is used to find the created object.
       await provisions.recordIntent(record_id, maxSid, fields)
       const { id } = await resource.create(fields)
       return provisions.recordApplied(record_id, id, fields)
     }
+
     case 'adopt':
       return provisions.recordApplied(record_id, step.actual.id, step.record.applied)
+
     case 'update': {
       const ifMatch = await assertUnchanged(resource, step.actual)
       await resource.update(step.actual.id, step.fields, step.actual, ifMatch)
       const applied = { ...provisions.get(record_id)!.applied, ...step.fields }
       return provisions.recordApplied(record_id, step.actual.id, applied)
     }
-    case 'remove':
-      await resource.remove(step.actual.id, await assertUnchanged(resource, step.actual))
+
+    case 'remove': {
+      const ifMatch = await assertUnchanged(resource, step.actual)
+      await resource.remove(step.actual.id, ifMatch)
       return provisions.delete(record_id)
-    case 'forget':
+    }
+
+    case 'discard':
       return provisions.delete(record_id)
   }
 }
 
-/** Returns the ETag of an object. Throws `EyrieError` (`precondition`) when the object differs from the planned one. */
+/**
+ * Returns the ETag of an object. Throws `EyrieError` (`precondition`) if the object has changed since the plan was made.
+ */
 async function assertUnchanged<Fields extends object>(
   resource: EngineResource<Fields>,
   planned: ActualObject<Fields>,

@@ -11,7 +11,7 @@ describe('verified channel', () => {
   const management = sharedManagement()
   let count = 0
 
-  /** The engine is offline, so the channel is not verified again. */
+  /** Creates a verified channel of an offline engine, so that a change is not verified again. */
   async function createVerified(): Promise<Hierarchy> {
     const hierarchy = await createHierarchy(management, `verified ${++count}`)
     const { channel_id, pipeline_id } = hierarchy
@@ -27,7 +27,7 @@ describe('verified channel', () => {
   const isVerified = async ({ channel_id }: Hierarchy) =>
     (await management.call(routes.channel.id, { channel_id })).response.is_verified
 
-  /** Reads a record and sends it back with changes. */
+  /** Updates a record with the fields that were read and some changes. */
   const update = {
     channel: async ({ channel_id }: Hierarchy, changes: object) =>
       management.send(routes.channel.update, { channel_id, ...changes }),

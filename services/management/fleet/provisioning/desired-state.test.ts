@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { findReferencedSources } from '../../inventory/source-keys.ts'
-import { type StoredState, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
+import { type StoredConfiguration, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
 const lines = { lines: [] }
 const location = { source_type: '', source_fps: null, stream: null }
-const stored: StoredState = {
+const stored: StoredConfiguration = {
   sources: [
     { ...location, source_id: A, source_name: 'door', source_address: 'rtsp://cam/1' },
     { ...location, source_id: B, source_name: 'nowhere', source_address: '' },

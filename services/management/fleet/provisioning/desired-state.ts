@@ -2,8 +2,11 @@ import type { PipelineElement } from '@eyrie/contract'
 import { mapSourceKeys } from '../../inventory/source-keys.ts'
 import { type SourceFields, type StoredSource, toSourceFields } from './source-fields.ts'
 
-/** The stored sources, pipelines and channels of an engine. */
-export interface StoredState {
+/**
+ * The sources, pipelines and channels of an engine as stored in the database. A channel connects a source to a
+ * pipeline. The functions below translate them into the objects that the engine should have.
+ */
+export interface StoredConfiguration {
   sources: (StoredSource & { source_id: string; source_name: string })[]
   pipelines: {
     pipeline_id: string
@@ -18,11 +21,11 @@ export interface StoredState {
 export interface PipelineFields {
   elements: PipelineElement[]
   usecase: string
-  /** Ids on the engine. */
+  /** Ids of the connected sources on the engine. */
   sources: number[]
 }
 
-/** A stored record with the fields that its object on the engine must have. */
+/** A stored source or pipeline, with the fields that its object on the engine should have. */
 export interface DesiredRecord<Fields> {
   record_id: string
   name: string
@@ -31,11 +34,12 @@ export interface DesiredRecord<Fields> {
 
 export interface DesiredSources {
   desired: DesiredRecord<SourceFields>[]
-  /** Sources that cannot be created until they have an address. */
+  /** Sources that cannot be created on the engine because they have no address. */
   withoutAddress: { record_id: string; name: string }[]
 }
 
-export function toDesiredSources({ sources }: StoredState): DesiredSources {
+/** Translates the stored sources into the fields of sources on the engine. */
+export function toDesiredSources({ sources }: StoredConfiguration): DesiredSources {
   const desired: DesiredSources['desired'] = []
   const withoutAddress: DesiredSources['withoutAddress'] = []
   for (const source of sources) {
@@ -48,23 +52,24 @@ export function toDesiredSources({ sources }: StoredState): DesiredSources {
 }
 
 /**
- * Translates the stored pipelines into the engine's ids (sids). A source without a sid is left out: it is connected once
- * it exists on the engine.
+ * Translates the stored pipelines into the fields of pipelines on the engine. `findSid` returns the id of a source on the
+ * engine. Sources that do not exist there yet are omitted: they are connected in a later reconciliation.
  */
 export function toDesiredPipelines(
-  { pipelines, channels }: StoredState,
+  { pipelines, channels }: StoredConfiguration,
   findSid: (source_id: string) => number | undefined,
 ): DesiredRecord<PipelineFields>[] {
   const channelsByPipeline = Map.groupBy(channels, ({ pipeline_id }) => pipeline_id)
   return pipelines.map(({ pipeline_id, pipeline_name, pipeline_usecase, pipeline_elements }) => {
-    const connected = channelsByPipeline.get(pipeline_id) ?? []
+    const connectedChannels = channelsByPipeline.get(pipeline_id) ?? []
+    const sids = connectedChannels.flatMap(({ source_id }) => findSid(source_id) ?? [])
     return {
       record_id: pipeline_id,
       name: pipeline_name,
       fields: {
         elements: mapSourceKeys(pipeline_elements.elements, findSid),
         usecase: pipeline_usecase,
-        sources: connected.flatMap(({ source_id }) => findSid(source_id) ?? []).sort((a, b) => a - b),
+        sources: sids.sort((a, b) => a - b),
       },
     }
   })

@@ -4,6 +4,7 @@ import type { EngineResource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
 
+/** Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. */
 export function createSourceResource(engine: Client): EngineResource<SourceFields> {
   return {
     kind: 'source',
@@ -12,24 +13,33 @@ export function createSourceResource(engine: Client): EngineResource<SourceField
       const object = await engine.source.get(sid)
       return { object, etag: getEtag(object) }
     },
-    update(sid, { address, ...fields }, current, ifMatch) {
-      // Null deletes a field in a merge patch.
-      const rate = 'rate' in fields ? { rate: fields.rate ?? null } : {}
-      const replaced = address && replaceAddress(current.address, address)
-      const patch = { ...fields, ...rate, ...(replaced && { address: replaced }) }
-      return engine.source.modify(sid, patch, { ifMatch })
-    },
+    update: (sid, changes, current, ifMatch) =>
+      engine.source.modify(sid, createSourcePatch(changes, current.address), { ifMatch }),
     remove: (sid, ifMatch) => engine.source.remove(sid, { ifMatch }),
   }
 }
 
-/** A merge patch retains members that the new address lacks, so they are set to null. */
-function replaceAddress(current: SourceFields['address'] | undefined, address: SourceFields['address']) {
-  if (typeof address !== 'object' || typeof current !== 'object') return address
-  const cleared = Object.fromEntries(Object.keys(current).map(key => [key, null]))
-  return { ...cleared, ...address }
+/** Returns a JSON merge patch (RFC 7396) that applies changes to a source. Null in the patch deletes a field. */
+function createSourcePatch(
+  { address, ...changes }: Partial<SourceFields>,
+  currentAddress: SourceFields['address'] | undefined,
+) {
+  const clearsRate = 'rate' in changes && changes.rate === undefined
+  return {
+    ...changes,
+    ...(clearsRate && { rate: null }),
+    ...(address && { address: createAddressPatch(currentAddress, address) }),
+  }
 }
 
+/** Returns a merge patch that replaces the whole address. Members that only the current address has are set to null. */
+function createAddressPatch(current: SourceFields['address'] | undefined, address: SourceFields['address']) {
+  if (typeof address !== 'object' || typeof current !== 'object') return address
+  const clearedMembers = Object.fromEntries(Object.keys(current).map(key => [key, null]))
+  return { ...clearedMembers, ...address }
+}
+
+/** Creates the operations on the pipelines of an engine. */
 export function createPipelineResource(engine: Client): EngineResource<PipelineFields> {
   return {
     kind: 'pipeline',
@@ -39,25 +49,25 @@ export function createPipelineResource(engine: Client): EngineResource<PipelineF
       return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }
     },
     update: (sid, fields, _current, ifMatch) => engine.pipeline.modify(sid, fields, { ifMatch }),
-    // `force`: other clients may have connected sources and sinks to it, which continue to exist.
+    // `force`: other clients may have connected sources and sinks to the pipeline. They continue to exist.
     remove: (sid, ifMatch) => engine.pipeline.remove(sid, { ifMatch, force: true }),
   }
 }
 
-/** Hides the password as the engine does. */
+/** Hides the password in the same way as the engine. */
 export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
   address: redactAddress(fields.address),
 })
 
-/** Sorts the sources: their order has no meaning. */
+/** Sorts the sources, so that pipelines can be compared: the order of sources has no meaning. */
 export const normalizePipeline = (pipeline: Pipeline) => ({
   ...pipeline,
   usecase: pipeline.usecase ?? '',
   sources: pipeline.sources.toSorted((a, b) => a - b),
 })
 
-/** Addresses other than RTSP may have any format: `gst` detects it from the data. */
+/** RTSP cameras are assumed to send H.264. Other addresses may have any format, which the decoder `gst` detects. */
 function chooseDecoder({ address }: SourceFields): Decoder {
   const url = typeof address === 'string' ? address : address.url
   return /^rtsps?:/i.test(url) ? 'gst_h264' : 'gst'

@@ -1,21 +1,26 @@
 import type { Client } from '@eyrie/client'
 import type { Drift } from '@eyrie/contract/management/index'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { channel, channelState } from '../../db/schema/index.ts'
 
+/**
+ * Input for storing what has become of an engine's channels. The engine creates a channel for each source that is
+ * connected to a pipeline, and assigns an id to it: its `sid`.
+ */
 export interface ChannelProvisioning {
   engine_id: string
   engine: Client
   database: Database
-  /** Returns the id on the engine of a source or pipeline. */
+  /** Returns the id that the engine has assigned to a source or pipeline. */
   findSid(record_id: string): number | undefined
+  /** The sources and pipelines that differ from their stored records. */
   drift: readonly Drift[]
 }
 
 /**
- * Stores the ids that channels have on the engine, and whether they are verified: on the engine, with source and pipeline
- * as stored.
+ * Stores the ids of the channels on the engine, and whether each channel is verified: it exists on the engine, and its
+ * source and pipeline match their stored records.
  */
 export async function provisionChannels({
   engine_id,
@@ -25,36 +30,55 @@ export async function provisionChannels({
   drift,
 }: ChannelProvisioning): Promise<void> {
   const { channels = [] } = await engine.getExports({ filter: ['channels'] })
-  const sids = new Map(channels.map(({ id, source, pipeline }) => [`${source},${pipeline}`, id]))
+  const sids = new Map(channels.map(({ id, source, pipeline }) => [toChannelKey(source, pipeline), id]))
   const driftReasons = new Map(
     drift.map(({ record_id, reason, field }) => [record_id, reason || `${field} was changed on the engine`]),
   )
 
   await database.system('provision an engine', async tx => {
-    // The lock prevents a channel from being deleted before its state is written.
+    // The lock prevents channels from being deleted before their states are stored.
     const rows = await tx.select().from(channel).where(eq(channel.engine_id, engine_id)).for('key share')
     for (const { channel_id, channel_sid, source_id, pipeline_id } of rows) {
-      const sid = sids.get(`${findSid(source_id)},${findSid(pipeline_id)}`) ?? null
+      const sid = sids.get(toChannelKey(findSid(source_id), findSid(pipeline_id))) ?? null
       if (sid !== channel_sid)
         await tx
           .update(channel)
           .set({ channel_sid: sid })
           .where(and(eq(channel.channel_id, channel_id), eq(channel.engine_id, engine_id)))
+
       const reason = driftReasons.get(source_id) ?? driftReasons.get(pipeline_id) ?? ''
-      const is_verified = sid !== null && reason === ''
-      // A channel on the engine reports its own status; for a missing one the reason is stored here.
-      const missing = sid === null ? { status: 'unknown', reason } : {}
-      await tx
-        .insert(channelState)
-        .values({ channel_id, is_verified, is_heard: true, ...missing })
-        .onConflictDoUpdate({
-          target: channelState.channel_id,
-          set: { is_verified, is_heard: true, ...missing },
-          setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${is_verified}, true)
-            or ${sid === null}`,
-        })
+      await storeVerification(tx, channel_id, sid, reason)
     }
   })
+}
+
+/** Identifies a channel by the ids of its source and pipeline on the engine. */
+const toChannelKey = (sourceSid: number | undefined, pipelineSid: number | undefined) =>
+  `${sourceSid},${pipelineSid}`
+
+/** `reason` says why the channel differs from its stored records; it is empty if the channel does not differ. */
+async function storeVerification(
+  tx: Transaction,
+  channel_id: string,
+  sid: number | null,
+  reason: string,
+): Promise<void> {
+  const isMissing = sid === null
+  const is_verified = !isMissing && reason === ''
+  // A channel that exists on the engine reports its own status.
+  const status = isMissing ? { status: 'unknown', reason } : {}
+  // `is_heard` marks the state as current: the engine is connected.
+  const values = { is_verified, is_heard: true, ...status }
+  await tx
+    .insert(channelState)
+    .values({ channel_id, ...values })
+    .onConflictDoUpdate({
+      target: channelState.channel_id,
+      set: values,
+      // Avoids rewriting rows that have not changed.
+      setWhere: sql`(${channelState.is_verified}, ${channelState.is_heard}) is distinct from (${is_verified}, true)
+        or ${isMissing}`,
+    })
 }
 
 /** Returns the failed channels that are configured for automatic recovery. */

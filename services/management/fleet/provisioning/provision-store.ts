@@ -2,19 +2,24 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { engineState, pipeline, provision, source } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import type { Provisioned } from './reconcile-plan.ts'
+import type { ProvisionedObject } from './reconcile-plan.ts'
 
+/** The kinds of objects that the management service creates on engines. */
 export type ResourceKind = 'source' | 'pipeline'
 
-/** Persists which objects of one kind management has created on an engine, with their ids and last written fields. */
+/**
+ * Persists the provisions of one engine. A provision says that the management service has created an object on the
+ * engine for a stored record. It contains the id that the engine has assigned (`sid`) and the fields as last
+ * written.
+ */
 export interface ProvisionStore<Fields> {
-  list(): Provisioned<Fields>[]
-  get(record_id: string): Provisioned<Fields> | undefined
-  /** Called before a creation: after a crash, a new object with an id above `made_after` may be the result. */
+  list(): ProvisionedObject<Fields>[]
+  get(record_id: string): ProvisionedObject<Fields> | undefined
+  /** Called before an object is created. After a crash, an object with an id above `made_after` may be the result. */
   recordIntent(record_id: string, made_after: number, fields: Fields): Promise<void>
-  /** Called once the object exists on the engine with these fields. */
+  /** Called when the object exists on the engine with these fields. */
   recordApplied(record_id: string, sid: number, fields: Fields): Promise<void>
-  /** Called once the object does not exist on the engine. */
+  /** Called when the object does not exist on the engine. */
   delete(record_id: string): Promise<void>
 }
 
@@ -23,10 +28,12 @@ export interface ProvisionStoreOptions<Fields> {
   engine_id: string
   database: Database
   secrets: Secrets
-  initial: readonly Provisioned<Fields>[]
+  /** The provisions as stored when the reconciliation starts. */
+  initial: readonly ProvisionedObject<Fields>[]
 }
 
-const operation = 'provision an engine'
+/** The name of these transactions in the audit log. */
+const OPERATION = 'provision an engine'
 
 export function createProvisionStore<Fields>({
   kind,
@@ -35,17 +42,17 @@ export function createProvisionStore<Fields>({
   secrets,
   initial,
 }: ProvisionStoreOptions<Fields>): ProvisionStore<Fields> {
-  const provisions = new Map(initial.map(provisioned => [provisioned.record_id, provisioned]))
-  const isRow = (record_id: string) =>
+  const provisions = new Map(initial.map(object => [object.record_id, object]))
+  const matchesRecord = (record_id: string) =>
     and(eq(provision.engine_id, engine_id), eq(provision.record_id, record_id))
-  const seal = (fields: Fields) => secrets.seal(JSON.stringify(fields))
+  const seal = (fields: Fields) => secrets.encrypt(JSON.stringify(fields))
 
   return {
     list: () => [...provisions.values()],
     get: record_id => provisions.get(record_id),
 
     async recordIntent(record_id, made_after, fields) {
-      await database.system(operation, async tx => {
+      await database.system(OPERATION, async tx => {
         const values = { sid: null, made_after, applied: seal(fields) }
         await tx
           .insert(provision)
@@ -56,19 +63,19 @@ export function createProvisionStore<Fields>({
     },
 
     async recordApplied(record_id, sid, fields) {
-      await database.system(operation, async tx => {
+      await database.system(OPERATION, async tx => {
         await tx
           .update(provision)
           .set({ sid, applied: seal(fields) })
-          .where(isRow(record_id))
+          .where(matchesRecord(record_id))
         await writeSid(tx, kind, engine_id, record_id, sid)
       })
       provisions.set(record_id, { ...provisions.get(record_id)!, sid, applied: fields })
     },
 
     async delete(record_id) {
-      await database.system(operation, async tx => {
-        await tx.delete(provision).where(isRow(record_id))
+      await database.system(OPERATION, async tx => {
+        await tx.delete(provision).where(matchesRecord(record_id))
         await writeSid(tx, kind, engine_id, record_id, null)
       })
       provisions.delete(record_id)
@@ -76,7 +83,7 @@ export function createProvisionStore<Fields>({
   }
 }
 
-/** The condition on the engine matters: the record may have been moved to another engine in the meantime. */
+/** Stores the id of a record on the engine, unless the record has been moved to another engine in the meantime. */
 async function writeSid(
   tx: Transaction,
   kind: ResourceKind,
@@ -96,7 +103,7 @@ async function writeSid(
       .where(and(eq(pipeline.pipeline_id, record_id), eq(pipeline.engine_id, engine_id)))
 }
 
-/** Deletes the provisions of objects that the engine has lost, and stores the id of its new output log. */
+/** Deletes the provisions of objects that the engine has lost, and stores the id of the engine's new output log. */
 export async function deleteLostProvisions(
   database: Database,
   engine_id: string,
@@ -104,7 +111,8 @@ export async function deleteLostProvisions(
   log_id: string,
 ): Promise<void> {
   const ids = [...lostIds]
-  await database.system(operation, async tx => {
+
+  await database.system(OPERATION, async tx => {
     await tx
       .delete(provision)
       .where(and(eq(provision.engine_id, engine_id), inArray(provision.record_id, ids)))

@@ -5,7 +5,7 @@ import type { Drift } from '@eyrie/contract/management/index'
 import type { Database } from '../../db/database.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { applySteps, type EngineResource, type Rejection } from './apply-steps.ts'
-import { type StoredState, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
+import { type StoredConfiguration, toDesiredPipelines, toDesiredSources } from './desired-state.ts'
 import {
   createPipelineResource,
   createSourceResource,
@@ -19,23 +19,29 @@ import {
   type ProvisionStore,
   type ResourceKind,
 } from './provision-store.ts'
-import { findSurviving, type PlanInput, planReconciliation, type Step } from './reconcile-plan.ts'
-import { type EngineKnowledge, readStoredState } from './stored-state.ts'
+import { type ProvisioningState, readProvisioningState } from './provisioning-state.ts'
+import { findIntactObjects, type PlanInput, planReconciliation, type Step } from './reconcile-plan.ts'
 
-export interface Reconciliation {
+/**
+ * Options of a reconciliation. A reconciliation applies the stored configuration to an engine: it creates, updates
+ * and removes sources and pipelines until the engine has them as stored. Differences that remain are reported as
+ * drift. A `sid` is an id that the engine has assigned.
+ */
+export interface ReconciliationOptions {
   engine_id: string
   engine: Client
   database: Database
   secrets: Secrets
-  /** Id of the engine's output log: an engine that has lost its data has a new one. */
+  /** Id of the engine's output log. An engine that has lost its data has a new log. */
   log_id: string
-  /** Overwrites changes made on the engine. */
+  /** Overwrites the changes that other clients have made on the engine. */
   repair: boolean
-  /** Channels to disconnect. The next reconciliation connects them again, which restarts them. */
+  /** Ids of channels to stop. The next reconciliation starts them again. */
   excludedChannels?: ReadonlySet<string>
 }
 
 export interface ReconciliationResult {
+  /** The differences that remain between the engine and its stored configuration. */
   drift: Drift[]
   /** SHA-256 of the engine's configuration before the reconciliation. */
   hash: string
@@ -44,22 +50,27 @@ export interface ReconciliationResult {
 const NO_ADDRESS = 'the source has no address: set its source_address, or the address of its stream'
 
 /** Applies the stored configuration to an engine. Rejects with `EyrieError` when the engine fails. */
-export async function reconcileEngine(reconciliation: Reconciliation): Promise<ReconciliationResult> {
-  const { engine_id, engine, database, secrets, repair, excludedChannels } = reconciliation
+export async function reconcileEngine(options: ReconciliationOptions): Promise<ReconciliationResult> {
+  const { engine_id, engine, database, secrets, repair, excludedChannels } = options
   const configuration = await engine.getConfiguration()
-  const actual: ActualState = {
+  const actual: ActualObjects = {
     sources: configuration.sources,
     pipelines: configuration.pipelines.map(normalizePipeline),
   }
-  const { stored, provisioned } = await readKnowledge(reconciliation, actual)
+  const { stored, provisioned } = await loadProvisioningState(options, actual)
 
-  const store = { engine_id, database, secrets }
-  const sourceStore = createProvisionStore({ ...store, kind: 'source', initial: provisioned.sources })
-  const pipelineStore = createProvisionStore({ ...store, kind: 'pipeline', initial: provisioned.pipelines })
+  // The stores contain the sids of the objects that earlier reconciliations have created.
+  const storeOptions = { engine_id, database, secrets }
+  const sourceStore = createProvisionStore({ ...storeOptions, kind: 'source', initial: provisioned.sources })
+  const pipelineStore = createProvisionStore({
+    ...storeOptions,
+    kind: 'pipeline',
+    initial: provisioned.pipelines,
+  })
   const findSourceSid = (id: string) => sourceStore.get(id)?.sid ?? undefined
   const findSid = (id: string) => findSourceSid(id) ?? pipelineStore.get(id)?.sid ?? undefined
 
-  // Sources first: pipelines refer to them by the ids that the engine has assigned.
+  // Sources come first, because pipelines refer to sources by the ids that the engine has assigned.
   const { desired, withoutAddress } = toDesiredSources(stored)
   const sources = await reconcileKind({
     resource: createSourceResource(engine),
@@ -77,18 +88,28 @@ export async function reconcileEngine(reconciliation: Reconciliation): Promise<R
     redact: fields => fields,
     repair,
   })
+
+  const rejectedSources = withoutAddress.map(record =>
+    toDrift('source', { ...record, sid: null, reason: NO_ADDRESS }),
+  )
+  // Pipelines are removed first, because they refer to sources.
+  const pipelineRemovalDrift = await pipelines.removeUnused()
+  const sourceRemovalDrift = await sources.removeUnused()
   const drift = [
-    ...withoutAddress.map(record => toDrift('source', { ...record, sid: null, reason: NO_ADDRESS })),
+    ...rejectedSources,
     ...sources.drift,
     ...pipelines.drift,
-    ...(await pipelines.removeUnused()),
-    ...(await sources.removeUnused()),
+    ...pipelineRemovalDrift,
+    ...sourceRemovalDrift,
   ]
+
   if (!excludedChannels) await provisionChannels({ engine_id, engine, database, findSid, drift })
-  return { drift, hash: createHash('sha256').update(JSON.stringify(actual)).digest('hex') }
+  const hash = createHash('sha256').update(JSON.stringify(actual)).digest('hex')
+  return { drift, hash }
 }
 
-interface ActualState {
+/** The sources and pipelines that exist on the engine. */
+interface ActualObjects {
   sources: Source[]
   pipelines: ReturnType<typeof normalizePipeline>[]
 }
@@ -98,7 +119,10 @@ interface KindReconciliation<Fields> extends Omit<PlanInput<Fields>, 'provisione
   provisions: ProvisionStore<Fields>
 }
 
-/** Creates and updates the objects of one kind. `removeUnused` removes the rest once nothing refers to it. */
+/**
+ * Creates and updates the objects of one kind. Resolves to the drift and to `removeUnused`, which removes the objects
+ * that are no longer stored.
+ */
 async function reconcileKind<Fields extends object>({
   resource,
   provisions,
@@ -107,7 +131,7 @@ async function reconcileKind<Fields extends object>({
   const { kind } = resource
   const plan = planReconciliation({ ...input, provisioned: provisions.list() })
   const maxSid = Math.max(0, ...input.actual.map(({ id }) => id))
-  const isRemoval = ({ action }: Step<Fields>) => action === 'remove' || action === 'forget'
+  const isRemoval = ({ action }: Step<Fields>) => action === 'remove' || action === 'discard'
 
   async function apply(steps: Step<Fields>[]): Promise<Drift[]> {
     const rejections = await applySteps(steps, { resource, provisions, maxSid })
@@ -122,6 +146,7 @@ async function reconcileKind<Fields extends object>({
   }
 }
 
+/** Describes a record that the engine does not accept. The whole object differs then, not a single field. */
 const toDrift = (record: ResourceKind, rejection: Rejection): Drift => ({
   record,
   field: '',
@@ -130,29 +155,33 @@ const toDrift = (record: ResourceKind, rejection: Rejection): Drift => ({
   ...rejection,
 })
 
-const excludeChannels = (stored: StoredState, excluded: ReadonlySet<string> = new Set()): StoredState => ({
+const excludeChannels = (
+  stored: StoredConfiguration,
+  excluded: ReadonlySet<string> = new Set(),
+): StoredConfiguration => ({
   ...stored,
   channels: stored.channels.filter(({ channel_id }) => !excluded.has(channel_id)),
 })
 
-/** Reads the stored state; if the engine has a new output log, deletes the provisions that it has lost. */
-async function readKnowledge(
-  { engine_id, database, secrets, log_id }: Reconciliation,
-  actual: ActualState,
-): Promise<EngineKnowledge> {
-  const knowledge = await database.system('provision an engine', tx =>
-    readStoredState(tx, engine_id, secrets),
+/** Reads the provisioning state. If the engine has a new output log, provisions of lost objects are deleted first. */
+async function loadProvisioningState(
+  { engine_id, database, secrets, log_id }: ReconciliationOptions,
+  actual: ActualObjects,
+): Promise<ProvisioningState> {
+  const state = await database.system('provision an engine', tx =>
+    readProvisioningState(tx, engine_id, secrets),
   )
-  if (knowledge.log_id === log_id) return knowledge
-  const { provisioned } = knowledge
-  const surviving = {
-    sources: findSurviving(provisioned.sources, actual.sources, redactSource),
-    pipelines: findSurviving(provisioned.pipelines, actual.pipelines, fields => fields),
+  if (state.log_id === log_id) return state
+
+  const { provisioned } = state
+  const intact = {
+    sources: findIntactObjects(provisioned.sources, actual.sources, redactSource),
+    pipelines: findIntactObjects(provisioned.pipelines, actual.pipelines, fields => fields),
   }
-  const toIds = ({ sources, pipelines }: EngineKnowledge['provisioned']) =>
+  const listIds = ({ sources, pipelines }: ProvisioningState['provisioned']) =>
     [...sources, ...pipelines].map(({ record_id }) => record_id)
-  const survivingIds = new Set(toIds(surviving))
-  const lostIds = toIds(provisioned).filter(id => !survivingIds.has(id))
+  const intactIds = new Set(listIds(intact))
+  const lostIds = listIds(provisioned).filter(id => !intactIds.has(id))
   await deleteLostProvisions(database, engine_id, lostIds, log_id)
-  return { ...knowledge, provisioned: surviving, log_id }
+  return { ...state, provisioned: intact, log_id }
 }

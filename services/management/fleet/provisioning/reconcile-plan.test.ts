@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSurviving, type PlanInput, planReconciliation } from './reconcile-plan.ts'
+import { findIntactObjects, type PlanInput, planReconciliation } from './reconcile-plan.ts'
 
 interface Fields {
   name: string
@@ -67,7 +67,7 @@ describe('reconciliation plan', () => {
     expect(planSteps({ provisioned: [provisioned('x')], actual: [actual(7, 'x')] })).toEqual([
       { action: 'remove', id: 7 },
     ])
-    expect(planSteps({ provisioned: [provisioned('x')] })).toEqual([{ action: 'forget' }])
+    expect(planSteps({ provisioned: [provisioned('x')] })).toEqual([{ action: 'discard' }])
   })
 
   it('ignores the objects of other clients', () => {
@@ -131,10 +131,10 @@ describe('object of an interrupted creation', () => {
   })
 })
 
-describe('findSurviving', () => {
+describe('findIntactObjects', () => {
   it('returns only objects with the same id and the fields last written', () => {
-    expect(findSurviving([provisioned('x', 's')], [actual(7, 'x', '***')], redact)).toHaveLength(1)
-    expect(findSurviving([provisioned('x')], [actual(7, 'another')], redact)).toEqual([])
-    expect(findSurviving([provisioned('x')], [], redact)).toEqual([])
+    expect(findIntactObjects([provisioned('x', 's')], [actual(7, 'x', '***')], redact)).toHaveLength(1)
+    expect(findIntactObjects([provisioned('x')], [actual(7, 'another')], redact)).toEqual([])
+    expect(findIntactObjects([provisioned('x')], [], redact)).toEqual([])
   })
 })

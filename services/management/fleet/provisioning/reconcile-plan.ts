@@ -1,32 +1,34 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DesiredRecord } from './desired-state.ts'
 
-/** The object that management has created on the engine for a record, as last written. */
-export interface Provisioned<Fields> {
+/** The provision of a stored record: the object that the management service has created for it on the engine. */
+export interface ProvisionedObject<Fields> {
   record_id: string
-  /** Id on the engine; null: creation has started, its outcome is unknown. */
+  /** Id on the engine. Null: the creation has started, and its outcome is unknown. */
   sid: number | null
-  /** The highest id on the engine before the creation. */
+  /** The highest id on the engine before the creation: the created object has a higher id. */
   made_after: number
+  /** The fields as last written to the engine. */
   applied: Fields
 }
 
-/** An object on the engine, which may have been created by another client. */
+/** An object on the engine. It may have been created by another client. */
 export type ActualObject<Fields> = { id: number } & Partial<Fields>
 
+/** One change to the objects on the engine or to the provisions. */
 export type Step<Fields> =
   | { action: 'create'; record: DesiredRecord<Fields> }
-  /** The object was created, but management stopped before it stored the id. */
-  | { action: 'adopt'; record: Provisioned<Fields>; actual: ActualObject<Fields> }
+  /** An object exists whose creation was interrupted before its id was stored: only the id is stored now. */
+  | { action: 'adopt'; record: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
   | {
       action: 'update'
       record: DesiredRecord<Fields>
       actual: ActualObject<Fields>
       fields: Partial<Fields>
     }
-  | { action: 'remove'; record: Provisioned<Fields>; actual: ActualObject<Fields> }
-  /** The object no longer exists: only its provision is deleted. */
-  | { action: 'forget'; record: Provisioned<Fields> }
+  | { action: 'remove'; record: ProvisionedObject<Fields>; actual: ActualObject<Fields> }
+  /** The object no longer exists on the engine: only its provision is deleted. */
+  | { action: 'discard'; record: ProvisionedObject<Fields> }
 
 /** A field that another client has changed on the engine. */
 export interface FieldDrift {
@@ -34,9 +36,9 @@ export interface FieldDrift {
   name: string
   sid: number
   field: string
-  /** Null when the field is not set; likewise `found`. */
+  /** The stored value. Null if the field is not set. */
   stored: unknown
-  /** The value on the engine. */
+  /** The value on the engine. Null if the field is not set. */
   found: unknown
 }
 
@@ -47,48 +49,52 @@ export interface ReconcilePlan<Fields> {
 
 export interface PlanInput<Fields> {
   desired: readonly DesiredRecord<Fields>[]
-  provisioned: readonly Provisioned<Fields>[]
+  provisioned: readonly ProvisionedObject<Fields>[]
   actual: readonly ActualObject<Fields>[]
-  /** Hides secrets in the same way as the engine does when it shows fields. */
+  /** Hides secrets in the same way as the engine's responses. */
   redact(fields: Fields): Fields
   /** Overwrites changes made on the engine. */
   repair: boolean
 }
 
 /**
- * Plans the steps from the actual to the desired state. A field whose stored value differs from the value last written is
- * written. A field that differs on the engine alone was changed there: it is reported as drift, and written only on repair.
- * Missing objects are created again. Objects of other clients are left alone.
+ * Plans the steps that turn the actual objects on an engine into the desired ones. A field is written when its stored value
+ * has changed since the last write. A field that another client has changed on the engine is reported as drift and is
+ * written only on repair. Missing objects are created again. Objects that other clients have created remain untouched.
  */
 export function planReconciliation<Fields extends object>(input: PlanInput<Fields>): ReconcilePlan<Fields> {
   const { desired, provisioned, actual, redact } = input
   const steps: Step<Fields>[] = []
   const drift: FieldDrift[] = []
-  const provisionedByRecord = new Map(provisioned.map(each => [each.record_id, each]))
+  const provisionedByRecord = new Map(provisioned.map(object => [object.record_id, object]))
   const actualBySid = new Map(actual.map(object => [object.id, object]))
+  /** Ids of objects that already belong to a record. */
   const claimedSids = new Set(provisioned.flatMap(({ sid }) => sid ?? []))
 
-  /** Finds the object of a record; adopts the one that an interrupted creation has left. */
-  function findActual(record: Provisioned<Fields>): ActualObject<Fields> | undefined {
+  /** Finds the object of a record on the engine. Adopts the object if its creation was interrupted. */
+  function findActual(record: ProvisionedObject<Fields>): ActualObject<Fields> | undefined {
     if (record.sid !== null) return actualBySid.get(record.sid)
-    const written = redact(record.applied)
-    const created = actual.find(
-      object => object.id > record.made_after && !claimedSids.has(object.id) && hasFields(object, written),
-    )
+
+    const writtenFields = redact(record.applied)
+    const isCreated = (object: ActualObject<Fields>) =>
+      object.id > record.made_after && !claimedSids.has(object.id) && hasFields(object, writtenFields)
+    const created = actual.find(isCreated)
     if (!created) return undefined
+
     claimedSids.add(created.id)
     steps.push({ action: 'adopt', record, actual: created })
     return created
   }
 
   for (const record of desired) {
-    const known = provisionedByRecord.get(record.record_id)
-    const object = known && findActual(known)
-    if (!known || !object) {
+    const provision = provisionedByRecord.get(record.record_id)
+    const object = provision && findActual(provision)
+    if (!provision || !object) {
       steps.push({ action: 'create', record })
       continue
     }
-    const { fields, drifted } = compareFields(record, known, object, input)
+
+    const { fields, drifted } = compareFields(record, provision, object, input)
     drift.push(...drifted)
     if (Object.keys(fields).length > 0) steps.push({ action: 'update', record, actual: object, fields })
   }
@@ -97,15 +103,15 @@ export function planReconciliation<Fields extends object>(input: PlanInput<Field
   for (const record of provisioned) {
     if (desiredIds.has(record.record_id)) continue
     const object = findActual(record)
-    steps.push(object ? { action: 'remove', record, actual: object } : { action: 'forget', record })
+    steps.push(object ? { action: 'remove', record, actual: object } : { action: 'discard', record })
   }
   return { steps, drift }
 }
 
-/** Returns the fields to write and the fields that have drifted. */
+/** Returns the fields to write and the fields that another client has changed. */
 function compareFields<Fields extends object>(
   record: DesiredRecord<Fields>,
-  known: Provisioned<Fields>,
+  provision: ProvisionedObject<Fields>,
   object: ActualObject<Fields>,
   { redact, repair }: PlanInput<Fields>,
 ): { fields: Partial<Fields>; drifted: FieldDrift[] } {
@@ -113,12 +119,13 @@ function compareFields<Fields extends object>(
   const fields: Partial<Fields> = {}
   const drifted: FieldDrift[] = []
   for (const field of Object.keys(record.fields) as (keyof Fields & string)[]) {
-    const isChanged = !isDeepStrictEqual(record.fields[field], known.applied[field])
-    const differs = !isDeepStrictEqual(object[field], redacted[field])
-    // A hidden value cannot be compared: a repair always writes it.
+    const isNewValue = !isDeepStrictEqual(record.fields[field], provision.applied[field])
+    const differsOnEngine = !isDeepStrictEqual(object[field], redacted[field])
+    // A secret cannot be compared, because the engine hides it. A repair always writes it.
     const isSecret = !isDeepStrictEqual(record.fields[field], redacted[field])
-    if (isChanged || (repair && (differs || isSecret))) fields[field] = record.fields[field]
-    else if (differs)
+    if (isNewValue || (repair && (differsOnEngine || isSecret))) {
+      fields[field] = record.fields[field]
+    } else if (differsOnEngine) {
       drifted.push({
         record_id: record.record_id,
         name: record.name,
@@ -127,19 +134,20 @@ function compareFields<Fields extends object>(
         stored: redacted[field] ?? null,
         found: object[field] ?? null,
       })
+    }
   }
   return { fields, drifted }
 }
 
 /**
- * Returns the provisioned objects that the engine still has exactly as last written. After an engine has lost its data, ids
- * may start again, so an equal id alone proves nothing.
+ * Returns the provisioned objects that the engine still has, with the fields as last written. The id alone is not enough:
+ * an engine that has lost its data assigns the same ids again.
  */
-export const findSurviving = <Fields extends object>(
-  provisioned: readonly Provisioned<Fields>[],
+export const findIntactObjects = <Fields extends object>(
+  provisioned: readonly ProvisionedObject<Fields>[],
   actual: readonly ActualObject<Fields>[],
   redact: (fields: Fields) => Fields,
-): Provisioned<Fields>[] =>
+): ProvisionedObject<Fields>[] =>
   provisioned.filter(({ sid, applied }) =>
     actual.some(object => object.id === sid && hasFields(object, redact(applied))),
   )

@@ -6,7 +6,7 @@ import {
   sourceType,
 } from '@eyrie/contract'
 
-/** A stored source with the stream of its device. */
+/** A stored source, with the stream of the device that it plays. */
 export interface StoredSource {
   source_type: string
   source_address: string
@@ -20,7 +20,7 @@ export interface StoredStream {
   protocol: string
   port: number | null
   username: string
-  /** Plain text. */
+  /** In plain text. */
   password: string
   fps: { output?: number | undefined } | null | undefined
 }
@@ -29,15 +29,16 @@ export interface StoredStream {
 export interface SourceFields {
   type: SourceType
   address: Address
-  /** Frames per second; undefined: all. */
+  /** Frames per second. Undefined: all frames of the stream. */
   rate: number | undefined
 }
 
 /**
- * Translates a stored source into the engine's fields. `source_address` takes precedence over the address of the stream. A
- * stream's address is a URL or a host; a host is combined with the stream's port and protocol: RTSP by default, and `tcp`
- * and `udp` mean RTSP over that transport. Credentials in the URL take precedence over those of the stream. Returns
- * undefined when there is no address.
+ * Translates a stored source into the fields of a source on the engine. Returns undefined if the source has no address.
+ *
+ * `source_address` takes precedence over the address of the stream. The address of a stream is a URL or a host. A host is
+ * combined with the stream's port and protocol. The protocol is RTSP by default; `tcp` and `udp` mean RTSP over this
+ * transport. Credentials in the URL take precedence over the credentials of the stream.
  */
 export function toSourceFields({
   source_type,
@@ -45,59 +46,68 @@ export function toSourceFields({
   source_fps,
   stream,
 }: StoredSource): SourceFields | undefined {
-  const protocol = stream?.protocol.replace('://', '').toLowerCase() ?? ''
+  const protocol = stream?.protocol.replace('://', '').toLowerCase() || 'rtsp'
   const transport = protocol === 'tcp' || protocol === 'udp' ? protocol : undefined
-  const scheme = transport ? 'rtsp' : protocol || 'rtsp'
+  const scheme = transport ? 'rtsp' : protocol
+
   const url = source_address.trim() || (stream && toStreamUrl(stream, scheme))
   if (!url) return undefined
-  const configuredType = sourceType.safeParse(source_type).data ?? sourceType.safeParse(stream?.type).data
+
   return {
-    type: configuredType ?? inferType(url),
+    type: parseType(source_type) ?? parseType(stream?.type) ?? inferType(url),
     address: toAddress(url, stream, transport),
     rate: source_fps || stream?.fps?.output || undefined,
   }
 }
 
+/** Returns undefined for text that is not a type of sources. */
+const parseType = (text: string | undefined) => sourceType.safeParse(text).data
+
+/** Returns the address of a stream as a URL. An address that is already a URL or a path is returned unchanged. */
 function toStreamUrl({ address, port }: StoredStream, scheme: string): string {
   const trimmed = address.trim()
   const isPath = trimmed.startsWith('/')
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)
   if (trimmed === '' || isPath || isUrl) return trimmed
+
   const [, host = '', path = ''] = /^([^/?]*)(.*)$/.exec(trimmed) ?? []
+  // Matches `camera:554` and `[::1]:554`.
   const hasPort = /^[^:]+:\d+$|\]:\d+$/.test(host)
   const isBareIpv6 = /^[\da-f]*:[\da-f:.]*$/i.test(host) && !hasPort
-  const authority = isBareIpv6 ? `[${host}]` : host
-  return `${scheme}://${authority}${port && !hasPort ? `:${port}` : ''}${path}`
+  const hostname = isBareIpv6 ? `[${host}]` : host
+  const portSuffix = port && !hasPort ? `:${port}` : ''
+  return `${scheme}://${hostname}${portSuffix}${path}`
 }
 
+/** Splits the credentials and the transport off a URL. Returns the URL alone if it has none. */
 function toAddress(
   url: string,
   stream: StoredStream | null,
   transport: AddressObject['transport'] | undefined,
 ): Address {
-  // Greedy: a password may contain "@", so the last one of the authority ends it.
-  const [, scheme = '', userinfo, rest = ''] =
+  // The user information ends at the last "@" before the path, since a password may contain "@".
+  const [, scheme = '', userinfo, hostAndPath = ''] =
     /^((?:rtsps?|https?):\/\/)(?:([^/?#]*)@)?(.*)$/i.exec(url) ?? []
   if (!scheme) return url
-  const { username, password } =
-    userinfo === undefined
-      ? { username: stream?.username ?? '', password: stream?.password ?? '' }
-      : parseUserinfo(userinfo)
+
+  const credentials = userinfo === undefined ? stream : parseUserinfo(userinfo)
+  const { username = '', password = '' } = credentials ?? {}
   const address: AddressObject = {
-    url: scheme + rest,
+    url: scheme + hostAndPath,
     ...(username && { username }),
     ...(password && { password }),
     ...(transport && { transport }),
   }
-  return Object.keys(address).length > 1 ? address : address.url
+  const hasOnlyUrl = Object.keys(address).length === 1
+  return hasOnlyUrl ? address.url : address
 }
 
 function parseUserinfo(userinfo: string): { username: string; password: string } {
-  const [username = '', ...password] = userinfo.split(':')
-  return { username: decodePercent(username), password: decodePercent(password.join(':')) }
+  const [username = '', ...passwordParts] = userinfo.split(':')
+  return { username: decodePercent(username), password: decodePercent(passwordParts.join(':')) }
 }
 
-/** Returns text with invalid escapes unchanged. */
+/** Decodes percent-encoding. Text with an invalid escape is returned unchanged. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -106,6 +116,7 @@ function decodePercent(text: string): string {
   }
 }
 
+/** Infers the type of a source from the scheme of its address. */
 function inferType(url: string): SourceType {
   if (/^(?:rtsps?|https?):\/\//i.test(url) || parseVideoDevice(url)) return 'video'
   if (/^test:\/\//i.test(url)) return 'inf'

@@ -14,7 +14,7 @@ async function createAppliance() {
     start: (url: string, token?: string) => registerLocalEngine(database, secrets, { url, token }),
     engines: async () => {
       const rows = await database.system('test', tx => tx.select().from(engine))
-      return rows.map(row => ({ ...row, engine_key: secrets.open(row.engine_key) }))
+      return rows.map(row => ({ ...row, engine_key: secrets.decrypt(row.engine_key) }))
     },
     remove: (engine_id: string) =>
       database.system('test', tx => tx.delete(engine).where(eq(engine.engine_id, engine_id))),

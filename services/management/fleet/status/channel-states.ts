@@ -4,55 +4,66 @@ import type { Database } from '../../db/database.ts'
 import { channel, channelState, pipeline } from '../../db/schema/index.ts'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
-const operation = 'follow an engine'
+/** The name of these transactions in the audit log. */
+const OPERATION = 'follow an engine'
 
-/** Stores the latest state of each channel in the messages. Resolves to whether any of them has failed. */
+/**
+ * Stores the latest state that an engine has reported for each of its channels. The messages name a channel by its
+ * `sid`, the id that the engine has assigned. `is_heard` marks a stored state as current. Resolves to whether any
+ * of these channels has failed.
+ */
 export async function storeChannelStates(
   database: Database,
   engine_id: string,
   messages: readonly ReceivedMessage[],
 ): Promise<boolean> {
-  const states = new Map<number, { status: string; reason: string; heard_at: Date }>()
+  const statesBySid = new Map<number, { status: string; reason: string; heard_at: Date }>()
   for (const message of messages) {
     if (message.kind !== 'state' || message.channel === null) continue
-    const { state, reason = '', lost } = message.data
-    states.set(message.channel, { status: lost ? 'lost' : state, reason, heard_at: new Date(message.time) })
-  }
-  if (states.size === 0) return false
 
-  await database.system(operation, async tx => {
+    const { state, reason = '', lost } = message.data
+    statesBySid.set(message.channel, {
+      status: lost ? 'lost' : state,
+      reason,
+      heard_at: new Date(message.time),
+    })
+  }
+  if (statesBySid.size === 0) return false
+
+  await database.system(OPERATION, async tx => {
     const channels = await tx
       .select()
       .from(channel)
-      .where(and(eq(channel.engine_id, engine_id), inArray(channel.channel_sid, [...states.keys()])))
-      // The lock prevents a channel from being deleted before its state is written.
+      .where(and(eq(channel.engine_id, engine_id), inArray(channel.channel_sid, [...statesBySid.keys()])))
+      // The lock prevents channels from being deleted before their states are stored.
       .for('key share')
     for (const { channel_id, channel_sid } of channels) {
-      const state = states.get(channel_sid!)!
+      const state = statesBySid.get(channel_sid!)!
       await tx
         .insert(channelState)
         .values({ channel_id, is_heard: true, ...state })
         .onConflictDoUpdate({ target: channelState.channel_id, set: { is_heard: true, ...state } })
     }
   })
-  return [...states.values()].some(({ status }) => status === 'failed')
+  return [...statesBySid.values()].some(({ status }) => status === 'failed')
 }
 
-/** Queries the engine for the states of its pipelines and stores them for their channels, when state messages were lost. */
+/** Stores the states of all channels of an engine, as the engine reports them now. Called when state messages were lost. */
 export async function refreshChannelStates(
   database: Database,
   engine_id: string,
   engine: Client,
 ): Promise<void> {
-  const pipelines = await database.system(operation, tx =>
+  const pipelines = await database.system(OPERATION, tx =>
     tx
       .select()
       .from(pipeline)
       .where(and(eq(pipeline.engine_id, engine_id), isNotNull(pipeline.pipeline_sid))),
   )
   for (const { pipeline_id, pipeline_sid } of pipelines) {
+    // The channels of a pipeline have the status of their pipeline.
     const { status, reason = '' } = await engine.pipelineStatistics(pipeline_sid!)
-    await database.system(operation, tx => {
+    await database.system(OPERATION, tx => {
       const channels = tx
         .select({ id: channel.channel_id })
         .from(channel)

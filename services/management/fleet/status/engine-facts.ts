@@ -3,22 +3,24 @@ import { type About, type Activation, type Catalog, EyrieError, type SystemStati
 import { z } from 'zod'
 import type { EngineAddress } from '../registry/engine-record.ts'
 
-/** What an engine reports about itself when management connects. */
+/** Data about an engine that is read once per connection. */
 export interface EngineFacts {
   about: About
   activation: Activation
   catalog: Catalog
   statistics: SystemStatistics
-  /** Methods by path of the engine's API. */
+  /** The methods of each path of the engine's API. */
   routes: Record<string, string[]>
 }
 
 const openApiDocument = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
-/** Rejects with `EyrieError`. */
+/** Reads the facts about an engine. Rejects with `EyrieError` when a call to the engine fails. */
 export async function readEngineFacts(engine: Client, address: EngineAddress): Promise<EngineFacts> {
-  // Requires nothing but a valid token, so a connection problem is reported as such.
-  const about = await engine.about()
+  // Comes first because it requires only a valid token: its error shows what is wrong with the connection.
+  const about = await engine.about().catch(error => {
+    throw isTokenRejected(error) ? createKeyError(address, error) : error
+  })
   const [activation, catalog, statistics, routes] = await Promise.all([
     engine.getActivation(),
     engine.getCatalog(),
@@ -28,18 +30,30 @@ export async function readEngineFacts(engine: Client, address: EngineAddress): P
   return { about, activation, catalog, statistics, routes }
 }
 
+const isTokenRejected = (error: unknown) => error instanceof EyrieError && error.code === 'auth'
+
+/** The engine describes the header to send. An operator of the management service sets the field `engine_key` instead. */
+function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
+  const problem = token
+    ? 'the engine rejects the engine_key that is stored for it'
+    : 'the engine requires a token, and no engine_key is stored for it'
+  const remedy =
+    'set engine_key with POST /api/v1/engine/update; on the machine of the engine it is in EYRIE_ENGINE_TOKENS, or else in secrets/engine-token of the data folder'
+  return new EyrieError('auth', `${problem}: ${remedy}`, { cause })
+}
+
 async function readRoutes({ url, token, timeoutMs }: EngineAddress): Promise<EngineFacts['routes']> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
-  const { paths } = await fetch(`${url}/api/v3/openapi.json`, {
-    headers,
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-    .then(async response => openApiDocument.parse(await response.json()))
-    .catch(cause => {
-      const reason = `failed to read the API document at ${url}: check that an engine has this address and port`
-      throw new EyrieError('unavailable', reason, { cause })
+  try {
+    const response = await fetch(`${url}/api/v3/openapi.json`, {
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
     })
-  return Object.fromEntries(
-    Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)]),
-  )
+    const { paths } = openApiDocument.parse(await response.json())
+    const routes = Object.entries(paths).map(([path, methods]) => [`/api/v3${path}`, Object.keys(methods)])
+    return Object.fromEntries(routes)
+  } catch (cause) {
+    const reason = `failed to read the API document at ${url}: check that an engine has this address and port`
+    throw new EyrieError('unavailable', reason, { cause })
+  }
 }

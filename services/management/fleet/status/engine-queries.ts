@@ -3,11 +3,11 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
 import { engine, engineSite, engineState, engineStatistics, site } from '../../db/schema/index.ts'
 
-/** An engine whose newest sample is older than this does not count as sampled. */
-const RECENT_SAMPLE_MS = 60_000
+/** An engine counts as sampled if its newest sample is younger than this. */
+const MAX_SAMPLE_AGE_MS = 60_000
 
 /** The state of an engine before the first connection. */
-const initialState = {
+const INITIAL_STATE = {
   engine_status: 0,
   engine_version: '',
   engine_api_version: '',
@@ -18,7 +18,7 @@ const initialState = {
   reason: '',
 }
 
-/** Returns the engines that meet a condition on their columns, with their last known state and their sites. */
+/** Returns the engines that meet a condition on columns of `engine`, each with its last known state and its sites. */
 export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   const rows = await tx
     .select()
@@ -27,23 +27,13 @@ export async function findEngines(tx: Transaction, condition: SQL | undefined) {
     .where(condition)
     .orderBy(asc(engine.engine_name), asc(engine.engine_id))
   const ids = rows.map(row => row.engine.engine_id)
-  const siteRows = await tx
-    .select({ engine_id: engineSite.engine_id, site_id: site.site_id, site_key: site.site_key })
-    .from(engineSite)
-    .innerJoin(site, eq(site.site_id, engineSite.site_id))
-    .where(inArray(engineSite.engine_id, ids))
-    .orderBy(asc(site.site_key))
-  const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
-  const recentSamples = await tx
-    .selectDistinct({ engine_id: engineStatistics.engine_id })
-    .from(engineStatistics)
-    .where(gt(engineStatistics.time, new Date(Date.now() - RECENT_SAMPLE_MS)))
-  const sampledIds = new Set(recentSamples.map(({ engine_id }) => engine_id))
+  const sitesByEngine = await findSitesByEngine(tx, ids)
+  const sampledIds = await findSampledEngines(tx)
 
   return rows.map(({ engine, engine_state }) => {
     const { engine_id } = engine
     const sites = sitesByEngine.get(engine_id) ?? []
-    const { reason, ...state } = engine_state ?? initialState
+    const { reason, ...state } = engine_state ?? INITIAL_STATE
     return {
       ...state,
       ...engine,
@@ -56,16 +46,36 @@ export async function findEngines(tx: Transaction, condition: SQL | undefined) {
   })
 }
 
-/** Maximum number of points in a load history: a chart cannot show more. */
+async function findSitesByEngine(tx: Transaction, engineIds: string[]) {
+  const rows = await tx
+    .select({ engine_id: engineSite.engine_id, site_id: site.site_id, site_key: site.site_key })
+    .from(engineSite)
+    .innerJoin(site, eq(site.site_id, engineSite.site_id))
+    .where(inArray(engineSite.engine_id, engineIds))
+    .orderBy(asc(site.site_key))
+  return Map.groupBy(rows, ({ engine_id }) => engine_id)
+}
+
+/** Returns the ids of the engines whose load has been sampled recently. */
+async function findSampledEngines(tx: Transaction): Promise<Set<string>> {
+  const rows = await tx
+    .selectDistinct({ engine_id: engineStatistics.engine_id })
+    .from(engineStatistics)
+    .where(gt(engineStatistics.time, new Date(Date.now() - MAX_SAMPLE_AGE_MS)))
+  return new Set(rows.map(({ engine_id }) => engine_id))
+}
+
+/** Maximum number of points in a load history. A chart cannot show more. */
 const MAX_LOAD_POINTS = 1000
 
 /**
- * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is reduced to the means of
- * equal intervals.
+ * Returns the load history of an engine, oldest first, and its uptime in seconds. A long history is divided into equal
+ * intervals, with one mean value for each.
  */
 export async function readEngineLoad(tx: Transaction, engine_id: string) {
   const { time, cpu, mem_physical, mem_virtual } = engineStatistics
   const isOfEngine = eq(engineStatistics.engine_id, engine_id)
+
   const [span] = await tx
     .select({ ms: sql<number>`coalesce(extract(epoch from max(${time}) - min(${time})), 0)::float8 * 1000` })
     .from(engineStatistics)
@@ -73,6 +83,7 @@ export async function readEngineLoad(tx: Transaction, engine_id: string) {
   const intervalMs = Math.max(1, Math.ceil((span?.ms ?? 0) / MAX_LOAD_POINTS))
   const interval = sql`date_bin(${sql.raw(`'${intervalMs} ms'`)}, ${time}, 'epoch')`
   const mean = (column: PgColumn) => sql<number>`avg(${column})`
+
   const engine_stats = await tx
     .select({
       time: sql`min(${time})`.mapWith(time),
@@ -84,6 +95,7 @@ export async function readEngineLoad(tx: Transaction, engine_id: string) {
     .where(isOfEngine)
     .groupBy(interval)
     .orderBy(asc(interval))
+
   const [state] = await tx
     .select({ engine_uptime: engineState.engine_uptime })
     .from(engineState)

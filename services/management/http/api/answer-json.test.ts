@@ -6,7 +6,7 @@ const inner = z.object({ id: z.string() })
 
 const serialize = (schema: z.ZodType, value: unknown) => createSerializer(schema)(value)
 
-describe('answer serializer', () => {
+describe('response serializer', () => {
   it.each<[string, z.ZodType, unknown, unknown]>([
     ['drops fields that an object does not name', inner, { id: 'a', secret: 'b' }, { id: 'a' }],
     [
@@ -28,7 +28,7 @@ describe('answer serializer', () => {
       { id: 'a' },
     ],
     [
-      'keeps all fields of a loose object',
+      'retains all fields of a loose object',
       z.looseObject({ id: z.string() }),
       { id: 'a', b: 1 },
       { id: 'a', b: 1 },
@@ -43,7 +43,7 @@ describe('answer serializer', () => {
       { it: 'none' },
     ],
     [
-      'prefers a value to its default',
+      'writes a value instead of its default',
       z.object({ it: inner.default({ id: '' }) }),
       { it: { id: 'a', b: 1 } },
       { it: { id: 'a' } },
@@ -65,21 +65,21 @@ describe('answer serializer', () => {
     expect(() => serialize(either, { neither: 1 })).toThrow(z.ZodError)
   })
 
-  it('writes the same object in several places, each with the fields named there', () => {
+  it('writes an object in several places, each time with the fields of that place', () => {
     const more = z.object({ id: z.string(), secret: z.string() })
     const schema = z.object({ one: inner, many: z.array(inner), open: more, others: z.array(more) })
     const [a, b] = [
       { id: 'a', secret: '1' },
       { id: 'b'.repeat(100_000), secret: '2' },
     ]
-    const answer = { one: a, many: [b, a, b], open: b, others: [a, b, a] }
+    const reply = { one: a, many: [b, a, b], open: b, others: [a, b, a] }
     const expected = {
       one: { id: a.id },
       many: [b, a, b].map(({ id }) => ({ id })),
       open: b,
       others: [a, b, a],
     }
-    expect(serialize(schema, answer)).toBe(JSON.stringify(expected))
+    expect(serialize(schema, reply)).toBe(JSON.stringify(expected))
   })
 
   it('writes empty objects and arrays', () => {
@@ -103,7 +103,7 @@ describe('answer serializer', () => {
     ['an empty array', []],
   ])('writes %s as JSON.stringify does', (_, value) => {
     const schema = z.object({ it: z.unknown(), each: z.array(z.unknown()) })
-    const answer = { it: value, each: [value] }
-    expect(serialize(schema, answer)).toBe(JSON.stringify(answer))
+    const reply = { it: value, each: [value] }
+    expect(serialize(schema, reply)).toBe(JSON.stringify(reply))
   })
 })

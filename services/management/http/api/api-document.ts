@@ -1,27 +1,35 @@
-import { envelope, fieldErrors, type ManagementRoute } from '@eyrie/contract/management/index'
-import type { ApiDocument } from '@eyrie/kit/api-docs'
-import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import {
+  allManagementRoutes,
+  envelope,
+  fieldErrors,
+  type ManagementRoute,
+} from '@eyrie/contract/management/index'
+import { createApiDocument, createDocsPage, jsonContent } from '@eyrie/kit/api-docs'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import type { RouteConfig } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { z } from 'zod'
 import { listMethods, type Method } from './operation.ts'
 
-/** Returns the OpenAPI 3.1 document of the management API. */
-export function createApiDocument(routes: ManagementRoute[], version: string): ApiDocument {
-  const { openAPIRegistry, getOpenAPI31Document } = new OpenAPIHono()
-  openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  for (const route of routes)
-    for (const method of listMethods(route, routes))
-      openAPIRegistry.registerPath(describeRoute(route, method))
-  return getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: { title: 'Eyrie management', version },
-    servers: [{ url: '/api/v1' }],
-  })
+/** Serves the OpenAPI document and the documentation page. Both are available without a token and without the database. */
+export function serveApiDocument(app: Hono, version: string): void {
+  const routes = allManagementRoutes.flatMap(route =>
+    listMethods(route, allManagementRoutes).map(method => describeRoute(route, method)),
+  )
+  const document = createApiDocument({ title: 'Eyrie management', version, basePath: '/api/v1', routes })
+  const docsPage = createDocsPage('Eyrie management: API', [() => document])
+
+  mountRoutes(app, [
+    { method: 'get', path: '/api/v1/openapi.json', handlers: [c => c.json(document)] },
+    { method: 'get', path: '/docs', handlers: [docsPage] },
+  ])
 }
 
-const statuses: Record<number, string> = {
+/** Descriptions of the error statuses, which are the same for every route. */
+const ERROR_STATUSES: Record<number, string> = {
   400: 'The request is not valid; the response names every invalid field',
   401: 'Authentication is missing, invalid or expired',
-  403: 'Your role does not permit this operation',
+  403: 'Your role, your assignments or the scopes of your API token do not permit this operation',
   404: 'The record does not exist or is not visible to you',
   405: 'The path does not support this method',
   409: 'The request conflicts with existing records: a key is in use, or other records reference the record',
@@ -31,18 +39,23 @@ const statuses: Record<number, string> = {
   503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
-const refusal = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
+const errorResponse = z.object({ ...envelope(fieldErrors.nullable()).shape }).meta({ id: 'Refusal' })
 
+/** Returns the OpenAPI description of one method of a route. */
 function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
-  const { path, summary, access, status } = route
+  const { path, summary, description, access, status } = route
+  const [, firstSegment = ''] = path.split('/')
   const content = describeResponse(route)
   const body = method === 'post' ? describeBody(route) : undefined
+  // A POST route that is also called with GET takes the fields of its body as query parameters.
   const query = method === 'get' ? (route.query ?? route.body) : undefined
+
   return {
     method,
     path,
     summary,
-    tags: [path.split('/')[1]!],
+    ...(description && { description }),
+    tags: [firstSegment],
     ...(access !== 'anyone' && { security: [{ bearer: [] }] }),
     request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
     responses: {
@@ -53,28 +66,29 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
   }
 }
 
-const describeErrors = () =>
-  Object.fromEntries(
-    Object.entries(statuses).map(([status, description]) => [
-      status,
-      { description, content: json(refusal) },
-    ]),
-  )
-
-const binary = z.string().meta({ format: 'binary' })
-/** A field that clients may send back as they received it. It is ignored. */
-const ignoredField = z.unknown().optional().meta({ readOnly: true })
-
-const describeResponse = ({ response, responseType }: ManagementRoute) =>
-  responseType ? { [responseType]: { schema: binary } } : json(envelope(response ?? z.null()))
-
-function describeBody({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
-  if (body) return json(body.extend(Object.fromEntries(ignoredFields.map(field => [field, ignoredField]))))
-  if (!fileField) return undefined
-  return {
-    'multipart/form-data': { schema: z.object({ [fileField]: binary }) },
-    ...Object.fromEntries(fileTypes.map(type => [type, { schema: binary }])),
-  }
+function describeErrors() {
+  const content = jsonContent(errorResponse)
+  const entries = Object.entries(ERROR_STATUSES)
+  return Object.fromEntries(entries.map(([status, description]) => [status, { description, content }]))
 }
 
-const json = (schema: z.ZodType) => ({ 'application/json': { schema } })
+const binary = z.string().meta({ format: 'binary' })
+/** A field of a response that clients may send back unchanged. It is ignored. */
+const ignoredField = z.unknown().optional().meta({ readOnly: true })
+
+/** Describes the content of a successful response: a file, or JSON in the response envelope. */
+const describeResponse = ({ response, responseType }: ManagementRoute) =>
+  responseType ? { [responseType]: { schema: binary } } : jsonContent(envelope(response ?? z.null()))
+
+/** Describes the body of a request: JSON, an uploaded file, or none. */
+function describeBody({ body, ignoredFields = [], fileField, fileTypes = [] }: ManagementRoute) {
+  if (body) {
+    const ignoredShape = Object.fromEntries(ignoredFields.map(field => [field, ignoredField]))
+    return jsonContent(body.extend(ignoredShape))
+  }
+  if (!fileField) return undefined
+
+  // The file may be sent in a form or, if it has one of these types, as the whole body.
+  const rawBodies = Object.fromEntries(fileTypes.map(type => [type, { schema: binary }]))
+  return { 'multipart/form-data': { schema: z.object({ [fileField]: binary }) }, ...rawBodies }
+}

@@ -1,15 +1,15 @@
 import { EyrieError } from '@eyrie/contract'
 import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
-import { limitBodySize } from '@eyrie/kit/body-limit'
-import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
 import { authorize, isReadOnly } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { createSerializer } from './answer-json.ts'
-import { answerInEnvelope } from './api-errors.ts'
+import { createApiErrorHandler } from './api-errors.ts'
 import { type Call, listMethods, type Operation, type Reply } from './operation.ts'
 import { readInput, readUpload } from './read-input.ts'
 
@@ -27,40 +27,51 @@ export interface ApiOptions {
   log: Log
 }
 
-/** The management API, to be mounted under `/api/v1`. */
+/**
+ * Creates the management API from its operations, to be mounted under `/api/v1`. An operation is a route of the
+ * contract with the function that handles it. Every request is authorized, validated, handled and answered here in
+ * the same way.
+ */
 export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   const api = new Hono()
   const routes = operations.map(({ route }) => route)
-  const methodsByPath = new Map<string, string[]>()
-  api.onError(answerInEnvelope(log))
-  for (const { route } of operations)
-    api.post(route.path, limitBytes(route.fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES))
-  for (const operation of operations) {
-    const { path } = operation.route
-    const methods = listMethods(operation.route, routes).map(method => method.toUpperCase())
-    methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...methods])
-    api.on(methods, path, createHandler(operation, options))
-  }
-  for (const [path, methods] of methodsByPath) handleMethodNotAllowed(api, path, methods, `/api/v1${path}`)
+  const endpoints = operations.flatMap(operation => {
+    const { route } = operation
+    const handlers = [createHandler(operation, options)]
+    return listMethods(route, routes).map(method => ({ method, path: route.path, handlers }))
+  })
+
+  api.onError(createApiErrorHandler(log))
+  // A POST to a GET route is limited too, so that its body is read before it is answered with 405.
+  for (const { path, fileField } of routes)
+    api.post(path, limitBodySize(fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES))
+  mountRoutes(api, endpoints, '/api/v1')
   api.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists all paths`)
   })
   return api
 }
 
-/** Authorizes the caller before it reads the input, so that an unauthenticated client learns nothing about the input's errors. */
+/**
+ * Returns the request handler of an operation. It authorizes the caller before it reads the input, so that an
+ * unauthenticated client learns nothing about the input's errors.
+ */
 function createHandler(
   { route, handle }: Operation,
   { database, identify, onChange }: Pick<ApiOptions, 'database' | 'identify' | 'onChange'>,
 ) {
   const toResponse = createResponder(route)
+
   return async (context: Context): Promise<Response> => {
     const caller = await identify(context, route)
     authorize(route, caller)
     const input = await readInput(context, route)
     const file = route.fileField ? await readUpload(context, route) : undefined
+
     // The route determines the types of its call; here it can be any route.
-    const reply = await handle({ input, caller, file, context } as Call, database()).finally(() => {
+    const call = { input, caller, file, context } as Call
+    const reply = await handle(call, database()).finally(() => {
+      // Called after errors too: a failed operation may have changed something.
       if (!isReadOnly(route)) onChange()
     })
     return reply instanceof Response ? reply : toResponse(context, reply)
@@ -71,13 +82,11 @@ function createHandler(
 function createResponder(route: ManagementRoute): (context: Context, reply: Reply) => Response {
   const serialize = createSerializer(envelope(route.response ?? z.null()))
   return (context, { value, message = route.summary, created, status = route.status }) => {
-    if (route.readBack && created)
-      context.header('Location', `/api/v1${route.readBack.path}?${route.readBack.by}=${created}`)
+    const { readBack } = route
+    if (readBack && created) context.header('Location', `/api/v1${readBack.path}?${readBack.by}=${created}`)
+
     const response = route.response ? value : null
     const body = serialize({ message, response, response_code: status })
     return context.body(body, status, { 'Content-Type': 'application/json' })
   }
 }
-
-const limitBytes = (max: number) =>
-  limitBodySize(max, () => new EyrieError('size', `the body is larger than ${max / 1024 / 1024} MiB`))

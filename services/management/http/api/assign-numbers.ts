@@ -1,14 +1,17 @@
-/** Assigns the smallest free number from 1 to every item without one. */
+/** Assigns a number to every item that has no number under `key`: the smallest unused number, starting at 1. */
 export function assignMissingNumbers<
   Key extends string,
   Item extends Partial<Record<Key, number | undefined>>,
 >(key: Key, items: readonly Item[]) {
-  const assigned = new Set<number | undefined>(items.map(item => item[key]))
-  let last = 0
-  function nextFree(): number {
-    do last += 1
-    while (assigned.has(last))
-    return last
+  const usedNumbers = new Set<number | undefined>(items.map(item => item[key]))
+  let lastAssigned = 0
+
+  function nextUnused(): number {
+    let candidate = lastAssigned + 1
+    while (usedNumbers.has(candidate)) candidate += 1
+    lastAssigned = candidate
+    return candidate
   }
-  return items.map(item => ({ ...item, [key]: item[key] ?? nextFree() }) as Item & Record<Key, number>)
+
+  return items.map(item => ({ ...item, [key]: item[key] ?? nextUnused() }) as Item & Record<Key, number>)
 }

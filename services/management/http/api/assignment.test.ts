@@ -57,18 +57,19 @@ describe('read-only fields in a body', () => {
 
   it('do not make a device or channel online or verified', async () => {
     const device = {
-      ...deviceInput(hierarchy.site_id, hierarchy.engine_id, 'told'),
-      ...{ device_state: true, device_status: 'online', device_value: '1', transaction_id: 'x' },
+      ...deviceInput(hierarchy.site_id, hierarchy.engine_id, 'device'),
+      device_state: true,
+      device_status: 'online',
+      device_value: '1',
+      transaction_id: 'x',
     }
     const { response } = await management.send(routes.device.create, device)
     const { device_id } = response as { device_id: string }
     expect((await management.call(routes.device.id, { device_id })).response).toMatchObject({
-      ...{
-        device_state: false,
-        device_status: 'unknown',
-        device_value: '',
-        transaction_id: expect.not.stringMatching(/^x$/),
-      },
+      device_state: false,
+      device_status: 'unknown',
+      device_value: '',
+      transaction_id: expect.not.stringMatching(/^x$/),
     })
     const { source_id, pipeline_id, channel_id } = hierarchy
     const channel = {
@@ -80,14 +81,12 @@ describe('read-only fields in a body', () => {
     }
     expect((await management.send(routes.channel.update, channel)).status).toBe(200)
     expect((await management.call(routes.channel.id, { channel_id })).response).toMatchObject({
-      ...{
-        source_id,
-        pipeline_id,
-        site_id: hierarchy.site_id,
-        channel_sid: '',
-        is_active: false,
-        is_verified: false,
-      },
+      source_id,
+      pipeline_id,
+      site_id: hierarchy.site_id,
+      channel_sid: '',
+      is_active: false,
+      is_verified: false,
     })
   })
 
@@ -143,7 +142,7 @@ describe('read-only fields in a body', () => {
   })
 })
 
-it('answers contain only columns of the contract', async () => {
+it('responses contain only columns of the contract', async () => {
   const { response } = await management.call(routes.customer.list, {
     organization_id: hierarchy.organization_id,
     is_default: 'true',
@@ -156,6 +155,6 @@ it('answers contain only columns of the contract', async () => {
 it('rejects an id chosen by the caller', async () => {
   const chosen = '01900000-0000-7000-8000-000000000001'
   const input = { ...sourceInput(hierarchy.device_id, hierarchy.engine_id, 'chosen'), source_id: chosen }
-  const answer = await management.send(routes.source.create, input)
-  expect(getCreatedId(answer)).not.toBe(chosen)
+  const reply = await management.send(routes.source.create, input)
+  expect(getCreatedId(reply)).not.toBe(chosen)
 })

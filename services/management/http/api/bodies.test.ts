@@ -14,10 +14,10 @@ async function post(body: string, type = 'application/json') {
   return read(await management.request(create.path, { method: 'POST', headers, body }))
 }
 
-async function read(answer: Response) {
-  const { message, response, response_code } = (await answer.json()) as Record<string, unknown>
-  expect(response_code).toBe(answer.status)
-  return { status: answer.status, message, response, headers: answer.headers }
+async function read(reply: Response) {
+  const { message, response, response_code } = (await reply.json()) as Record<string, unknown>
+  expect(response_code).toBe(reply.status)
+  return { status: reply.status, message, response, headers: reply.headers }
 }
 
 const named = (...fields: string[]) => ({
@@ -33,7 +33,7 @@ describe('request bodies', () => {
     'multipart/form-data',
     'application/jsonp',
     '',
-  ])('of type %j are answered with 415 and the accepted type', async type => {
+  ])('of type %j are rejected with 415 and the accepted type', async type => {
     expect(await post(text({}), type)).toMatchObject({
       status: 415,
       message: expect.stringContaining('application/json'),
@@ -51,7 +51,7 @@ describe('request bodies', () => {
     },
   )
 
-  it('that are empty are answered with the missing fields, with any type', async () => {
+  it('that are empty are rejected with the missing fields, for any type', async () => {
     const headers = { authorization: `Bearer ${management.superadmin.token}` }
     const json = { ...headers, 'content-type': 'application/json' }
     for (const init of [
@@ -94,7 +94,7 @@ describe('request bodies', () => {
     },
   )
 
-  it('may be 4 MiB large, and are answered with 413 beyond that', async () => {
+  it('may be 4 MiB large, and are rejected with 413 beyond that', async () => {
     const whole = text({ organization_description: '' })
     const ofLength = (bytes: number) =>
       text({ organization_description: 'x'.repeat(bytes - Buffer.byteLength(whole)) })

@@ -8,8 +8,8 @@ const records = sharedRecords(management)
 
 const cases = new Map(operationCases.map(testCase => [testCase.name, testCase]))
 
-/** Returns the reasons in the answer by field. */
-async function requestFaults({ route }: OperationCase, input: object) {
+/** Sends a request that is rejected. Returns the reason for each invalid field. */
+async function requestFieldErrors({ route }: OperationCase, input: object) {
   const { status, message, response } = await management.send(route, input)
   const { fields = [] } = (response ?? {}) as { fields?: { field: string; reason: string }[] }
   const names = fields.map(({ field }) => field)
@@ -20,7 +20,7 @@ async function requestFaults({ route }: OperationCase, input: object) {
 
 const required = (fields: string[]) => Object.fromEntries(fields.map(field => [field, 'is required']))
 
-/** Fields that clients may send back as null, because answers contain null. */
+/** Fields that clients may send back as null, because responses contain null. */
 const NULLABLE = [
   'user.update role_id',
   'token.create expires_at',
@@ -37,36 +37,42 @@ const withRequiredFields = documentedFields.filter(({ required: names }) => name
 it.each(withRequiredFields)(
   '$operation requires exactly the fields documented as required',
   async testCase => {
-    const tried = getCase(testCase.operation)
-    expect(await requestFaults(tried, {})).toEqual({ status: 400, reasons: required(testCase.required) })
+    const operationCase = getCase(testCase.operation)
+    expect(await requestFieldErrors(operationCase, {})).toEqual({
+      status: 400,
+      reasons: required(testCase.required),
+    })
     for (const field of testCase.required) {
-      const { [field]: _, ...lacking } = validInput(testCase.operation)
-      expect(await requestFaults(tried, lacking)).toEqual({ status: 400, reasons: required([field]) })
+      const { [field]: _, ...incomplete } = validInput(testCase.operation)
+      expect(await requestFieldErrors(operationCase, incomplete)).toEqual({
+        status: 400,
+        reasons: required([field]),
+      })
     }
   },
 )
 
 it.each(documentedFields)('$operation accepts exactly the documented optional fields', async testCase => {
   const { operation, optional } = testCase
-  const strange = Object.fromEntries([...optional, 'stranger'].map(field => [field, { strange: true }]))
-  const { status, reasons } = await requestFaults(getCase(operation), {
+  const invalid = Object.fromEntries([...optional, 'unknown'].map(field => [field, { invalid: true }]))
+  const { status, reasons } = await requestFieldErrors(getCase(operation), {
     ...validInput(operation),
-    ...strange,
+    ...invalid,
   })
-  expect([status, reasons.stranger]).toEqual([400, 'unknown field'])
+  expect([status, reasons.unknown]).toEqual([400, 'unknown field'])
   for (const field of optional) expect(reasons[field]).not.toBe('unknown field')
 })
 
-/** Operations with a body; queries cannot contain null. */
-const byBody = documentedFields.filter(({ operation }) => getCase(operation).route.body)
+/** Operations with a body. Queries cannot contain null. */
+const withBody = documentedFields.filter(({ operation }) => getCase(operation).route.body)
 
-it.each(byBody)(
+it.each(withBody)(
   '$operation rejects null in every field',
-  async ({ operation, required: needed, optional }) => {
+  async ({ operation, required: requiredFields, optional }) => {
     const { ignoredFields = [] } = getCase(operation).route
-    for (const field of [...needed, ...optional]) {
+    for (const field of [...requiredFields, ...optional]) {
       if (ignoredFields.includes(field) || NULLABLE.includes(`${operation} ${field}`)) continue
-      const { status, reasons } = await requestFaults(getCase(operation), {
+      const { status, reasons } = await requestFieldErrors(getCase(operation), {
         ...validInput(operation),
         [field]: null,
       })

@@ -6,9 +6,13 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
 import { isReadOnly } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
+import { explainDenial } from './policy-errors.ts'
 import { assertReferencesExist, listReferences } from './references.ts'
 
-/** The validated fields of the body or the query. */
+/**
+ * The validated fields of a request to a route: its body, or else its query. The types in this file derive the
+ * input and the result of a handler from its route, which the API contract describes.
+ */
 export type Input<R extends ManagementRoute> = R extends { body: infer Body extends z.ZodType }
   ? z.output<Body>
   : R extends { query: infer Query extends z.ZodType }
@@ -34,18 +38,22 @@ export interface Reply<Value = unknown> {
   created?: string
 }
 
-type Answer<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
+/** The value that a route returns. `never` if it returns none. */
+type ResponseValue<R extends ManagementRoute> = R extends { response: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : never
 
-/** Result of a handler: a reply, nothing if the route answers null, or a response of its own if it has no envelope. */
-type Outcome<R extends ManagementRoute> = R extends { response: infer Answer }
-  ? Answer extends z.ZodType
-    ? Reply<z.input<Answer>>
+/**
+ * The result of a handler. It depends on the route's `response`: a schema requires a reply with a value, `null`
+ * allows a reply without one, and a route without `response` requires a response of its own, such as a file.
+ */
+type HandlerResult<R extends ManagementRoute> = R extends { response: infer Schema }
+  ? Schema extends z.ZodType
+    ? Reply<z.input<Schema>>
     : Partial<Reply<null>> | undefined
   : Response
 
-/** A route of the contract and its handler. */
+/** A route of the API contract and the function that handles its requests. */
 export interface Operation {
   route: ManagementRoute
   handle(call: Call, database: Database): Promise<Reply | Response>
@@ -63,24 +71,23 @@ export function listMethods({ method, path }: ManagementRoute, routes: readonly 
 }
 
 /**
- * Defines an operation that runs in one transaction with the rights of the caller. `admit` runs before the transaction and
- * throws for callers who must not learn whether a record exists.
+ * Defines an operation that runs in one transaction with the rights of the caller. It throws if a record to which the
+ * input refers does not exist. `assertAllowed` runs before the transaction and throws for callers who must not learn
+ * whether a record exists.
  */
 export function defineOperation<const R extends ManagementRoute>(
   route: R,
-  handle: (call: Call<R>, tx: Transaction) => Promise<Outcome<R>>,
-  admit: (call: Call<R>) => void = () => {},
+  handle: (call: Call<R>, tx: Transaction) => Promise<HandlerResult<R>>,
+  assertAllowed: (call: Call<R>) => void = () => {},
 ): Operation {
-  const run = isReadOnly(route) ? checkWhileWorking : checkThenWork
-  return inTransaction(
-    route,
-    (call, tx) =>
-      run(
-        () => assertReferencesExist(tx, route, call.input),
-        () => handle(call, tx),
-      ),
-    admit,
-  )
+  const runWithCheck = isReadOnly(route) ? checkWhileWorking : checkThenWork
+
+  const work = (call: Call<R>, tx: Transaction) =>
+    runWithCheck(
+      () => assertReferencesExist(tx, route, call.input),
+      () => handle(call, tx),
+    )
+  return inTransaction(route, work, assertAllowed)
 }
 
 /**
@@ -89,7 +96,7 @@ export function defineOperation<const R extends ManagementRoute>(
  */
 export const defineLookup = <const R extends ManagementRoute>(
   route: R,
-  find: (call: Call<R>, tx: Transaction) => Promise<Answer<R> | undefined>,
+  find: (call: Call<R>, tx: Transaction) => Promise<ResponseValue<R> | undefined>,
 ): Operation =>
   inTransaction(route, async (call, tx) => {
     const value = await find(call, tx)
@@ -100,7 +107,7 @@ export const defineLookup = <const R extends ManagementRoute>(
 /** Defines an operation that needs more than one transaction: it waits for services, hashes, or has no caller yet. */
 export function defineMultiStepOperation<const R extends ManagementRoute>(
   route: R,
-  handle: (call: Call<R>, database: Database) => Promise<Outcome<R>>,
+  handle: (call: Call<R>, database: Database) => Promise<HandlerResult<R>>,
 ): Operation {
   return {
     route,
@@ -111,16 +118,21 @@ export function defineMultiStepOperation<const R extends ManagementRoute>(
 function inTransaction<R extends ManagementRoute>(
   route: R,
   work: (call: Call<R>, tx: Transaction) => Promise<Partial<Reply> | Response | undefined>,
-  admit: (call: Call<R>) => void = () => {},
+  assertAllowed: (call: Call<R>) => void = () => {},
 ): Operation {
-  const config = isReadOnly(route) ? ({ accessMode: 'read only' } as const) : {}
+  const transactionConfig = isReadOnly(route) ? ({ accessMode: 'read only' } as const) : {}
   return {
     route,
     async handle(call, database) {
       const typedCall = call as unknown as Call<R>
-      admit(typedCall)
+      assertAllowed(typedCall)
+      // Authorization has rejected unauthenticated callers.
       const caller = call.caller as Principal
-      return toReply(await database.as(caller, route.path, tx => work(typedCall, tx), config))
+      const transaction = database.as(caller, route.path, tx => work(typedCall, tx), transactionConfig)
+      const result = await transaction.catch(error => {
+        throw explainDenial(error, route, caller)
+      })
+      return toReply(result)
     },
   }
 }
@@ -136,7 +148,7 @@ async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<
   }
 }
 
-/** Runs both concurrently. If the check fails, its error wins over any outcome of the work. */
+/** Runs both concurrently. If the check fails, its error takes precedence over an error of the work. */
 async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   const [checked, worked] = await Promise.allSettled([check(), work()])
   if (checked.status === 'rejected') throw checked.reason
@@ -144,5 +156,5 @@ async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Prom
   return worked.value
 }
 
-const toReply = (outcome: Partial<Reply> | Response | undefined): Reply | Response =>
-  outcome instanceof Response ? outcome : { value: null, ...outcome }
+const toReply = (result: Partial<Reply> | Response | undefined): Reply | Response =>
+  result instanceof Response ? result : { value: null, ...result }

@@ -1,4 +1,3 @@
-import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
@@ -6,8 +5,10 @@ import type { Transaction } from '../../db/database.ts'
 import * as tables from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
+import { UnchangeableRecordError } from './policy-errors.ts'
 
-const idColumns: Record<RecordName, PgColumn> = {
+/** The column that contains the ids of each kind of record. */
+const ID_COLUMNS: Record<RecordName, PgColumn> = {
   alert: tables.alert.alert_id,
   api_token: tables.apiToken.token_id,
   channel: tables.channel.channel_id,
@@ -28,7 +29,7 @@ const idColumns: Record<RecordName, PgColumn> = {
   user: tables.user.user_id,
 }
 
-/** Returns the ids of the records that the caller may see. */
+/** Returns which of these ids belong to records that the caller may see. */
 async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
   const rows = await tx
     .select({ id: column })
@@ -39,64 +40,81 @@ async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]):
   return new Set(rows.map(({ id }) => id as string))
 }
 
+/** A field of the input that contains the id of a record. */
 interface Reference {
   record: RecordName
+  /** Path of the field, such as `sites.0.site_id`. */
   field: string
   id: string
 }
 
 /**
- * Throws `EyrieError` (`id`) listing every field that refers to a record that does not exist or is invisible to the caller.
- * The answer is the same for both, because the transaction sees only what the caller may see.
+ * Throws `EyrieError` (`id`) with every field that refers to a missing record. Records that the caller may not see count as
+ * missing, because the transaction sees only the records that are visible to the caller.
  */
 export async function assertReferencesExist(
   tx: Transaction,
   route: ManagementRoute,
   input: unknown,
 ): Promise<void> {
-  const byRecord = Map.groupBy(listReferences(route, input), ({ record }) => record)
+  const referencesByRecord = Map.groupBy(listReferences(route, input), ({ record }) => record)
   const missing: Reference[] = []
-  for (const [record, references] of byRecord) {
-    const ids = await findVisibleIds(tx, idColumns[record], [...new Set(references.map(({ id }) => id))])
-    missing.push(...references.filter(({ id }) => !ids.has(id.toLowerCase())))
+  for (const [record, references] of referencesByRecord) {
+    const ids = [...new Set(references.map(({ id }) => id))]
+    const visibleIds = await findVisibleIds(tx, ID_COLUMNS[record], ids)
+    missing.push(...references.filter(({ id }) => !visibleIds.has(id.toLowerCase())))
   }
+
   if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
 }
 
 /**
- * Returns the row that an update or delete has changed. Throws `EyrieError` (`rights`) when it changed none: the caller
- * may read the record, otherwise `assertReferencesExist` would have thrown, but not change it.
+ * Returns the first row that an update or delete has changed. Throws `UnchangeableRecordError` if no row was changed: the
+ * caller may read the record, because `assertReferencesExist` has found it, but may not change it.
  */
 export function assertChanged<Row>([row]: Row[]): Row {
-  if (row === undefined) throw new EyrieError('rights', 'you may read this record but not change it')
+  if (row === undefined) throw new UnchangeableRecordError()
   return row
 }
 
-/** Returns the records that an input refers to, each with its field. */
+/** Returns all references to records in the input of a route. The schema marks the fields that contain ids of records. */
 export function listReferences({ body, query }: ManagementRoute, input: unknown): Reference[] {
   const schema = body ?? query
   return schema ? collectReferences(schema, input, '') : []
 }
 
+/** The members of Zod's schema definitions that are used here. */
+interface SchemaDefinition {
+  type: string
+  /** The schema that an optional, nullable or default schema wraps. */
+  innerType?: z.ZodType
+  /** The schema of an array's elements. */
+  element?: z.ZodType
+  /** The schema of a pipe's result. */
+  out?: z.ZodType
+}
+
+/** Walks through a schema and a value together. `field` is the path of `value` within the input. */
 function collectReferences(schema: z.ZodType, value: unknown, field: string): Reference[] {
   if (value === undefined || value === null) return []
-  const { def } = schema as {
-    def: { type: string; innerType?: z.ZodType; element?: z.ZodType; out?: z.ZodType }
-  }
+  const def = schema.def as SchemaDefinition
+
   if (def.innerType) return collectReferences(def.innerType, value, field)
   if (def.out) return collectReferences(def.out, value, field)
-  if (def.type === 'array')
-    return (value as unknown[]).flatMap((item, n) => collectReferences(def.element!, item, `${field}.${n}`))
-  if (def.type === 'object') {
-    const { shape } = schema as z.ZodObject
-    return Object.entries(shape).flatMap(([key, part]) =>
-      collectReferences(
-        part as z.ZodType,
-        (value as Record<string, unknown>)[key],
-        field ? `${field}.${key}` : key,
-      ),
-    )
+
+  if (def.type === 'array') {
+    const elements = value as unknown[]
+    return elements.flatMap((element, index) => collectReferences(def.element!, element, `${field}.${index}`))
   }
+
+  if (def.type === 'object') {
+    const object = value as Record<string, unknown>
+    return Object.entries((schema as z.ZodObject).shape).flatMap(([key, memberSchema]) => {
+      const path = field ? `${field}.${key}` : key
+      return collectReferences(memberSchema as z.ZodType, object[key], path)
+    })
+  }
+
   const record = schema.meta()?.record as RecordName | undefined
   return record ? [{ record, field, id: value as string }] : []
 }

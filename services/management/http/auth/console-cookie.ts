@@ -2,19 +2,20 @@ import { EyrieError } from '@eyrie/contract'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 
-const COOKIE = 'eyrie_session'
+const COOKIE_NAME = 'eyrie_session'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
-const MAX_AGE_SECONDS = 30 * 86_400
+const DAY_SECONDS = 86_400
+const MAX_AGE_SECONDS = 30 * DAY_SECONDS
 
-/** The refresh token of the console's session. The cookie is `HttpOnly`, so scripts cannot read it. */
-export const readConsoleCookie = (context: Context) => getCookie(context, COOKIE)
+/** Returns the refresh token of the console's session. Scripts cannot read it, because the cookie is `HttpOnly`. */
+export const readConsoleCookie = (context: Context) => getCookie(context, COOKIE_NAME)
 
-export function setConsoleCookie(context: Context, token: string): void {
-  setCookie(context, COOKIE, token, { ...cookieAttributes(context), maxAge: MAX_AGE_SECONDS })
+export function setConsoleCookie(context: Context, refreshToken: string): void {
+  setCookie(context, COOKIE_NAME, refreshToken, { ...cookieAttributes(context), maxAge: MAX_AGE_SECONDS })
 }
 
 export function clearConsoleCookie(context: Context): void {
-  deleteCookie(context, COOKIE, cookieAttributes(context))
+  deleteCookie(context, COOKIE_NAME, cookieAttributes(context))
 }
 
 const cookieAttributes = (context: Context) =>
@@ -26,16 +27,17 @@ const cookieAttributes = (context: Context) =>
   }) as const
 
 /**
- * Throws `EyrieError` (`rights`) if the request comes from a page of another origin. Unsafe methods must carry an `Origin`
- * header: browsers always send it, and a page cannot forge it. Safe methods may omit it.
+ * Throws `EyrieError` (`rights`) if the request comes from a page of another origin. Browsers send the `Origin` header with
+ * every request that may change data (Fetch Standard, section 3.2), and pages cannot forge it. Other requests may lack it.
  */
-export function assertOwnOrigin(context: Context): void {
+export function assertSameOrigin(context: Context): void {
   const origin = context.req.header('Origin')
   const host = context.req.header('Host')
+
   if (origin === undefined && SAFE_METHODS.includes(context.req.method)) return
   if (origin !== `http://${host}` && origin !== `https://${host}`)
     throw new EyrieError(
       'rights',
-      `pages of ${origin ?? 'an unknown origin'} may not use the session of this console`,
+      `pages of ${origin ?? 'an unknown origin'} may not use the session of this console: sign in at http://${host}, or send an access token`,
     )
 }

@@ -8,14 +8,16 @@ import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
 import { findSession, isSessionActive } from '../../users/sessions.ts'
 import type { Users } from '../../users/users.ts'
-import { assertOwnOrigin, readConsoleCookie } from './console-cookie.ts'
+import { assertSameOrigin, readConsoleCookie } from './console-cookie.ts'
 
 /**
- * Returns the caller, or undefined if the request has no credentials. Throws `EyrieError` (`auth`) for invalid credentials,
- * except on routes that are open to anyone: a client may still send its expired access token when it refreshes it.
+ * Returns the authenticated caller of a request, with its rights (`Principal`), or undefined if the request has no
+ * credentials. Throws `EyrieError` (`auth`) for invalid credentials. Routes that are open to anyone ignore invalid
+ * credentials, because a client may send an expired access token with the request that refreshes it.
  */
 export type IdentifyCaller = (context: Context, route?: ManagementRoute) => Promise<Principal | undefined>
 
+/** A stored credential that identifies its user. */
 interface Credential {
   user_id: string
   session_id?: string
@@ -43,17 +45,20 @@ export function createIdentifyCaller(
     )
   }
 
-  const findByApiToken = (token: string) => loadOwner(tx => findApiToken(tx, token, now()))
-  const findByCookie = (token: string) => loadOwner(tx => findSession(tx, token, now()))
+  const findByApiToken = (token: string) => loadCredentialOwner(tx => findApiToken(tx, token, now()))
+  const findByCookie = (token: string) => loadCredentialOwner(tx => findSession(tx, token, now()))
 
-  /** Returns undefined if the credential does not exist or its user may not sign in. */
-  function loadOwner(
+  /** Returns the user of a credential, or undefined if the credential does not exist or the user may not sign in. */
+  function loadCredentialOwner(
     findCredential: (tx: Transaction) => Promise<Credential | undefined>,
   ): Promise<Principal | undefined> {
     return database().system('identify', async tx => {
       const credential = await findCredential(tx)
-      const principal = credential && (await loadPrincipal(tx, credential.user_id))
-      return principal && { ...principal, session_id: credential.session_id, scopes: credential.scopes }
+      if (!credential) return undefined
+
+      const { user_id, session_id, scopes } = credential
+      const principal = await loadPrincipal(tx, user_id)
+      return principal && { ...principal, session_id, scopes }
     })
   }
 
@@ -61,13 +66,14 @@ export function createIdentifyCaller(
     const header = context.req.header('Authorization')
     if (header !== undefined) {
       const token = parseBearerToken(header)
-      if (!token) throw new EyrieError('auth', 'send Authorization: Bearer <token>')
+      if (!token) throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
       if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
       return assertFound(await findByAccessToken(token), SESSION_ENDED)
     }
+
     const cookie = readConsoleCookie(context)
     if (cookie === undefined) return undefined
-    assertOwnOrigin(context)
+    assertSameOrigin(context)
     return assertFound(await findByCookie(cookie), SESSION_ENDED)
   }
 

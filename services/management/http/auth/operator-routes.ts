@@ -4,12 +4,13 @@ import { EyrieError } from '@eyrie/contract'
 import { operatorPasswordReset } from '@eyrie/contract/management/user'
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { readOrCreateSecret } from '../../secrets/secret-file.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 
-const MAX_BODY_BYTES = 4 << 10
+const MAX_BODY_BYTES = 4 * 1024
+const TOKEN_BYTES = 32
 
 export interface OperatorOptions {
   /** Folder of the appliance's data. */
@@ -18,26 +19,36 @@ export interface OperatorOptions {
   resetPassword(email: string): Promise<string>
 }
 
-/** Returns the operator's token. It is created at the first start. */
-export const readOperatorToken = (data: string) =>
-  readOrCreateSecret(resolve(data, 'secrets/operator-token'), () => randomBytes(32).toString('base64url'))
+/**
+ * Returns the token with which the command line on the appliance authenticates. It is stored in the data folder,
+ * and created at the first start.
+ */
+export function readOperatorToken(data: string): string {
+  const file = resolve(data, 'secrets/operator-token')
+  return readOrCreateSecret(file, () => randomBytes(TOKEN_BYTES).toString('base64url'))
+}
 
 /**
- * Routes of the command line on the appliance. The operator authenticates with a token in a file that only the
- * appliance's system user can read.
+ * Routes that the command line on the appliance calls. It authenticates with a token from a file that only the appliance's
+ * system user can read.
  */
 export function createOperatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
-    if (!isKnownToken(parseBearerToken(c.req.header('Authorization')), [readOperatorToken(data)]))
+    const token = parseBearerToken(c.req.header('Authorization'))
+    if (!isKnownToken(token, [readOperatorToken(data)]))
       throw new EyrieError('auth', 'send the token in secrets/operator-token of the data folder')
     await next()
   })
-  app.post('/user/reset', bodyLimit({ maxSize: MAX_BODY_BYTES }), async c => {
-    const { email } = parseAs(operatorPasswordReset.body, await c.req.json().catch(() => undefined))
+
+  app.post('/user/reset', limitBodySize(MAX_BODY_BYTES), async c => {
+    const body = await c.req.json().catch(() => undefined)
+    const { email } = parseAs(operatorPasswordReset.body, body)
     const password = await resetPassword(email)
+    // The file with the administrator's first password is outdated now.
     deleteFirstPassword(data, email)
     return c.json({ password })
   })
+
   return app
 }

@@ -19,7 +19,7 @@ describe('allowLocalhostOnly', () => {
   )
 
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:8080', '192.168.1.5', ''])(
-    'answers 403 for host "%s", as sent after DNS rebinding',
+    'rejects host "%s", as sent after DNS rebinding',
     async host => {
       const response = await request({ host })
       expect(response.status).toBe(403)
@@ -32,7 +32,7 @@ describe('allowLocalhostOnly', () => {
   })
 
   it.each(['http://evil.example', 'http://localhost:3000', 'null'])(
-    'answers 403 to a page of origin %s',
+    'rejects a page of origin %s with 403',
     async origin => {
       expect((await request({ host: 'localhost:8080', origin })).status).toBe(403)
     },

@@ -4,12 +4,14 @@ import type { MiddlewareHandler } from 'hono'
 const LOCAL_HOSTNAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Admits only pages of this console, for an appliance that shows live views without sign-in. The `Host` header reveals a
- * foreign site whose name resolves to 127.0.0.1 (DNS rebinding); the `Origin` header reveals one that opens a WebSocket.
+ * Admits only pages of this console under a local host name. An appliance that listens on localhost shows live views
+ * without sign-in, so other sites must not reach them through the viewer's browser. The `Host` header reveals a site
+ * with a name that resolves to 127.0.0.1 (DNS rebinding). The `Origin` header reveals a page of another site, even if it
+ * opens a WebSocket.
  */
 export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
   const host = c.req.header('host') ?? ''
-  if (!LOCAL_HOSTNAMES.has(parseHostname(host))) {
+  if (!LOCAL_HOSTNAMES.has(removePort(host))) {
     throw forbidden(
       `this console answers only as localhost, not as "${host}": set EYRIE_HOST to allow remote access`,
     )
@@ -27,7 +29,7 @@ export const allowSameOriginOnly: MiddlewareHandler = async (c, next) => {
   await next()
 }
 
-/** `[::1]:8080` → `[::1]`. */
-const parseHostname = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
+/** Removes the port, for example from `[::1]:8080`. */
+const removePort = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
 
 const forbidden = (reason: string) => new EyrieError('auth', reason, { status: 403 })

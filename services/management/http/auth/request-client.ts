@@ -3,13 +3,13 @@ import type { Context } from 'hono'
 import type { SessionClient } from '../../users/sessions.ts'
 import { TooManyAttempts } from '../../users/sign-in-limits.ts'
 
-/** Returns the remote address of the connection, or `''` without one. Headers of proxies are not trusted. */
+/** Returns the remote address of the connection, or an empty string without one. Ignores headers of proxies. */
 export function getPeerAddress(context: Context): string {
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>
   return incoming?.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
 }
 
-/** The client of a sign-in request, as its session records it. */
+/** Returns the address and user agent of a sign-in request, which are stored with the session. */
 export const readSessionClient = (context: Context): SessionClient => ({
   address: getPeerAddress(context),
   user_agent: context.req.header('User-Agent') ?? '',

@@ -6,21 +6,24 @@ import {
   type RecordingList,
 } from '@eyrie/contract'
 import type { Context, MiddlewareHandler } from 'hono'
-import { includesRole } from '../../rights/access.ts'
+import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { IdentifyCaller } from '../auth/identify-caller.ts'
 import type { Upstream } from './upstream-client.ts'
 
 export interface LiveAccessOptions {
-  /** Whether this request may see all live views without sign-in. */
+  /** Returns whether a request may see all live views without sign-in. */
   isOpen(context: Context): boolean
   identify: IdentifyCaller
-  /** Returns the ids, on the appliance's own engine, of the channels that a user may see. */
+  /** Returns the ids that the appliance's own engine has assigned to the channels that a user may see. */
   findChannels(caller: Principal): Promise<ReadonlySet<number>>
   engine: Upstream
 }
 
-/** Restricts live views to the channels that the caller may see. A superadmin sees all, including unmanaged ones. */
+/**
+ * Middleware that restricts live views and recordings to the channels that the caller may see. A superadmin sees
+ * all channels, including channels that exist only on the engine.
+ */
 export function createLiveAccess({
   isOpen,
   identify,
@@ -34,57 +37,73 @@ export function createLiveAccess({
     assertCanView(caller)
     if (caller.role === 'superadmin') return next()
 
+    // The path is /live/{resource}/{item}.
     const [resource, item] = c.req.path.split('/').slice(2)
     if (resource === 'statistics') return next()
-    const channels = await findChannels(caller)
-    if (resource === 'channels')
-      return filterAnswer(c, next, (all: LiveChannel[]) => all.filter(({ id }) => channels.has(id)))
-    if (resource === 'output') return assertChannels(c, channels, next)
 
-    const streams = await findStreams(engine, channels)
+    const visibleChannels = await findChannels(caller)
+    if (resource === 'channels')
+      return filterResponse(c, next, (channels: LiveChannel[]) => filterById(channels, visibleChannels))
+    if (resource === 'output') {
+      assertVisibleChannels(c, visibleChannels)
+      return next()
+    }
+
+    // All other paths name a stream, or list the recordings of streams.
+    const visibleStreams = await findVisibleStreams(engine, visibleChannels)
     if (resource === 'recordings' && !item)
-      return filterAnswer(c, next, (all: RecordingList) => ({
-        ...all,
-        streams: all.streams.filter(({ stream }) => streams.has(stream)),
-      }))
+      return filterResponse(c, next, (list: RecordingList) => filterRecordings(list, visibleStreams))
     if (resource === 'recordings' && item === 'sources')
-      return filterAnswer(c, next, (all: RecordedSource[]) => all.filter(({ id }) => streams.has(id)))
-    if (!item) throw new EyrieError('rights', 'choose a stream that you may see')
-    if (!streams.has(Number(item))) throw new EyrieError('id', `there is no stream ${item}`)
+      return filterResponse(c, next, (sources: RecordedSource[]) => filterById(sources, visibleStreams))
+    if (!item)
+      throw new EyrieError(
+        'rights',
+        `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}: add a stream that you may see, such as /live/${resource}/1`,
+      )
+    if (!visibleStreams.has(Number(item))) throw new EyrieError('id', `stream ${item} does not exist`)
     return next()
   }
 }
 
-function assertCanView({ role, scopes }: Principal) {
-  if (!includesRole(role, 'viewer'))
-    throw new EyrieError('rights', 'you have no role yet: ask an administrator to assign one')
-  if (scopes && !scopes.includes('read'))
-    throw new EyrieError('rights', 'live views require the scope read, which this API token lacks')
+const filterById = <Item extends { id: number }>(items: Item[], visibleIds: ReadonlySet<number>) =>
+  items.filter(({ id }) => visibleIds.has(id))
+
+const filterRecordings = (list: RecordingList, visibleStreams: ReadonlySet<number>): RecordingList => ({
+  ...list,
+  streams: list.streams.filter(({ stream }) => visibleStreams.has(stream)),
+})
+
+/** Throws `EyrieError` (`rights`) if the role or the API token does not permit live views. */
+function assertCanView(caller: Principal) {
+  assertRole('live views require', 'viewer', caller)
+  if (caller.scopes) assertScope('live views require', 'read', caller.scopes)
 }
 
-/** Replaces a successful answer with what `filter` returns for it. */
-async function filterAnswer<Answer extends object>(
+/** Handles the request and filters the body of a successful response. */
+async function filterResponse<Body extends object>(
   c: Context,
   next: () => Promise<void>,
-  filter: (answer: Answer) => Answer,
+  filter: (body: Body) => Body,
 ) {
   await next()
   if (!c.res.ok) return
+
   const text = await c.res.text()
-  // Drop the headers of the original answer, such as its length.
+  // Discards the headers of the original response, such as its length.
   c.res = undefined
   c.res = text === '' ? c.body(null) : c.json<object>(filter(JSON.parse(text)))
 }
 
-function assertChannels(c: Context, channels: ReadonlySet<number>, next: () => Promise<void>) {
+/** Throws `EyrieError` (`id`) unless the request names channels, and the caller may see all of them. */
+function assertVisibleChannels(c: Context, visibleChannels: ReadonlySet<number>): void {
   const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
-  if (requested.length === 0 || !requested.every(id => channels.has(Number(id))))
+  const areVisible = requested.every(id => visibleChannels.has(Number(id)))
+  if (requested.length === 0 || !areVisible)
     throw new EyrieError('id', 'channels: choose channels that you may see')
-  return next()
 }
 
-/** Returns the streams that show these channels. */
-export async function findStreams(
+/** Returns the ids of the streams that show these channels. */
+export async function findVisibleStreams(
   engine: Upstream,
   channelIds: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {

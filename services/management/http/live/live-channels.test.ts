@@ -32,13 +32,15 @@ it('reports connection attempts and the seconds to the next one for an unreachab
     createUpstream({ name: 'engine', url: engine.url, token: undefined }),
     createUpstream({ name: 'media', url: media.url, token: undefined }),
   ] as const
-  const source = await vi.waitUntil(async () => {
+  // On a busy machine, a service may not answer within the time limit.
+  await vi.waitFor(async () => {
     const [channel] = await listLiveChannels(...upstreams)
-    const { attempts = 0, next_try_s } = channel?.source ?? {}
-    return attempts >= 2 && next_try_s !== undefined && channel?.source
+    expect(channel).toMatchObject({
+      source: { id: 1, name: '127.0.0.1:9/stream', next_try_s: expect.any(Number) },
+      reason: expect.stringContaining('rtsp://127.0.0.1:9/stream'),
+    })
+    const { attempts, next_try_s } = channel!.source
+    expect(attempts).toBeGreaterThanOrEqual(2)
+    expect(next_try_s).toBeLessThanOrEqual(30)
   }, 60_000)
-  expect(source).toMatchObject({ id: 1, name: '127.0.0.1:9/stream' })
-  expect(source.next_try_s).toBeLessThanOrEqual(30)
-  const [channel] = await listLiveChannels(...upstreams)
-  expect(channel?.reason).toContain('rtsp://127.0.0.1:9/stream')
 })

@@ -14,80 +14,107 @@ import {
 import { z } from 'zod'
 import type { Upstream } from './upstream-client.ts'
 
-const properties = z.record(
+/** Response of the engine: properties of channels by channel id. */
+const propertiesByChannel = z.record(
   z.string(),
   z.object({ ...channelProperties.shape, static: z.array(shape).optional() }).partial(),
 )
 
-/** Media's list of streams. The ids of annotated streams are names. */
-const streams = z.array(
+/** Response of the media service: its streams. Annotated streams have names instead of numbers as ids. */
+const mediaStreams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
     sound: z.string().optional(),
     ...sourceStatus.pick({ attempts: true, next_try_at: true }).shape,
   }),
 )
-type MediaStream = z.infer<typeof streams>[number]
+type MediaStream = z.infer<typeof mediaStreams>[number]
 
-/** Combines the engine's answers about its channels with the state of their sources in media. */
+/**
+ * Returns the channels that the console's live page shows: the channels of the engine, with the state of their
+ * sources from the media service. A channel is a source that is analyzed by a pipeline.
+ */
 export async function listLiveChannels(engine: Upstream, media: Upstream): Promise<LiveChannel[]> {
   const [{ channels = [] }, { sources, pipelines }, propertiesById, streamsById] = await Promise.all([
     engine.get('/api/v3/exports?filter=channels', exportsBody),
     engine.get('/api/v3/configuration', configuration),
-    engine.get('/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b', properties),
+    engine.get(
+      '/api/v3/exports/channels/properties?props=static,fps,latency&format=formatter_b',
+      propertiesByChannel,
+    ),
     listStreams(media),
   ])
-  const statisticsByPipeline = new Map(
-    await Promise.all(
-      pipelines.map(async ({ id }) => [id, await getPipelineStatistics(engine, id)] as const),
-    ),
-  )
+  const statisticsByPipeline = await getStatisticsByPipeline(engine, pipelines)
 
-  const toLiveChannel = (channel: Channel): LiveChannel[] => {
-    const source = sources.find(({ id }) => id === channel.source)
-    const pipeline = pipelines.find(({ id }) => id === channel.pipeline)
-    const statistics = statisticsByPipeline.get(channel.pipeline)
-    // The configuration changed between two answers. The next call is consistent again.
-    if (!source || !pipeline || !statistics) return []
-    const stream = channel.stream?.id ?? null
-    const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
-    return [
-      {
-        id: channel.id,
-        source: {
-          id: source.id,
-          name: toSourceName(source.address),
-          ...toRetries(streamsById.get(source.id)),
-        },
-        pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
-        usecase: pipeline.usecase ?? null,
-        shapes,
-        stream,
-        sound: stream !== null && streamsById.get(stream)?.sound !== undefined,
-        status: statistics.status,
-        reason: statistics.reason,
-        fps,
-        latency,
-      },
-    ]
-  }
-  return channels.flatMap(toLiveChannel)
+  const reported = { sources, pipelines, statisticsByPipeline, propertiesById, streamsById }
+  return channels
+    .map(channel => toLiveChannel(channel, reported))
+    .filter(liveChannel => liveChannel !== undefined)
 }
 
-/** Returns no streams if media is unreachable: channels can still be listed. */
+/** What the engine and the media service have reported about channels. */
+interface ReportedState {
+  sources: z.infer<typeof configuration>['sources']
+  pipelines: z.infer<typeof configuration>['pipelines']
+  statisticsByPipeline: ReadonlyMap<number, PipelineStatistics | undefined>
+  propertiesById: z.infer<typeof propertiesByChannel>
+  streamsById: ReadonlyMap<number | string, MediaStream>
+}
+
+/**
+ * Returns undefined if the configuration has changed between two requests. The next call returns the channel again.
+ */
+function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel | undefined {
+  const { statisticsByPipeline, propertiesById, streamsById } = reported
+  const source = reported.sources.find(({ id }) => id === channel.source)
+  const pipeline = reported.pipelines.find(({ id }) => id === channel.pipeline)
+  const statistics = statisticsByPipeline.get(channel.pipeline)
+  if (!source || !pipeline || !statistics) return undefined
+
+  const stream = channel.stream?.id ?? null
+  const hasSound = stream !== null && streamsById.get(stream)?.sound !== undefined
+  const { static: shapes = [], fps = 0, latency = 0 } = propertiesById[channel.id] ?? {}
+  const name = toSourceName(source.address)
+  return {
+    id: channel.id,
+    source: { id: source.id, name, ...toRetries(streamsById.get(source.id)) },
+    pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
+    usecase: pipeline.usecase ?? null,
+    shapes,
+    stream,
+    sound: hasSound,
+    status: statistics.status,
+    reason: statistics.reason,
+    fps,
+    latency,
+  }
+}
+
+/** Returns the streams by id, or no streams if the media service is unreachable: channels are listed anyway. */
 async function listStreams(media: Upstream): Promise<Map<number | string, MediaStream>> {
-  const list = await media.get('/streams', streams).catch(() => [])
+  const list = await media.get('/streams', mediaStreams).catch(() => [])
   return new Map(list.map(stream => [stream.id, stream]))
 }
 
-/** The next attempt is in seconds from now, because browsers' clocks differ. */
+/** Returns the time until the next attempt rather than the time of day, because the clocks of browsers may be wrong. */
 function toRetries(stream: MediaStream | undefined): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
   const { attempts, next_try_at } = stream ?? {}
   if (next_try_at === undefined) return { attempts }
-  return { attempts, next_try_s: Math.max(0, Math.ceil((Date.parse(next_try_at) - Date.now()) / 1000)) }
+  const delayMs = Date.parse(next_try_at) - Date.now()
+  return { attempts, next_try_s: Math.max(0, Math.ceil(delayMs / 1000)) }
 }
 
-/** Returns undefined if the pipeline has just been deleted. */
+async function getStatisticsByPipeline(
+  engine: Upstream,
+  pipelines: readonly { id: number }[],
+): Promise<Map<number, PipelineStatistics | undefined>> {
+  const entries = await Promise.all(
+    pipelines.map(async ({ id }) => [id, await getPipelineStatistics(engine, id)] as const),
+  )
+  return new Map(entries)
+}
+
+/** Returns the statistics of a pipeline, or undefined if the pipeline has just been deleted. */
 async function getPipelineStatistics(engine: Upstream, id: number): Promise<PipelineStatistics | undefined> {
   try {
     return await engine.get(`/api/v3/pipelines/${id}/statistics`, pipelineStatistics)

@@ -8,12 +8,16 @@ import type { Upstream } from './upstream-client.ts'
 import { relayWebSocket } from './websocket-relay.ts'
 import { createWhepRoutes } from './whep-routes.ts'
 
+/** The other services of the appliance, to which the routes forward requests. */
 export interface LiveDependencies {
   engine: Upstream
   media: Upstream
 }
 
-/** Routes of the live page: channels, their output, video and recordings. */
+/**
+ * Routes of the console's live page: channels with their output, video and recordings. The output is a stream of
+ * messages about what the engine has detected.
+ */
 export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
   const app = new Hono()
 
@@ -28,7 +32,7 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
 
   app.get(
     '/streams/:id/ws',
-    proxy(media, c => `/streams/${parseStreamId(c)}/ws?${pickViewQuery(c)}`),
+    proxyWebSocket(media, c => `/streams/${parseStreamId(c)}/ws?${pickViewQuery(c)}`),
   )
 
   app.route('/streams', createWhepRoutes(media, parseStreamId))
@@ -37,7 +41,7 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
 
   app.get(
     '/output',
-    proxy(engine, c => `/api/v3/output?${pickOutputQuery(c)}`),
+    proxyWebSocket(engine, c => `/api/v3/output?${pickOutputQuery(c)}`),
   )
 
   app.all('*', c => {
@@ -46,10 +50,14 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
   return app
 }
 
-const proxy = (upstream: Upstream, target: (c: Context) => string) =>
-  serveWebSocket(target, path => ({
-    onOpen: (_event, client) => void relayWebSocket(upstream.connect(path), client.raw as WebSocket),
+/** Relays a WebSocket of the upstream service to the client. `toPath` returns its path. */
+function proxyWebSocket(upstream: Upstream, toPath: (c: Context) => string) {
+  return serveWebSocket(toPath, path => ({
+    onOpen(_event, client) {
+      void relayWebSocket(upstream.connect(path), client.raw as WebSocket)
+    },
   }))
+}
 
 function parseStreamId(c: Context): number {
   const parsed = id.safeParse(Number(c.req.param('id')))
@@ -57,13 +65,13 @@ function parseStreamId(c: Context): number {
   return parsed.data
 }
 
-/** Picks the codecs that the browser plays. */
+/** Returns the query parameter that names the codecs of the browser. */
 function pickViewQuery(c: Context): URLSearchParams {
   const codecs = c.req.query('codecs')
   return new URLSearchParams(codecs === undefined ? {} : { codecs })
 }
 
-/** Picks the parameters that select messages. A browser must neither send a token nor acknowledge for a consumer. */
+/** Returns the query parameters that select messages. Browsers must not send a token or a consumer name. */
 function pickOutputQuery(c: Context): URLSearchParams {
   const query = new URLSearchParams()
   for (const name of ['channels', 'kinds', 'since']) {

@@ -33,10 +33,10 @@ beforeEach(() => {
   requests = []
 })
 
-async function upstream(name: string, answer: unknown) {
+async function upstream(name: string, reply: unknown) {
   const server = createServer(({ method, url, headers }, response) => {
     if (name === 'media') requests.push(`${method} ${url} ${headers.authorization}`)
-    response.end(JSON.stringify(answer))
+    response.end(JSON.stringify(reply))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -57,7 +57,7 @@ async function requestDeletion(stream: number, as: SignedInUser | { token: strin
       media: await upstream('media', deleted),
     }),
   )
-  app.onError((error, c) => c.json({}, (error as EyrieError).status as 401))
+  app.onError((error, c) => c.json({ reason: error.message }, (error as EyrieError).status as 401))
   return app.request(`/live/recordings/${stream}?${TIMES}`, {
     method: 'DELETE',
     headers: as ? { authorization: `Bearer ${as.token}` } : {},
@@ -66,8 +66,8 @@ async function requestDeletion(stream: number, as: SignedInUser | { token: strin
 
 it('deletes recordings of visible streams for managers, and audits it', async () => {
   const manager = await management.signIn('manager', { sites: [records.site_id] })
-  const answer = await requestDeletion(3, manager)
-  expect([answer.status, await answer.json()]).toEqual([200, deleted])
+  const reply = await requestDeletion(3, manager)
+  expect([reply.status, await reply.json()]).toEqual([200, deleted])
   const times = new URLSearchParams(TIMES)
   expect(requests).toEqual([`DELETE /recordings/3?${times} Bearer internal`])
   const admin = await management.signIn('admin', { organization: records.organization_id })
@@ -80,11 +80,18 @@ it('deletes recordings of visible streams for managers, and audits it', async ()
   ])
 })
 
-it('answers 404 for an invisible stream and 403 without the role manager', async () => {
+it('responds with 404 for an invisible stream and 403 without the role manager', async () => {
   const statusOf = async (stream: number, as?: SignedInUser | { token: string }) =>
     (await requestDeletion(stream, as)).status
   expect(await statusOf(3)).toBe(401)
-  expect(await statusOf(3, await management.signIn('viewer', { sites: [records.site_id] }))).toBe(403)
+  const viewer = await requestDeletion(3, await management.signIn('viewer', { sites: [records.site_id] }))
+  expect([viewer.status, await viewer.json()]).toEqual([
+    403,
+    {
+      reason:
+        'deleting recordings requires the role manager or a higher one, and your role is viewer: ask an administrator',
+    },
+  ])
   expect(await statusOf(3, await management.signIn('manager'))).toBe(404)
   expect(await statusOf(4, await management.signIn('manager', { sites: [records.site_id] }))).toBe(404)
   expect(requests).toEqual([])

@@ -5,9 +5,9 @@ import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import { audit, site, source } from '../../db/schema/index.ts'
 import { findLocalEngineId } from '../../fleet/registry/local-engine.ts'
-import { includesRole } from '../../rights/access.ts'
+import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
-import { findStreams, type LiveAccessOptions } from './live-access.ts'
+import { findVisibleStreams, type LiveAccessOptions } from './live-access.ts'
 import { toRecordingPath, toTimeQuery } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
@@ -17,11 +17,12 @@ export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'isOpe
   media: Upstream
 }
 
+/** Name of the operation in audit entries. */
 const OPERATION = '/live/recordings'
 
 /**
- * `DELETE /{stream}?from=&to=` deletes recordings, for managers who may see the stream. Unlike viewing, it always requires
- * sign-in, even on the appliance itself. Every deletion is audited.
+ * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who may see the stream.
+ * Deleting always requires sign-in, even on the appliance itself. Every deletion is audited.
  */
 export function createRecordingDeletionRoutes(options: RecordingDeletionOptions): Hono {
   const { identify, findChannels, database, engine, media } = options
@@ -31,15 +32,18 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
     const caller = await identify(c)
     if (!caller) throw new EyrieError('auth', 'sign in to delete recordings')
     assertCanDelete(caller)
+
     const path = toRecordingPath(c)
     const stream = Number(c.req.param('id'))
     if (caller.role !== 'superadmin') {
-      const visible = await findStreams(engine, await findChannels(caller))
-      if (!visible.has(stream)) throw new EyrieError('id', `there is no stream ${stream}`)
+      const visibleStreams = await findVisibleStreams(engine, await findChannels(caller))
+      if (!visibleStreams.has(stream)) throw new EyrieError('id', `stream ${stream} does not exist`)
     }
+
     const request = { method: 'DELETE', headers: new Headers(), body: undefined }
-    const answer = await media.fetch(path + toTimeQuery(c), request)
-    const deleted = recordingsDeleted.parse(await answer.json())
+    const response = await media.fetch(path + toTimeQuery(c), request)
+    const deleted = recordingsDeleted.parse(await response.json())
+
     const { from = null, to = null } = c.req.query()
     await auditDeletion(database(), caller, stream, { from, to, ...deleted })
     return c.json(deleted)
@@ -48,17 +52,13 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
   return app
 }
 
-function assertCanDelete({ role, scopes }: Principal): void {
-  if (!includesRole(role, 'manager'))
-    throw new EyrieError(
-      'rights',
-      `deleting recordings requires the role manager, and yours is ${role ?? 'none yet'}`,
-    )
-  if (scopes && !scopes.includes('write'))
-    throw new EyrieError('rights', 'deleting recordings requires the scope write, which this API token lacks')
+/** Throws `EyrieError` (`rights`) if the role or the API token does not permit the deletion of recordings. */
+function assertCanDelete(caller: Principal): void {
+  assertRole('deleting recordings requires', 'manager', caller)
+  if (caller.scopes) assertScope('deleting recordings requires', 'write', caller.scopes)
 }
 
-/** Adds an audit entry to the organization of the source. If the source was deleted, only superadmins see the entry. */
+/** Adds an audit entry for the organization of the source, or for superadmins if the source no longer exists. */
 async function auditDeletion(
   database: Database,
   { user_id, actor }: Principal,
@@ -80,6 +80,7 @@ async function auditDeletion(
   })
 }
 
+/** Returns the organization of the source that a stream shows, or null if the source is not stored. */
 async function findOrganizationId(tx: Transaction, stream: number): Promise<string | null> {
   const engine_id = await findLocalEngineId(tx)
   if (!engine_id) return null

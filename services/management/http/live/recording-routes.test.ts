@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type EyrieError, errorTable } from '@eyrie/contract'
+import { ERROR_TABLE, type EyrieError } from '@eyrie/contract'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createRecordingRoutes } from './recording-routes.ts'
 import { createUpstream } from './upstream-client.ts'
@@ -8,7 +8,7 @@ import { createUpstream } from './upstream-client.ts'
 const TOKEN = 'internal'
 let requests: { url: string | undefined; headers: IncomingHttpHeaders }[]
 
-/** Starts a server that acts as media and engine and records its requests. */
+/** Starts a server that acts as the media service and the engine, and records its requests. */
 async function createApp(status = 200, body = 'video', more: Record<string, string> = {}) {
   const server = createServer(({ url, headers }, response) => {
     requests.push({ url, headers })
@@ -43,27 +43,27 @@ describe('recording routes', () => {
     'forwards %s to media with its token',
     async path => {
       const app = await createApp()
-      const answer = await app.request(`${path}?from=2026-01-01T00:00:00Z&access_token=mine`)
-      expect([answer.status, await answer.text()]).toEqual([200, 'video'])
+      const reply = await app.request(`${path}?from=2026-01-01T00:00:00Z&access_token=mine`)
+      expect([reply.status, await reply.text()]).toEqual([200, 'video'])
       const [{ url, headers }] = requests as [(typeof requests)[0]]
       expect(url).toBe(`/recordings${path === '/' ? '' : path}?from=2026-01-01T00%3A00%3A00Z`)
       expect(headers.authorization).toBe(`Bearer ${TOKEN}`)
-      expect(answer.headers.get('Content-Disposition')).toBe('attachment')
-      expect(answer.headers.has('X-Internal')).toBe(false)
+      expect(reply.headers.get('Content-Disposition')).toBe('attachment')
+      expect(reply.headers.has('X-Internal')).toBe(false)
     },
   )
 
-  test('forwards range requests and partial answers', async () => {
+  test('forwards range requests and partial responses', async () => {
     const app = await createApp(206, 'de', {
       'Content-Range': 'bytes 3-4/9',
       ETag: '"x"',
       'Accept-Ranges': 'bytes',
     })
-    const answer = await app.request('/7/segments/a%2Fb.mp4', {
+    const reply = await app.request('/7/segments/a%2Fb.mp4', {
       headers: { Range: 'bytes=3-4', 'If-Range': '"x"', Cookie: 'mine' },
     })
-    expect([answer.status, await answer.text()]).toEqual([206, 'de'])
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect([reply.status, await reply.text()]).toEqual([206, 'de'])
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
       'content-range': 'bytes 3-4/9',
       'accept-ranges': 'bytes',
       etag: '"x"',
@@ -77,25 +77,25 @@ describe('recording routes', () => {
     expect(headers).not.toHaveProperty('cookie')
   })
 
-  test('answers an unsatisfiable range with the full length', async () => {
+  test('rejects an unsatisfiable range with the full length of the file', async () => {
     const app = await createApp(
       416,
       JSON.stringify({ code: 'syntax', reason: 'too far', value: { bytes: 9 } }),
     )
-    const answer = await app.request('/7/clip.mp4', { headers: { Range: 'bytes=10-' } })
-    expect([answer.status, answer.headers.get('Content-Range')]).toEqual([416, 'bytes */9'])
-    expect(await answer.json()).toMatchObject({ code: 'syntax', reason: 'too far' })
+    const reply = await app.request('/7/clip.mp4', { headers: { Range: 'bytes=10-' } })
+    expect([reply.status, reply.headers.get('Content-Range')]).toEqual([416, 'bytes */9'])
+    expect(await reply.json()).toMatchObject({ code: 'syntax', reason: 'too far' })
   })
 
-  test('answers HEAD without a body', async () => {
+  test('responds to HEAD without a body', async () => {
     const app = await createApp(200, 'video', { 'Content-Length': '5' })
-    const answer = await app.request('/7/clip.mp4', { method: 'HEAD' })
-    expect([answer.status, answer.headers.get('Content-Length'), await answer.text()]).toEqual([200, '5', ''])
+    const reply = await app.request('/7/clip.mp4', { method: 'HEAD' })
+    expect([reply.status, reply.headers.get('Content-Length'), await reply.text()]).toEqual([200, '5', ''])
   })
 
   test('passes on errors of media', async () => {
     const body = JSON.stringify({ code: 'id', reason: 'nothing is recorded' })
-    const app = await createApp(errorTable.id.status, body)
+    const app = await createApp(ERROR_TABLE.id.status, body)
     for (const method of ['GET', 'HEAD']) expect((await app.request('/7', { method })).status).toBe(404)
     expect(await (await app.request('/7')).json()).toMatchObject({ reason: 'nothing is recorded' })
   })
@@ -112,8 +112,8 @@ describe('recording routes', () => {
       { id: 4, type: 'file', address: '/videos/yard.mp4', decoder: 'gst_h264' },
     ]
     const app = await createApp(200, JSON.stringify({ sources, sinks: [], pipelines: [] }))
-    const answer = await app.request('/sources')
-    expect(await answer.json()).toEqual([
+    const reply = await app.request('/sources')
+    expect(await reply.json()).toEqual([
       { id: 3, name: 'door.local/stream' },
       { id: 4, name: 'yard.mp4' },
     ])

@@ -4,14 +4,18 @@ import { z } from 'zod'
 import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
 
+/**
+ * The other services of the appliance. The media service stores the recordings; the engine knows the names of
+ * sources.
+ */
 export interface RecordingDependencies {
   engine: Upstream
   media: Upstream
 }
 
-/** Request headers forwarded to media. */
+/** Request headers that are forwarded to the media service. */
 const REQUEST_HEADERS = ['range', 'if-range']
-/** Headers of media's answer forwarded to the client. */
+/** Response headers that are forwarded to the client. */
 const RESPONSE_HEADERS = [
   'content-type',
   'content-length',
@@ -26,54 +30,58 @@ const RESPONSE_HEADERS = [
 ]
 
 /**
- * Forwards recordings from media: `/`, `/{stream}`, and of each stream `/clip.mp4`, `/metadata`, `/events` and `/segments`.
- * `/sources` lists the names of the sources; recordings of deleted sources have no name.
+ * Forwards requests for recordings to the media service: `/`, `/{stream}`, and for each stream `/clip.mp4`, `/metadata`,
+ * `/events` and `/segments`. `/sources` lists the names of the existing sources.
  */
 export function createRecordingRoutes({ engine, media }: RecordingDependencies): Hono {
   const app = new Hono()
 
   app.get('/sources', async c => {
     const { sources } = await engine.get('/api/v3/configuration', configuration)
-    return c.json(
-      sources.map((source): RecordedSource => ({ id: source.id, name: toSourceName(source.address) })),
-    )
+    return c.json(sources.map(({ id, address }): RecordedSource => ({ id, name: toSourceName(address) })))
   })
 
+  const forward = (c: Context, path: string) => forwardToMedia(media, c, path)
   app.get('/', c => forward(c, `/recordings${toTimeQuery(c)}`))
   app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toTimeQuery(c)}`))
-  for (const part of ['clip.mp4', 'metadata', 'events', 'segments'])
-    app.get(`/:id/${part}`, c => forward(c, `${toRecordingPath(c)}/${part}${toTimeQuery(c)}`))
+  for (const resource of ['clip.mp4', 'metadata', 'events', 'segments'])
+    app.get(`/:id/${resource}`, c => forward(c, `${toRecordingPath(c)}/${resource}${toTimeQuery(c)}`))
   app.get('/:id/segments/:name', c =>
     forward(c, `${toRecordingPath(c)}/segments/${encodeURIComponent(c.req.param('name'))}`),
   )
 
-  async function forward(c: Context, path: string): Promise<Response> {
-    const request = {
-      method: 'GET',
-      headers: pickHeaders(REQUEST_HEADERS, c.req.raw.headers),
-      body: undefined,
-    }
-    const answer = await media.fetch(path, request).catch(error => {
-      const bytes = findFullLength(error)
-      if (bytes !== undefined) c.header('Content-Range', `bytes */${bytes}`)
-      throw error
-    })
-    const { status } = answer
-    const headers = pickHeaders(RESPONSE_HEADERS, answer.headers)
-    if (c.req.method !== 'HEAD') return new Response(answer.body, { status, headers })
-    await answer.body?.cancel()
-    return new Response(null, { status, headers })
-  }
-
   return app
 }
 
-const unsatisfiable = z.object({ status: z.literal(416), value: z.object({ bytes: z.int() }) })
+/** Forwards a request to a path of the media service, and its response to the client. */
+async function forwardToMedia(media: Upstream, c: Context, path: string): Promise<Response> {
+  const request = {
+    method: 'GET',
+    headers: pickHeaders(REQUEST_HEADERS, c.req.raw.headers),
+    body: undefined,
+  }
+  const response = await media.fetch(path, request).catch(error => {
+    const lengthBytes = findFullLength(error)
+    // RFC 9110, section 15.5.17: a 416 response states the current length.
+    if (lengthBytes !== undefined) c.header('Content-Range', `bytes */${lengthBytes}`)
+    throw error
+  })
 
-/** Returns the full length of the file if a requested range lies outside of it. */
-const findFullLength = (error: unknown) => unsatisfiable.safeParse(error).data?.value.bytes
+  const { status } = response
+  const headers = pickHeaders(RESPONSE_HEADERS, response.headers)
+  if (c.req.method !== 'HEAD') return new Response(response.body, { status, headers })
+  // A response to HEAD has no body, so the body of the media service is discarded.
+  await response.body?.cancel()
+  return new Response(null, { status, headers })
+}
 
-/** Picks the parameters that select a time range. Others, such as a token, are dropped. */
+/** The error of the media service when a requested range lies outside the file. */
+const rangeNotSatisfiable = z.object({ status: z.literal(416), value: z.object({ bytes: z.int() }) })
+
+/** Returns the length of the file if the error says that a requested range lies outside the file. */
+const findFullLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
+
+/** Returns the query parameters that select a time range. All others, such as a token, are dropped. */
 export function toTimeQuery(c: Context): string {
   const query = new URLSearchParams()
   for (const name of ['stream', 'from', 'to']) {
@@ -83,7 +91,7 @@ export function toTimeQuery(c: Context): string {
   return query.size > 0 ? `?${query}` : ''
 }
 
-/** Returns the path in media of the recordings of a stream. Throws `EyrieError` (`id`) for an invalid stream id. */
+/** Returns the path of a stream's recordings in the media service. Throws `EyrieError` (`id`) for an invalid stream id. */
 export function toRecordingPath(c: Context): string {
   const parsed = id.safeParse(Number(c.req.param('id')))
   if (!parsed.success) throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a stream`)

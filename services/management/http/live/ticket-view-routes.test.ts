@@ -20,7 +20,7 @@ const inAMinute = () => Date.now() + 60_000
 const ticketOf = (stream: number, expires = inAMinute()) =>
   signTicket(INTERNAL, { stream: String(stream), expires })
 
-/** Ticket view routes to a media server that shows the stream of one channel. */
+/** Creates ticket view routes to a media service that shows the stream of one channel. */
 async function serveChannel() {
   const media = await serveMedia({ token: INTERNAL })
   const path = join(media.folder, 'clip.mp4')
@@ -46,15 +46,15 @@ async function serveChannel() {
 const whep = (ticket?: string, id = channel) => `/media/${id}/whep${ticket ? `?ticket=${ticket}` : ''}`
 const offer = createOffer(videoSection)
 
-describe('WHEP through management', needs(webrtcWorkerRequirement), () => {
+describe('WHEP through the management service', needs(webrtcWorkerRequirement), () => {
   test('forwards an offer to the media of the channel, and ends the session at its Location', async () => {
     const { ask, viewers } = await serveChannel()
     const ticket = ticketOf(STREAM)
-    const answer = await ask('POST', whep(ticket), offer)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([201, 'application/sdp'])
-    expect(await answer.text()).toMatch(/m=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n(.*\r\n)+a=candidate:/)
-    expect(answer.headers.get('etag')).toBeTruthy()
-    const location = answer.headers.get('location')!
+    const response = await ask('POST', whep(ticket), offer)
+    expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/sdp'])
+    expect(await response.text()).toMatch(/m=video 9 UDP\/TLS\/RTP\/SAVPF 109\r\n(.*\r\n)+a=candidate:/)
+    expect(response.headers.get('etag')).toBeTruthy()
+    const location = response.headers.get('location')!
     expect(location).toMatch(new RegExp(`^/media/${channel}/whep/[0-9a-f-]{36}\\?ticket=`))
     expect(await viewers()).toBe(1)
 
@@ -70,14 +70,14 @@ describe('WHEP through management', needs(webrtcWorkerRequirement), () => {
   test.each<[string, number, string, string?]>([
     ['without a ticket', 401, whep()],
     ['with the ticket of another stream', 401, whep(ticketOf(2))],
-    ['with a ticket whose time is over', 401, whep(ticketOf(STREAM, 1))],
-    ['of no channel', 404, whep(ticketOf(STREAM), 'door')],
+    ['with an expired ticket', 401, whep(ticketOf(STREAM, 1))],
+    ['for an unknown channel', 404, whep(ticketOf(STREAM), 'door')],
     ['without SDP', 400, whep(ticketOf(STREAM)), 'hello'],
     ['without end', 413, whep(ticketOf(STREAM)), offer + 'a=x\r\n'.repeat(20_000)],
-  ])('answers an offer %s with %i', async (_, status, address, body = offer) => {
+  ])('rejects an offer %s with %i', async (_, status, address, body = offer) => {
     const { ask, viewers } = await serveChannel()
-    const answer = await ask('POST', address, body)
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await ask('POST', address, body)
+    expect([response.status, await response.json()]).toEqual([
       status,
       { code: expect.any(String), reason: expect.stringMatching(/.{10}/) },
     ])

@@ -7,14 +7,15 @@ import { createUpstream, pickHeaders, type Upstream } from './upstream-client.ts
 import { relayWebSocket } from './websocket-relay.ts'
 import { createWhepRoutes } from './whep-routes.ts'
 
-/** Resolves to the media server and stream that show a channel. Throws `EyrieError` if the channel is not shown anywhere. */
+/** Resolves to the stream of a channel and the URL of its media service. Rejects with `EyrieError` on failure. */
 export type FindView = (channel_id: string) => Promise<{ url: string; stream: number }>
 
+/** Response headers that are forwarded to the client. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 
 /**
- * Live views of the channels of all engines, authorized by tickets: `/{channel}/fmp4`, `/ws` and `/whep`. The media server
- * that shows the stream validates the ticket.
+ * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and `/{channel}/whep`. They are
+ * authorized by tickets (short-lived tokens for one stream), which the media service of the stream validates.
  */
 export function createTicketViewRoutes(findView: FindView): Hono {
   const app = new Hono()
@@ -25,55 +26,68 @@ export function createTicketViewRoutes(findView: FindView): Hono {
     return new Response(body, { headers: pickHeaders(RESPONSE_HEADERS, headers) })
   })
 
+  async function connectToView(c: Context): Promise<WebSocket> {
+    const { media, stream } = await openView(c)
+    return media.connect(`/streams/${stream}/ws`)
+  }
+
   app.get(
     '/:channel/ws',
     serveWebSocket(
-      c => () => openView(c),
-      view => ({
+      // The view is opened after the handshake: browsers show errors only in a close frame.
+      c => () => connectToView(c),
+      connect => ({
         onOpen(_event, client) {
-          const connecting = view().then(({ media, stream }) => media.connect(`/streams/${stream}/ws`))
-          void relayWebSocket(connecting, client.raw as WebSocket)
+          void relayWebSocket(connect(), client.raw as WebSocket)
         },
       }),
     ),
   )
 
-  const whep = async (c: Context) => {
+  /** Forwards a WHEP request to routes that are created for the media service of its channel. */
+  const forwardWhep = async (c: Context) => {
     const { media, stream } = await openView(c)
-    const routes = createWhepRoutes(media, () => stream)
-    routes.onError(error => {
-      throw error
-    })
-    return new Hono()
-      .onError(error => {
-        throw error
-      })
-      .route('/media', routes)
-      .fetch(c.req.raw, c.env)
+    // Errors pass through to the error handler of the app.
+    const routes = createWhepRoutes(media, () => stream).onError(rethrow)
+    return new Hono().onError(rethrow).route('/media', routes).fetch(c.req.raw, c.env)
   }
-  app.all('/:channel/whep', whep)
-  app.all('/:channel/whep/:session', whep)
+  app.all('/:channel/whep', forwardWhep)
+  app.all('/:channel/whep/:session', forwardWhep)
 
   async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
-    const channel = z.uuid().safeParse(c.req.param('channel'))
-    if (!channel.success) throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
+    const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
+    if (!parsedChannel.success)
+      throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
+
     const ticket = c.req.query('ticket')
     if (!ticket)
       throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
-    const { url, stream } = await findView(channel.data)
+
+    const { url, stream } = await findView(parsedChannel.data)
     return { media: createTicketClient(ticket, url, c.req.query('codecs')), stream }
   }
+
   return app
 }
 
-/** Returns a client of media that adds the caller's ticket to every request. */
+function rethrow(error: Error): never {
+  throw error
+}
+
+/** Creates a client of the media service that adds the caller's ticket to every request. */
 function createTicketClient(ticket: string, url: string, codecs: string | undefined): Upstream {
   const media = createUpstream({ name: 'media', url, token: undefined, passesAuthErrors: true })
-  const query = new URLSearchParams({ ticket, ...(codecs !== undefined && { codecs }) })
-  const withTicket = (path: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`
+  const query = new URLSearchParams({ ticket })
+  if (codecs !== undefined) query.set('codecs', codecs)
+
+  function withTicket(path: string): string {
+    const separator = path.includes('?') ? '&' : '?'
+    return `${path}${separator}${query}`
+  }
+
   return {
     fetch: (path, request) => media.fetch(withTicket(path), request),
-    get: (path, answer) => media.get(withTicket(path), answer),
+    get: (path, schema) => media.get(withTicket(path), schema),
     connect: path => media.connect(withTicket(path)),
   }
 }

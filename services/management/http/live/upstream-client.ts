@@ -3,14 +3,18 @@ import { tryParseJson } from '@eyrie/contract/parse'
 import { WebSocket } from 'ws'
 import type { z } from 'zod'
 
-const TIMEOUT_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 5_000
 
-/** Client of another service of the appliance. Its token is not visible to callers. */
+/**
+ * A client of another service of the appliance, the engine or the media service. It adds the token of the service,
+ * which browsers must not see.
+ */
 export interface Upstream {
-  /** Throws `EyrieError`: `unavailable` if the service does not answer, otherwise the error that it answered. */
+  /** Throws `EyrieError`: `unavailable` if the service does not respond, otherwise the error in the response. */
   fetch(path: string, request?: UpstreamRequest): Promise<Response>
-  get<T extends z.ZodType>(path: string, answer: T): Promise<z.output<T>>
-  /** Resolves to an open WebSocket, paused so that its first message is not missed. Throws as `fetch` does. */
+  /** Resolves to the JSON body of the response, parsed with `schema`. Throws as `fetch` does. */
+  get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>>
+  /** Resolves to an open WebSocket, paused until the caller has added its listeners. Throws as `fetch` does. */
   connect(path: string): Promise<WebSocket>
 }
 
@@ -21,10 +25,11 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamOptions {
+  /** Name of the service in error messages. */
   name: string
   url: string
   token: string | undefined
-  /** Whether callers send credentials of their own, so that they also receive `auth` errors of the service. */
+  /** Whether `auth` errors of the service are passed on. Set if requests contain the caller's credentials. */
   passesAuthErrors?: boolean
 }
 
@@ -35,22 +40,23 @@ export function createUpstream({ name, url, token, passesAuthErrors = false }: U
 
   const upstream: Upstream = {
     async fetch(path, request) {
-      // The timeout covers only the start of the answer; the body may be as long as a recording.
+      // The timeout ends when the response starts: its body may be a long recording.
       const timeout = new AbortController()
-      const timer = setTimeout(() => timeout.abort(), TIMEOUT_MS)
+      const timer = setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS)
       const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
       const response = await fetch(new URL(path, url), { ...request, headers, signal: timeout.signal })
         .catch(cause => {
           throw toUnreachableError(name, cause)
         })
         .finally(() => clearTimeout(timer))
+
       if (!response.ok) throw toError(response.status, await response.text())
       return response
     },
 
-    async get(path, answer) {
+    async get(path, schema) {
       const response = await upstream.fetch(path)
-      return answer.parse(await response.json())
+      return schema.parse(await response.json())
     },
 
     connect(path) {
@@ -58,15 +64,17 @@ export function createUpstream({ name, url, token, passesAuthErrors = false }: U
       address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
       const socket = new WebSocket(address, {
         headers: credentials,
-        handshakeTimeout: TIMEOUT_MS,
+        handshakeTimeout: RESPONSE_TIMEOUT_MS,
         perMessageDeflate: false,
       })
+
       return new Promise((resolve, reject) => {
         socket.once('open', () => {
           socket.pause()
           resolve(socket)
         })
         socket.once('error', cause => reject(toUnreachableError(name, cause)))
+        // The service has answered the handshake with an HTTP error.
         socket.once('unexpected-response', async (request, response) => {
           const chunks = await response.toArray().catch(() => [])
           reject(toError(response.statusCode ?? 0, Buffer.concat(chunks).toString()))
@@ -85,11 +93,16 @@ export const pickHeaders = (names: readonly string[], headers: Headers) =>
 const toUnreachableError = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
 
-/** Returns the error that the service answered, or `unavailable` if it cannot be passed on. */
+/** Returns the error in a response of the service, or `unavailable` if the caller must not or cannot receive this error. */
 function toUpstreamError(name: string, status: number, body: string, passesAuthErrors: boolean): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
-  if (!parsed.success || (parsed.data.code === 'auth' && !passesAuthErrors)) {
-    return new EyrieError('unavailable', `${name} answered ${status}`, { value: { service: name } })
+  // An `auth` error is about the token of this appliance, unless the request contained the caller's credentials.
+  const isHidden = parsed.data?.code === 'auth' && !passesAuthErrors
+  if (!parsed.success || isHidden) {
+    const reason = `${name} responded with status ${status}`
+    return new EyrieError('unavailable', reason, { value: { service: name } })
   }
-  return new EyrieError(parsed.data.code, parsed.data.reason, { status, value: parsed.data.value })
+
+  const { code, reason, value } = parsed.data
+  return new EyrieError(code, reason, { status, value })
 }

@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createUpstream } from './upstream-client.ts'
 import { relayWebSocket } from './websocket-relay.ts'
 
-/** Opens both ends of a relay. Each test defines the behaviour of upstream. */
+/** Opens both ends of a relay. Each test defines the behaviour of the upstream service. */
 describe('relayWebSocket', () => {
   let upstreams: WebSocketServer
   let relays: WebSocketServer

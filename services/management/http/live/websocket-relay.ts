@@ -1,47 +1,55 @@
 import type { WebSocket } from 'ws'
 
-/** Reading from upstream pauses while more bytes than this wait for the client. */
-const HIGH_WATER_BYTES = 512 * 1024
+/** Reading from the upstream service pauses while more bytes than this are buffered for the client. */
+const HIGH_WATER_MARK_BYTES = 512 * 1024
 
+/** Close codes of the IANA WebSocket registry. */
 const SERVICE_RESTART = 1012
 const TRY_AGAIN_LATER = 1013
-/** A close frame has room for a reason of 123 bytes. */
+/** Maximum length of the reason in a close frame (RFC 6455, sections 5.5 and 5.5.1). */
 const MAX_REASON_BYTES = 123
 
-/** Whether a close code may be sent (RFC 6455, 7.4): 1004 to 1006 are reserved. */
+/** Returns whether a close code may be sent. 1004 to 1006 are reserved (RFC 6455, section 7.4.1). */
 const isSendable = (code: number) => code <= 1003 || code >= 1007
 
 /**
- * Forwards messages from upstream to the client, no faster than the client reads: a slow client fills the buffers of
- * upstream, which knows best what to drop. Nothing is sent upstream. If either side closes, so does the other. If upstream
- * is unreachable, the close frame carries the reason, because browsers hide the answer to a failed handshake.
+ * Forwards messages from the upstream service to the client. Nothing is sent in the other direction. When one side
+ * closes, the other side is closed too.
+ *
+ * Messages are read only as fast as the client receives them. A slow client therefore fills the buffers of the upstream
+ * service, which can decide what to drop. If the service is unreachable, the close frame contains the reason, because
+ * browsers do not show the response to a failed handshake.
  */
 export async function relayWebSocket(connecting: Promise<WebSocket>, client: WebSocket): Promise<void> {
   try {
-    pipe(await connecting, client)
+    forwardMessages(await connecting, client)
   } catch (error) {
     client.close(TRY_AGAIN_LATER, truncateReason((error as Error).message))
   }
 }
 
-function pipe(upstream: WebSocket, client: WebSocket) {
+function forwardMessages(upstream: WebSocket, client: WebSocket) {
   const resumeIfDrained = () => {
-    if (client.bufferedAmount < HIGH_WATER_BYTES && upstream.isPaused) upstream.resume()
+    if (client.bufferedAmount < HIGH_WATER_MARK_BYTES && upstream.isPaused) upstream.resume()
   }
+
   upstream.on('message', (data, binary) => {
     client.send(data, { binary, compress: false }, resumeIfDrained)
-    if (client.bufferedAmount >= HIGH_WATER_BYTES) upstream.pause()
+    if (client.bufferedAmount >= HIGH_WATER_MARK_BYTES) upstream.pause()
   })
-  // `close` always follows `error`.
+
+  // Errors need no handling: `close` always follows `error`.
   upstream.on('error', () => {})
   client.on('error', () => {})
   upstream.on('close', (code, reason) => client.close(isSendable(code) ? code : SERVICE_RESTART, reason))
   client.on('close', () => upstream.terminate())
+
+  // The upstream connection is paused at first. The client may have closed while it was being opened.
   if (client.readyState === client.OPEN) upstream.resume()
   else upstream.terminate()
 }
 
-/** Encodes as many whole characters as fit into a close frame. */
+/** Encodes the text as UTF-8, truncated to the whole characters that fit into a close frame. */
 function truncateReason(text: string): Buffer {
   const bytes = Buffer.alloc(MAX_REASON_BYTES)
   return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written)

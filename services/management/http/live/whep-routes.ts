@@ -1,12 +1,12 @@
 import { EyrieError } from '@eyrie/contract'
-import { limitBodySize } from '@eyrie/kit/body-limit'
-import { handleMethodNotAllowed } from '@eyrie/kit/http-errors'
+import { mountRoutes } from '@eyrie/kit/mount-routes'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
 
-const MAX_SDP_BYTES = 64 << 10
-/** Headers of WHEP requests and answers. All others are dropped. */
+const MAX_SDP_BYTES = 64 * 1024
+/** Headers that WHEP uses. All other headers are dropped. */
 const REQUEST_HEADERS = ['content-type', 'if-match']
 const RESPONSE_HEADERS = [
   'accept-patch',
@@ -20,38 +20,44 @@ const RESPONSE_HEADERS = [
 ]
 
 /**
- * Forwards the SDP exchange of WHEP to media, whose token clients must not see. The video itself flows directly from media
- * to the browser.
+ * Forwards the requests of WHEP, the protocol for playing a live stream over WebRTC (draft-ietf-wish-whep), to the
+ * media service. The video itself flows directly from the media service to the browser. `findStream` returns the id
+ * of the requested stream.
  */
 export function createWhepRoutes(media: Upstream, findStream: (c: Context) => number): Hono {
   const app = new Hono()
-  const limit = limitBodySize(
-    MAX_SDP_BYTES,
-    () => new EyrieError('size', `the SDP is larger than ${MAX_SDP_BYTES} bytes`),
-  )
+  const limitSdp = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
-  async function forward(c: Context, path: string): Promise<Response> {
-    const { method } = c.req
-    const headers = pickHeaders(REQUEST_HEADERS, c.req.raw.headers)
-    const body = method === 'POST' || method === 'PATCH' ? await c.req.text() : undefined
-    const answer = await media.fetch(path, { method, headers, body })
-    const answerHeaders = pickHeaders(RESPONSE_HEADERS, answer.headers)
-    const sessionId = answer.headers.get('location')?.split('/').at(-1)
-    if (sessionId) answerHeaders.set('location', `${c.req.path}/${sessionId}`)
-    return new Response(answer.body, { status: answer.status, headers: answerHeaders })
-  }
+  const forwardToStream = (c: Context) =>
+    forwardToMedia(media, c, `/streams/${findStream(c)}/whep${toTranscodeQuery(c)}`)
+  const forwardToSession = (c: Context) =>
+    forwardToMedia(media, c, `/streams/${findStream(c)}/whep/${parseSessionId(c)}`)
 
-  const transcodeQuery = (c: Context) => (c.req.query('transcode') === 'false' ? '?transcode=false' : '')
-  const forwardToStream = (c: Context) => forward(c, `/streams/${findStream(c)}/whep${transcodeQuery(c)}`)
-  const forwardToSession = (c: Context) => forward(c, `/streams/${findStream(c)}/whep/${parseSessionId(c)}`)
-  app.options('/:id/whep', forwardToStream)
-  app.post('/:id/whep', limit, forwardToStream)
-  app.patch('/:id/whep/:session', limit, forwardToSession)
-  app.delete('/:id/whep/:session', forwardToSession)
-  handleMethodNotAllowed(app, '/{id}/whep', ['options', 'post'])
-  handleMethodNotAllowed(app, '/{id}/whep/{session}', ['patch', 'delete'])
+  mountRoutes(app, [
+    { method: 'options', path: '/{id}/whep', handlers: [forwardToStream] },
+    { method: 'post', path: '/{id}/whep', handlers: [limitSdp, forwardToStream] },
+    { method: 'patch', path: '/{id}/whep/{session}', handlers: [limitSdp, forwardToSession] },
+    { method: 'delete', path: '/{id}/whep/{session}', handlers: [forwardToSession] },
+  ])
   return app
 }
+
+/** Forwards a request to a path of the media service, and its response to the client. */
+async function forwardToMedia(media: Upstream, c: Context, path: string): Promise<Response> {
+  const { method } = c.req
+  const headers = pickHeaders(REQUEST_HEADERS, c.req.raw.headers)
+  const body = method === 'POST' || method === 'PATCH' ? await c.req.text() : undefined
+  const response = await media.fetch(path, { method, headers, body })
+
+  const responseHeaders = pickHeaders(RESPONSE_HEADERS, response.headers)
+  // `Location` is the path of the new session: it has to lead through these routes.
+  const sessionId = response.headers.get('location')?.split('/').at(-1)
+  if (sessionId) responseHeaders.set('location', `${c.req.path}/${sessionId}`)
+  return new Response(response.body, { status: response.status, headers: responseHeaders })
+}
+
+/** Returns the only query parameter that is forwarded. It forbids the media service to transcode the stream. */
+const toTranscodeQuery = (c: Context) => (c.req.query('transcode') === 'false' ? '?transcode=false' : '')
 
 function parseSessionId(c: Context): string {
   const parsed = z.uuid().safeParse(c.req.param('session'))

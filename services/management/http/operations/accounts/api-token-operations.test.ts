@@ -40,7 +40,7 @@ describe('API tokens', () => {
     const refused = await management.send(managementRoutes.site.list, {}, narrow)
     expect([refused.status, refused.message]).toEqual([
       403,
-      'List the sites of a customer requires the scope read:site, which this API token lacks',
+      '"List the sites of a customer" requires the scope read:site or read, and this API token has only read:organization: create another token, or sign in',
     ])
     expect((await management.send(organizations.delete, {}, narrow)).status).toBe(403)
   })

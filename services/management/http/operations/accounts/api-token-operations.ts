@@ -7,14 +7,21 @@ import { generateApiToken } from '../../../users/api-tokens.ts'
 import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const { create, delete: remove, list } = managementRoutes.token
+const routes = managementRoutes.token
 
+/**
+ * API operations on the caller's API tokens. With such a token, a program calls the API on behalf of a user. Its
+ * scopes limit what the program may do. Each operation runs in one transaction, `tx`, with the rights of the
+ * caller.
+ */
 export function apiTokenOperations(now: () => Date): Operation[] {
   return [
-    defineOperation(create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
+    defineOperation(routes.create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
       assertKnownScopes(scopes)
-      const expiry = expires_at ? new Date(expires_at) : null
-      if (expiry && expiry <= now()) throw fieldError('expires_at', 'must be in the future')
+      const expiryTime = expires_at ? new Date(expires_at) : null
+      if (expiryTime && expiryTime <= now()) throw fieldError('expires_at', 'must be in the future')
+
+      // Only the hash is stored: this response is the only one that contains the token.
       const token = generateApiToken()
       const [created] = await tx
         .insert(apiToken)
@@ -23,34 +30,33 @@ export function apiTokenOperations(now: () => Date): Operation[] {
           name,
           scopes,
           secret_hash: hashSecret(token),
-          expires_at: expiry,
+          expires_at: expiryTime,
         })
         .returning()
       return { value: { ...created!, token } }
     }),
 
-    defineOperation(remove, async ({ input: { token_id } }, tx) => {
+    defineOperation(routes.delete, async ({ input: { token_id } }, tx) => {
       await tx.delete(apiToken).where(eq(apiToken.token_id, token_id))
       return undefined
     }),
 
-    defineOperation(list, async ({ caller }, tx) => ({
-      value: await tx
+    defineOperation(routes.list, async ({ caller }, tx) => {
+      const tokens = await tx
         .select()
         .from(apiToken)
         .where(eq(apiToken.user_id, caller.user_id))
-        .orderBy(apiToken.created_at),
-    })),
+        .orderBy(apiToken.created_at)
+      return { value: tokens }
+    }),
   ]
 }
 
+/** Throws `EyrieError` (`syntax`) for a scope that no route requires. */
 function assertKnownScopes(scopes: readonly string[]) {
-  const knownScopes = new Set<string>([
-    'read',
-    'write',
-    ...allManagementRoutes.filter(({ requiresSession }) => !requiresSession).map(requiredScope),
-  ])
-  scopes.forEach((scope, n) => {
-    if (!knownScopes.has(scope)) throw fieldError(`scopes.${n}`, `unknown scope ${scope}`)
+  const tokenRoutes = allManagementRoutes.filter(({ requiresSession }) => !requiresSession)
+  const knownScopes = new Set<string>(['read', 'write', ...tokenRoutes.map(requiredScope)])
+  scopes.forEach((scope, index) => {
+    if (!knownScopes.has(scope)) throw fieldError(`scopes.${index}`, `unknown scope ${scope}`)
   })
 }

@@ -21,8 +21,12 @@ export interface SignInOperationsOptions {
   now(): Date
 }
 
-/** Sign-in, registration and the sessions of users. */
+/**
+ * API operations for sign-in, registration and sessions of users. A session starts with a sign-in. Its refresh
+ * token renews the access token, which authenticates requests for a short time.
+ */
 export function signInOperations({ accessTokens, passwords, now }: SignInOperationsOptions): Operation[] {
+  /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
   async function issueTokens(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
     const user = await database.system(routes.auth.path, tx => describeUser(tx, user_id))
     const access_token = await accessTokens.sign({ user_id, session_id })
@@ -32,16 +36,15 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
 
   return [
     defineMultiStepOperation(routes.auth, async ({ input, context }, database) => {
-      const started = await addRetryAfter(
-        context,
-        signIn(database, input, readSessionClient(context), { passwords, now }),
-      )
+      const signingIn = signIn(database, input, readSessionClient(context), { passwords, now })
+      const started = await addRetryAfter(context, signingIn)
       return issueTokens(database, started)
     }),
 
-    defineMultiStepOperation(routes.refresh, async ({ input: { refresh_token } }, database) =>
-      issueTokens(database, await refreshSession(database, refresh_token, now())),
-    ),
+    defineMultiStepOperation(routes.refresh, async ({ input }, database) => {
+      const refreshed = await refreshSession(database, input.refresh_token, now())
+      return issueTokens(database, refreshed)
+    }),
 
     defineMultiStepOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
       await database.as(caller, routes.logout.path, async tx => {
@@ -54,19 +57,21 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
     }),
 
     defineMultiStepOperation(routes.register, async ({ input, caller, context }, database) => {
+      // The route is open to anyone and does not need credentials. A client that sends invalid ones expects to be signed in.
       if (!caller && context.req.header('Authorization'))
         throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
+
       const address = getPeerAddress(context)
-      const user_id = await addRetryAfter(
-        context,
-        registerUser(database, input, { caller, address, passwords, now }),
-      )
-      return { value: await database.system(routes.register.path, tx => describeUser(tx, user_id)) }
+      const registering = registerUser(database, input, { caller, address, passwords, now })
+      const user_id = await addRetryAfter(context, registering)
+      const registeredUser = await database.system(routes.register.path, tx => describeUser(tx, user_id))
+      return { value: registeredUser }
     }),
 
     defineOperation(routes.sessions, async ({ input: { user_id }, caller }, tx) => {
-      const active = await listSessions(tx, user_id ?? caller.user_id, now())
-      return { value: active.map(row => ({ ...row, is_current: row.session_id === caller.session_id })) }
+      const sessions = await listSessions(tx, user_id ?? caller.user_id, now())
+      const isCurrent = (session_id: string) => session_id === caller.session_id
+      return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
     }),
 
     defineOperation(routes.revokeSession, async ({ input: { session_id } }, tx) => {

@@ -18,14 +18,15 @@ import { defineOperation, type Input, type Operation } from '../../api/operation
 const routes = managementRoutes.user
 type Config = Input<typeof routes.updateConfig>['user_config']
 
-/** The kinds of records that can be assigned to a user. */
-const assignments = [
+/** The kinds of records that can be assigned to a user. Each kind has a table of assignments. */
+const ASSIGNMENTS = [
   { field: 'customer_ids', key: 'customer_id', table: userCustomer, id: userCustomer.customer_id },
   { field: 'site_ids', key: 'site_id', table: userSite, id: userSite.site_id },
   { field: 'channel_ids', key: 'channel_id', table: userChannel, id: userChannel.channel_id },
   { field: 'usecase_ids', key: 'usecase_id', table: userUsecase, id: userUsecase.usecase_id },
 ] as const
 
+/** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
 export const userConfigOperations: Operation[] = [
   defineOperation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
     value: await describeUser(tx, user_id),
@@ -37,19 +38,23 @@ export const userConfigOperations: Operation[] = [
       const target = await describeUser(tx, user_id)
       if (config.user_id !== undefined && config.user_id !== user_id)
         throw fieldError('user_config.user_id', 'must be the same as user_id')
-      // Users may change the layout of their own console, but not their rights.
-      if (user_id !== caller.user_id || changesRights(config, target)) assertCanManage(caller, target)
+
+      // Users may change the layout of their own console, but not their own rights.
+      const isOwnLayout = user_id === caller.user_id && !changesRights(config, target)
+      if (!isOwnLayout) assertCanManage(caller, target)
+
+      // Omitted fields remain unchanged.
       const { role_id = target.role_id, organization_id = target.organization_id } = config
       const { ui_config = target.ui_config } = config
       await assertCanAssign(tx, caller, target, { role_id, organization_id })
       if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
-      assertUserChanged(
-        await tx
-          .update(user)
-          .set({ role_id, organization_id, ui_config })
-          .where(eq(user.user_id, user_id))
-          .returning({ user_id: user.user_id }),
-      )
+
+      const updatedRows = await tx
+        .update(user)
+        .set({ role_id, organization_id, ui_config })
+        .where(eq(user.user_id, user_id))
+        .returning({ user_id: user.user_id })
+      assertUserChanged(updatedRows)
       await updateAssignments(tx, target, config)
       return undefined
     },
@@ -57,24 +62,28 @@ export const userConfigOperations: Operation[] = [
   ),
 ]
 
-const rightsFields = ['role_id', 'organization_id', ...assignments.map(({ field }) => field)] as const
+const RIGHTS_FIELDS = ['role_id', 'organization_id', ...ASSIGNMENTS.map(({ field }) => field)] as const
 
-const changesRights = (config: Config, target: DescribedUser) =>
-  rightsFields.some(
-    field =>
-      config[field] !== undefined && !isDeepStrictEqual(normalize(config[field]), normalize(target[field])),
-  )
+/** Returns whether the new configuration differs from the current one in any field that grants rights. */
+function changesRights(config: Config, target: DescribedUser): boolean {
+  return RIGHTS_FIELDS.some(field => {
+    const configured = config[field]
+    if (configured === undefined) return false
+    return !isDeepStrictEqual(normalizeIds(configured), normalizeIds(target[field]))
+  })
+}
 
-const normalize = (value: UserConfig[(typeof rightsFields)[number]] | undefined) =>
-  Array.isArray(value) ? value.map(id => id.toLowerCase()).toSorted() : value
+/** Makes ids comparable: the order of a list of ids, and the case of the ids in it, have no meaning. */
+const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefined) =>
+  Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 
 /**
- * Inserts new assignments before it deletes old ones, so that a caller who manages the user through an assignment does not
- * lose access in between. Assignments that are invisible to the caller remain.
+ * Replaces the assignments of a user. New assignments are inserted before old ones are deleted: a caller whose right to
+ * manage the user depends on an assignment would lose it in between. Assignments that the caller cannot see remain.
  */
 async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
   const { user_id } = target
-  for (const { field, key, table } of assignments) {
+  for (const { field, key, table } of ASSIGNMENTS) {
     const added = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
     const rows = added.map(id => ({ user_id, [key]: id }))
     if (rows.length > 0)
@@ -83,7 +92,8 @@ async function updateAssignments(tx: Transaction, target: DescribedUser, config:
         .values(rows)
         .onConflictDoNothing()
   }
-  for (const { field, table, id } of assignments) {
+
+  for (const { field, table, id } of ASSIGNMENTS) {
     const remaining = config[field]
     if (remaining)
       await tx.delete(table).where(and(eq(table.user_id as PgColumn, user_id), notInArray(id, remaining)))

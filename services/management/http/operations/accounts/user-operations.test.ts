@@ -159,7 +159,10 @@ describe('administrators', () => {
   it('cannot assign a role above their own', async () => {
     const changes = { ...(await unchanged(records.user_id)), role_id: roleIds.superadmin! }
     const { status: code, message } = await management.send(update, changes, admin)
-    expect([code, message]).toEqual([403, 'role_id: you cannot assign a role above your own, which is admin'])
+    expect([code, message]).toEqual([
+      403,
+      'role_id: assigning the role superadmin requires the role superadmin, and your role is admin: ask an administrator',
+    ])
   })
 
   it('cannot assign records that they do not see', async () => {
@@ -215,11 +218,13 @@ describe('administrators', () => {
     expect((await management.send(id, { user_id: viewer.user_id })).status).toBe(404)
   })
 
-  it('delete a user once: a concurrent deletion is answered with 404', async () => {
+  it('delete a user once: a concurrent deletion is rejected with 404', async () => {
     for (let n = 0; n < 5; n += 1) {
       const { user_id } = await management.signIn('viewer')
-      const answers = await Promise.all(Array.from({ length: 6 }, () => management.call(remove, { user_id })))
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404, 404])
+      const responses = await Promise.all(
+        Array.from({ length: 6 }, () => management.call(remove, { user_id })),
+      )
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404, 404])
     }
   })
 
@@ -257,11 +262,11 @@ describe('the last superadmin', () => {
       role_id: roleIds.admin!,
     })
     const changes = [await demoted(other), await demoted(management.superadmin)] as const
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       management.send(update, changes[0], management.superadmin),
       management.send(update, changes[1], other),
     ])
-    expect(answers.map(({ status: code }) => code).toSorted()).toEqual([200, expect.any(Number)])
+    expect(responses.map(({ status: code }) => code).toSorted()).toEqual([200, expect.any(Number)])
     const left = [management.superadmin, other].map(
       async one => (await management.send(list, undefined, one)).response,
     )

@@ -3,7 +3,7 @@ import { and, eq, isNull, ne } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { role, session, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import { type Principal, roles } from '../../../rights/principal.ts'
+import { type Principal, ROLES } from '../../../rights/principal.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { toUserName } from '../../../users/register-user.ts'
 import {
@@ -18,71 +18,52 @@ import { defineMultiStepOperation, defineOperation, type Input, type Operation }
 import { assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.user
-const roleOrder: readonly string[] = roles
-type Update = Input<typeof routes.update>
+/** Role keys from the highest to the lowest role. */
+const rankedRoles: readonly string[] = ROLES
+type UserUpdate = Input<typeof routes.update>
 
 export interface UserOperationsOptions {
   passwords: Passwords
   now(): Date
 }
 
-/** Users and their roles. */
+/** API operations on users and their roles. Each runs in transactions, `tx`, with the rights of the caller. */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
-  /** Ends the user's sessions, except the caller's current one. */
-  async function endSessions(tx: Transaction, user_id: string, caller: Principal) {
-    const others = caller.session_id ? ne(session.session_id, caller.session_id) : undefined
-    await tx
-      .update(session)
-      .set({ revoked_at: now() })
-      .where(and(eq(session.user_id, user_id), isNull(session.revoked_at), others))
-  }
-
   return [
     defineOperation(routes.id, async ({ input: { user_id } }, tx) => ({
       value: await describeUser(tx, user_id),
     })),
 
     defineOperation(routes.info, async ({ caller }, tx) => {
-      const described = await describeUser(tx, caller.user_id)
-      return { value: { ...described, user_config: described } }
+      const currentUser = await describeUser(tx, caller.user_id)
+      // `user_config` contains the rights and the console layout. The route's response schema selects these fields.
+      return { value: { ...currentUser, user_config: currentUser } }
     }),
 
     defineOperation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
     defineMultiStepOperation(routes.update, async ({ input, caller }, database) => {
       assertCanChange(caller, input.user_id)
-      const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) =>
-        database.as(caller, routes.update.path, work)
       if (input.change_password) assertValidPassword(input)
-      // Check before hashing, so that an unauthorized caller cannot cause that work.
-      await inTransaction(tx => assertCanUpdate(tx, input, caller))
-      const password_hash = input.change_password ? await passwords.hash(input.password!) : undefined
-      const value = await inTransaction(async tx => {
-        const target = await assertCanUpdate(tx, input, caller)
-        const { user_id, email, role_id, organization_id = target.organization_id } = input
-        const { first_name = target.first_name, last_name = target.last_name } = input
-        const names = { first_name, last_name, user_name: toUserName({ email, first_name, last_name }) }
-        if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
-        assertUserChanged(
-          await tx
-            .update(user)
-            .set({ email, ...names, role_id, organization_id, ...(password_hash && { password_hash }) })
-            .where(eq(user.user_id, user_id))
-            .returning({ user_id: user.user_id }),
-        )
-        if (password_hash) await endSessions(tx, user_id, caller)
-        return describeUser(tx, user_id)
-      })
-      return { value }
+      const { path } = routes.update
+      // Checked before the password is hashed, because hashing is expensive and an unauthorized caller must not cause it.
+      await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
+      const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined
+      const updatedUser = await database.as(caller, path, tx =>
+        updateUser(tx, input, { caller, newPasswordHash, now: now() }),
+      )
+      return { value: updatedUser }
     }),
 
     defineOperation(routes.delete, async ({ input: { user_id }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
       await assertNotLastSuperadmin(tx, target)
-      assertUserChanged(
-        await tx.delete(user).where(eq(user.user_id, user_id)).returning({ user_id: user.user_id }),
-      )
+      const deletedRows = await tx
+        .delete(user)
+        .where(eq(user.user_id, user_id))
+        .returning({ user_id: user.user_id })
+      assertUserChanged(deletedRows)
       return undefined
     }),
 
@@ -91,27 +72,66 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       assertCanManage(caller, target)
       const canSignIn = is_active && is_verified
       if (!canSignIn) await assertNotLastSuperadmin(tx, target)
-      assertUserChanged(
-        await tx
-          .update(user)
-          .set({ is_active, is_verified })
-          .where(eq(user.user_id, user_id))
-          .returning({ user_id: user.user_id }),
-      )
-      if (!canSignIn) await endSessions(tx, user_id, caller)
+      await writeUser(tx, user_id, { is_active, is_verified })
+      if (!canSignIn) await endSessions(tx, user_id, caller, now())
       return { value: await describeUser(tx, user_id) }
     }),
 
     defineOperation(managementRoutes.role.list, async (_, tx) => {
       const rows = await tx.select().from(role)
-      const byOrder = rows.toSorted((a, b) => roleOrder.indexOf(a.role_key) - roleOrder.indexOf(b.role_key))
-      return { value: byOrder }
+      const toRank = ({ role_key }: (typeof rows)[number]) => rankedRoles.indexOf(role_key)
+      return { value: rows.toSorted((a, b) => toRank(a) - toRank(b)) }
     }),
   ]
 }
 
-/** Throws if the caller may not make this update. Resolves to the user before the update. */
-async function assertCanUpdate(tx: Transaction, input: Update, caller: Principal) {
+interface UserUpdateContext {
+  caller: Principal
+  /** Undefined: the password remains unchanged. */
+  newPasswordHash: string | undefined
+  now: Date
+}
+
+/** Updates a user. A new password ends the user's other sessions. */
+async function updateUser(
+  tx: Transaction,
+  input: UserUpdate,
+  { caller, newPasswordHash, now }: UserUpdateContext,
+) {
+  const target = await assertCanUpdate(tx, input, caller)
+  const { user_id, email, role_id, organization_id } = input
+  if (role_id !== target.role_id) await assertNotLastSuperadmin(tx, target)
+
+  const first_name = input.first_name ?? target.first_name
+  const last_name = input.last_name ?? target.last_name
+  const user_name = toUserName({ email, first_name, last_name })
+  // Drizzle does not write undefined columns: an omitted organization or password remains unchanged.
+  await writeUser(tx, user_id, {
+    email,
+    first_name,
+    last_name,
+    user_name,
+    role_id,
+    organization_id,
+    password_hash: newPasswordHash,
+  })
+
+  if (newPasswordHash) await endSessions(tx, user_id, caller, now)
+  return describeUser(tx, user_id)
+}
+
+/** Ends the user's sessions, except the session that the caller is using. */
+async function endSessions(tx: Transaction, user_id: string, caller: Principal, now: Date) {
+  const conditions = [eq(session.user_id, user_id), isNull(session.revoked_at)]
+  if (caller.session_id) conditions.push(ne(session.session_id, caller.session_id))
+  await tx
+    .update(session)
+    .set({ revoked_at: now })
+    .where(and(...conditions))
+}
+
+/** Throws `EyrieError` if the caller may not make this update. Otherwise returns the user before the update. */
+async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Principal) {
   await assertReferencesExist(tx, routes.update, input)
   const target = await describeUser(tx, input.user_id)
   if (input.user_id !== caller.user_id) assertCanManage(caller, target)
@@ -120,7 +140,18 @@ async function assertCanUpdate(tx: Transaction, input: Update, caller: Principal
   return target
 }
 
-function assertValidPassword({ password = '', confirm_password }: Update) {
+/** Updates columns of a user. Throws `EyrieError` (`rights`) if the caller can read the user but not change it. */
+async function writeUser(tx: Transaction, user_id: string, columns: Partial<typeof user.$inferInsert>) {
+  const updatedRows = await tx
+    .update(user)
+    .set(columns)
+    .where(eq(user.user_id, user_id))
+    .returning({ user_id: user.user_id })
+  assertUserChanged(updatedRows)
+}
+
+/** Throws `EyrieError` (`syntax`) if the new password is too short or differs from its confirmation. */
+function assertValidPassword({ password = '', confirm_password }: UserUpdate) {
   if (password.length < MIN_PASSWORD_LENGTH)
     throw fieldError('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
   if (password !== confirm_password) throw fieldError('confirm_password', 'does not match password')

@@ -4,34 +4,41 @@ import { parseModules } from '../../../acl/module-table.ts'
 import { parseRows } from '../../../acl/table-rows.ts'
 import { role, uiComponent, uiModule } from '../../../db/schema/index.ts'
 import { missingRecords } from '../../../errors/field-errors.ts'
-import { roles } from '../../../rights/principal.ts'
+import { ROLES } from '../../../rights/principal.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
-const { list, upload } = managementRoutes.acl
+const routes = managementRoutes.acl
 
+/**
+ * API operations on the access list of the console. The list names the modules of the console and the components of
+ * each module, with the roles that may see them.
+ */
 export const aclOperations: Operation[] = [
-  defineOperation(list, async ({ input: { role_key } }, tx) => {
+  defineOperation(routes.list, async ({ input: { role_key } }, tx) => {
     const knownRoles = await tx.select({ role_key: role.role_key }).from(role)
     if (role_key !== undefined && !knownRoles.some(row => row.role_key === role_key))
       throw missingRecords([{ field: 'role_key', record: 'role' }])
+
     const isAllowed = (row: { roles: string[] }) => role_key === undefined || row.roles.includes(role_key)
     const modules = await tx.select().from(uiModule).orderBy(asc(uiModule.position))
     const components = await tx.select().from(uiComponent).orderBy(asc(uiComponent.position))
-    const byModule = Map.groupBy(components.filter(isAllowed), ({ module_key }) => module_key)
-    const value = modules
-      .filter(isAllowed)
-      .map(row => ({ ...row, components: byModule.get(row.module_key) ?? [] }))
-    return { value }
+
+    const componentsByModule = Map.groupBy(components.filter(isAllowed), ({ module_key }) => module_key)
+    const modulesWithComponents = modules.filter(isAllowed).map(row => ({
+      ...row,
+      components: componentsByModule.get(row.module_key) ?? [],
+    }))
+    return { value: modulesWithComponents }
   }),
 
-  defineMultiStepOperation(upload, async ({ file, caller }, database) => {
+  defineMultiStepOperation(routes.upload, async ({ file, caller }, database) => {
     const rows = await parseRows(Buffer.from(await file!.arrayBuffer()))
-    const { modules, components } = parseModules(rows, roles)
-    const addPositions = <T>(items: T[]) => items.map((item, position) => ({ ...item, position }))
-    await database.as(caller, upload.path, async tx => {
-      // Concurrent uploads replace one another instead of mixing.
+    const { modules, components } = parseModules(rows, ROLES)
+
+    await database.as(caller, routes.upload.path, async tx => {
+      // The lock makes concurrent uploads replace each other. Without it their rows could mix.
       await tx.execute(sql`lock table ${uiModule} in exclusive mode`)
-      // Components are deleted with their modules.
+      // This also deletes the components of the modules.
       await tx.delete(uiModule)
       if (modules.length > 0) await tx.insert(uiModule).values(addPositions(modules))
       if (components.length > 0) await tx.insert(uiComponent).values(addPositions(components))
@@ -39,3 +46,6 @@ export const aclOperations: Operation[] = [
     return undefined
   }),
 ]
+
+/** Adds the position of each row to the row, because the rows of a table have no order. */
+const addPositions = <Row>(rows: Row[]) => rows.map((row, position) => ({ ...row, position }))

@@ -4,10 +4,13 @@ import { and, desc, eq, gte, lte } from 'drizzle-orm'
 import { audit } from '../../../db/schema/index.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
+/** The API operation that reads the audit log: who has changed which record, newest change first. */
 export const auditOperations = (now: () => Date): Operation[] => [
   defineOperation(managementRoutes.audit.list, async ({ input }, tx) => {
     const { record, record_id, user_id, start, end, audit_offset, audit_limit } = input
+    // The contract admits only valid times. Relative times refer to now.
     const toDate = (text: string) => new Date(parseTime(text, now().getTime())!)
+
     const condition = and(
       record === undefined ? undefined : eq(audit.record, record),
       record_id === undefined ? undefined : eq(audit.record_id, record_id),
@@ -15,13 +18,13 @@ export const auditOperations = (now: () => Date): Operation[] => [
       start === undefined ? undefined : gte(audit.time, toDate(start)),
       end === undefined ? undefined : lte(audit.time, toDate(end)),
     )
-    const value = await tx
+    const entries = await tx
       .select()
       .from(audit)
       .where(condition)
       .orderBy(desc(audit.time), desc(audit.audit_id))
       .offset(audit_offset)
       .limit(audit_limit)
-    return { value }
+    return { value: entries }
   }),
 ]

@@ -6,23 +6,27 @@ import {
   smtpKind,
   updateDeliverySettings,
 } from '../../../alerts/delivery-settings.ts'
+import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
 const routes = managementRoutes.config
 
-/** SMS and e-mail settings. They apply to all organizations, so only a superadmin can read their secrets. */
+/**
+ * API operations on the settings for the delivery of SMS and e-mails. The settings apply to all organizations, so
+ * only a superadmin may read the secrets.
+ */
 export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(routes.sms, async ({ input: { is_secret }, caller }, tx) => ({
-    value: await (is_secret && caller.role === 'superadmin'
-      ? readDeliverySettings(tx, smsKind, secrets)
-      : readRedactedSettings(tx, smsKind)),
+  defineOperation(routes.sms, async ({ input, caller }, tx) => ({
+    value: canReadSecrets(input, caller)
+      ? await readDeliverySettings(tx, smsKind, secrets)
+      : await readRedactedSettings(tx, smsKind),
   })),
 
-  defineOperation(routes.smtp, async ({ input: { is_secret }, caller }, tx) => ({
-    value: await (is_secret && caller.role === 'superadmin'
-      ? readDeliverySettings(tx, smtpKind, secrets)
-      : readRedactedSettings(tx, smtpKind)),
+  defineOperation(routes.smtp, async ({ input, caller }, tx) => ({
+    value: canReadSecrets(input, caller)
+      ? await readDeliverySettings(tx, smtpKind, secrets)
+      : await readRedactedSettings(tx, smtpKind),
   })),
 
   defineOperation(routes.updateSms, async ({ input }, tx) => {
@@ -35,3 +39,7 @@ export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
     return undefined
   }),
 ]
+
+/** Returns whether the response contains the secrets: the caller has asked for them and may read them. */
+const canReadSecrets = ({ is_secret }: { is_secret: boolean }, { role }: Principal) =>
+  is_secret && role === 'superadmin'

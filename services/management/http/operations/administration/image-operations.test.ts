@@ -65,8 +65,8 @@ describe('images', () => {
   })
 
   it.each([undefined, 'image/jpeg'])('are reported as missing for an empty body of type %s', async type => {
-    const answer = await upload(new Uint8Array(), type)
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('image')])
+    const reply = await upload(new Uint8Array(), type)
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('image')])
   })
 
   it('are rejected in a JSON body', async () => {
@@ -74,7 +74,7 @@ describe('images', () => {
   })
 
   it.each(['../secrets/signing-key.pem', '..%2F..%2Fetc%2Fpasswd', 'none.jpg'])(
-    'are answered with 404 for the path %s',
+    'are rejected with 404 for the path %s',
     async path => {
       const { status } = await read(`/image/secure?path=${path}&type=image`, management.superadmin)
       expect(status).toBe(404)

@@ -8,36 +8,41 @@ import type { ImageStore } from '../../../images/image-store.ts'
 import { reencodeJpeg } from '../../../images/reencode-jpeg.ts'
 import { defineMultiStepOperation, type Operation } from '../../api/operation.ts'
 
-const { secure, upload } = managementRoutes.image
+const routes = managementRoutes.image
 
-const UPLOADED = 'image'
+/** Type of images that were uploaded by users. */
+const UPLOADED_TYPE = 'image'
 
+/** API operations for the upload and download of images. Uploaded images are re-encoded as JPEG. */
 export const imageOperations = (store: ImageStore): Operation[] => [
-  defineMultiStepOperation(upload, async ({ file, caller, context }, database) => {
-    const bytes = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
+  defineMultiStepOperation(routes.upload, async ({ file, caller, context }, database) => {
+    const jpeg = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
     const image_id = v7()
     const path = `${image_id}.jpg`
-    const sha256 = createHash('sha256').update(bytes).digest('hex')
-    // Write the file first: a row without a file would be a broken image, a file without a row is harmless.
-    await store.write(path, bytes)
-    await database.as(caller, upload.path, async tx => {
+    const sha256 = createHash('sha256').update(jpeg).digest('hex')
+
+    // The file is written first: a row without a file would be a broken image, but a file without a row is harmless.
+    await store.write(path, jpeg)
+    await database.as(caller, routes.upload.path, async tx => {
       const organization_id = caller.memberships[0] ?? null
       await tx
         .insert(image)
-        .values({ image_id, path, type: UPLOADED, sha256, bytes: bytes.length, organization_id })
+        .values({ image_id, path, type: UPLOADED_TYPE, sha256, bytes: jpeg.length, organization_id })
     })
-    context.header('Location', `/api/v1${secure.path}?path=${path}&type=${UPLOADED}`)
+
+    context.header('Location', `/api/v1${routes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)
     return undefined
   }),
 
-  defineMultiStepOperation(secure, async ({ input: { path, type }, caller, context }, database) => {
-    const [row] = await database.as(caller, secure.path, tx =>
+  defineMultiStepOperation(routes.secure, async ({ input: { path, type }, caller, context }, database) => {
+    const [row] = await database.as(caller, routes.secure.path, tx =>
       tx
         .select()
         .from(image)
         .where(and(eq(image.path, path), eq(image.type, type))),
     )
     if (!row) throw missingRecords([{ field: 'path', record: 'image' }])
+
     context.header('Content-Type', 'image/jpeg')
     context.header('ETag', `"${row.sha256}"`)
     context.header('Cache-Control', 'private, max-age=3600')

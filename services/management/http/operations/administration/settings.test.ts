@@ -40,7 +40,7 @@ describe('delivery settings', () => {
     expect(JSON.stringify(entries)).not.toMatch(/very secret|sealed1/)
   })
 
-  it('do the same for SMS', async () => {
+  it('seal and reveal the secrets for SMS too', async () => {
     const wanted = {
       sms_provider: 'twilio',
       sms_auth_key: 'AC1',
@@ -78,8 +78,8 @@ describe('user interface modules', () => {
     const body = new FormData()
     body.set('modulefile', new File([content], 'test.csv'))
     const headers = { authorization: `Bearer ${as.token}` }
-    const answer = await management.request(upload.path, { method: 'POST', headers, body })
-    return { status: answer.status, ...((await answer.json()) as { message: string; response: unknown }) }
+    const reply = await management.request(upload.path, { method: 'POST', headers, body })
+    return { status: reply.status, ...((await reply.json()) as { message: string; response: unknown }) }
   }
 
   it('are uploaded as a file and listed for all roles or one', async () => {
@@ -97,7 +97,7 @@ describe('user interface modules', () => {
     expect((await management.send(list, { role_key: 'nobody' })).status).toBe(404)
   })
 
-  it('are those of one file after concurrent uploads', async () => {
+  it('come from a single file after concurrent uploads', async () => {
     const files = [rows, rows, rows].map(each => send(each.join('\n')))
     expect((await Promise.all(files)).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await management.call(list, {})).response).toHaveLength(2)
@@ -144,8 +144,8 @@ describe('user interface modules', () => {
     const body = new FormData()
     body.set('modulefile', [head, rows[1], rows[3]].join('\n'))
     const headers = { authorization: `Bearer ${management.superadmin.token}` }
-    const answer = await management.request(upload.path, { method: 'POST', headers, body })
-    expect(answer.status).toBe(200)
+    const reply = await management.request(upload.path, { method: 'POST', headers, body })
+    expect(reply.status).toBe(200)
     const listed = (await management.call(list, {})).response
     expect(listed.map(({ module_key, components }) => [module_key, components.length])).toEqual([['live', 1]])
   })
@@ -155,8 +155,8 @@ describe('user interface modules', () => {
     const other = new FormData()
     other.set('file', new File([rows.join('\n')], 'test.csv'))
     for (const body of [undefined, new FormData(), other]) {
-      const answer = await management.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
-      expect([answer.status, await answer.json()]).toMatchObject([
+      const reply = await management.request(upload.path, { method: 'POST', headers, ...(body && { body }) })
+      expect([reply.status, await reply.json()]).toMatchObject([
         400,
         { response: { fields: [{ field: 'modulefile' }] } },
       ])
@@ -167,7 +167,7 @@ describe('user interface modules', () => {
     const { response } = await send('comp,x,Button,boss|chief,/path,nowhere')
     const { fields } = response as { fields: { field: string; reason: string }[] }
     expect(new Set(fields.map(({ field }) => field)).size).toBe(fields.length)
-    expect(fields).toContainEqual({ field: 'modulefile.1.role', reason: 'there is no role boss, chief' })
+    expect(fields).toContainEqual({ field: 'modulefile.1.role', reason: 'unknown role boss, chief' })
   })
 
   it('are rejected in a file larger than 1 MiB', async () => {

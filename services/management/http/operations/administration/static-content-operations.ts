@@ -6,6 +6,11 @@ import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.staticContent
 
+/**
+ * API operations on static content: JSON data that clients attach to a source. Each operation runs in one
+ * transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may read the record but
+ * not change it.
+ */
 export const staticContentOperations = [
   defineOperation(routes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(staticContent).values(input).returning()
@@ -13,14 +18,14 @@ export const staticContentOperations = [
   }),
 
   defineOperation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
-    const isSame = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.update(staticContent).set(fields).where(isSame).returning())
+    const hasId = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.update(staticContent).set(fields).where(hasId).returning())
     return undefined
   }),
 
   defineOperation(routes.delete, async ({ input: { static_content_id } }, tx) => {
-    const isSame = eq(staticContent.static_content_id, static_content_id)
-    assertChanged(await tx.delete(staticContent).where(isSame).returning())
+    const hasId = eq(staticContent.static_content_id, static_content_id)
+    assertChanged(await tx.delete(staticContent).where(hasId).returning())
     return undefined
   }),
 

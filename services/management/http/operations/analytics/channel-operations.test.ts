@@ -25,9 +25,9 @@ const pipelineInput = (more: object = {}) => ({
 describe('pipelines', () => {
   it('are created with 201 and null, read, listed, updated and deleted', async () => {
     const input = pipelineInput()
-    const answer = await management.call(pipeline.create, input)
-    expect([answer.status, answer.response]).toEqual([201, null])
-    const pipeline_id = getCreatedId(answer)
+    const reply = await management.call(pipeline.create, input)
+    expect([reply.status, reply.response]).toEqual([201, null])
+    const pipeline_id = getCreatedId(reply)
     const read = { ...input, pipeline_id, pipeline_source: [] }
     expect((await management.call(pipeline.id, { pipeline_id })).response).toEqual(read)
     expect((await management.call(pipeline.list)).response).toContainEqual(read)
@@ -68,9 +68,9 @@ describe('pipelines', () => {
       404,
       'source',
     ],
-  ])('with %j are answered with %i, naming %s', async (more, status, named) => {
-    const answer = await management.send(pipeline.create, pipelineInput(more))
-    expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(named)])
+  ])('with %j are rejected with %i, naming %s', async (more, status, named) => {
+    const reply = await management.send(pipeline.create, pipelineInput(more))
+    expect([reply.status, reply.message]).toEqual([status, expect.stringContaining(named)])
   })
 
   it('cannot be deleted while a channel uses them', async () => {
@@ -101,13 +101,13 @@ describe('channels', () => {
       ...{ source_id: own.source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
       ...more,
     }
-    return { input, answer: await management.call(channel.create, input) }
+    return { input, reply: await management.call(channel.create, input) }
   }
 
   it('are created with 201 and their id, and returned with all fields', async () => {
-    const { input, answer } = await add({ is_storage: true })
-    const { channel_id } = answer.response
-    expect([answer.status, getCreatedId(answer)]).toEqual([201, channel_id])
+    const { input, reply } = await add({ is_storage: true })
+    const { channel_id } = reply.response
+    expect([reply.status, getCreatedId(reply)]).toEqual([201, channel_id])
     const { response } = await management.call(channel.id, { channel_id })
     expect(response).toEqual({
       ...input,
@@ -132,7 +132,7 @@ describe('channels', () => {
   })
 
   it('are updated with the fields that were read, and keep omitted fields', async () => {
-    const { response } = (await add()).answer
+    const { response } = (await add()).reply
     const read = (await management.call(channel.id, response)).response
     expect(await management.send(channel.update, { ...read, channel_name: 'Gate' })).toMatchObject({
       status: 200,
@@ -176,13 +176,13 @@ describe('channels', () => {
       status: 409,
       message: expect.stringContaining('channel'),
     })
-    const { response } = (await add()).answer
+    const { response } = (await add()).reply
     expect(await management.call(channel.delete, response)).toMatchObject({ status: 200, response: null })
     expect((await management.call(channel.id, response)).status).toBe(404)
   })
 
   it('have no live view without an engine, and are hidden from other organizations', async () => {
-    const { response } = (await add()).answer
+    const { response } = (await add()).reply
     expect((await management.call(media.ticket, response)).status).toBe(503)
     const viewer = await management.signIn('viewer', {
       organization: other.organization_id,

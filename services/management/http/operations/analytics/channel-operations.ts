@@ -17,7 +17,11 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 const routes = managementRoutes.channel
 const { ticket: ticketRoute } = managementRoutes.media
 
-/** Channels, their usecases, and tickets for their live views. */
+/**
+ * API operations on channels and usecases, and tickets for the live views of channels. A channel is a source that
+ * is analyzed by a pipeline; its usecase says what for. `assertChanged` throws if the caller may read a record but
+ * not change it.
+ */
 export const channelOperations = (secrets: Secrets): Operation[] => [
   defineOperation(routes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
     const location = await findLocation(tx, fields.source_id, fields.pipeline_id)
@@ -31,11 +35,16 @@ export const channelOperations = (secrets: Secrets): Operation[] => [
   }),
 
   defineOperation(routes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
-    const [before] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
-    const { source_id = before!.source_id, pipeline_id = before!.pipeline_id } = fields
+    const [current] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
+    const { source_id = current!.source_id, pipeline_id = current!.pipeline_id } = fields
+    const isReconnected = source_id !== current!.source_id || pipeline_id !== current!.pipeline_id
+
     const values: Partial<typeof channel.$inferInsert> = { channel_id, ...fields }
-    if (source_id !== before!.source_id || pipeline_id !== before!.pipeline_id)
-      Object.assign(values, await findLocation(tx, source_id, pipeline_id), { channel_sid: null })
+    if (isReconnected) {
+      Object.assign(values, await findLocation(tx, source_id, pipeline_id))
+      // The engine assigns a new id to the channel.
+      values.channel_sid = null
+    }
     if (usecase_key !== undefined) values.usecase_id = await findUsecaseId(tx, usecase_key)
     assertChanged(await tx.update(channel).set(values).where(eq(channel.channel_id, channel_id)).returning())
     return undefined
@@ -65,34 +74,39 @@ export const channelOperations = (secrets: Secrets): Operation[] => [
     const { channel_id } = input
     await database.as(caller, ticketRoute.path, tx => assertReferencesExist(tx, ticketRoute, input))
     const { ticket, expires_in } = await openLiveView(database, secrets, channel_id)
-    const toUrl = (format: string) => {
+
+    const createViewUrl = (format: string) => {
       const url = new URL(`/media/${channel_id}/${format}`, context.req.url)
       url.searchParams.set('ticket', ticket)
       return url
     }
-    const ws = toUrl('ws')
+    const fmp4 = createViewUrl('fmp4')
+    const whep = createViewUrl('whep')
+    const ws = createViewUrl('ws')
     ws.protocol = ws.protocol === 'https:' ? 'wss:' : 'ws:'
-    return { value: { ticket, expires_in, fmp4: toUrl('fmp4').href, ws: ws.href, whep: toUrl('whep').href } }
+    return { value: { ticket, expires_in, fmp4: fmp4.href, ws: ws.href, whep: whep.href } }
   }),
 ]
 
-/** Returns engine and site of the source. Throws `EyrieError` (`conflict`) if the pipeline runs on another engine. */
+/** Returns the engine and site of a source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another engine. */
 async function findLocation(tx: Transaction, source_id: string, pipeline_id: string) {
   const [location] = await tx
     .select({ engine_id: source.engine_id, site_id: source.site_id })
     .from(source)
     .where(eq(source.source_id, source_id))
-  const [assigned] = await tx
+  const [pipelineRow] = await tx
     .select({ engine_id: pipeline.engine_id })
     .from(pipeline)
     .where(eq(pipeline.pipeline_id, pipeline_id))
-  if (location!.engine_id !== assigned!.engine_id) {
+
+  if (location!.engine_id !== pipelineRow!.engine_id) {
     const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
   return location!
 }
 
+/** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */
 async function findUsecaseId(tx: Transaction, usecase_key: string): Promise<string> {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))
   if (!row) throw missingRecords([{ field: 'usecase_key', record: 'usecase' }])

@@ -29,9 +29,9 @@ describe('engines', () => {
   const add = async (more?: object) => getCreatedId(await management.call(create, input(more)))
 
   it('are registered with 201 and null, and Location points to them', async () => {
-    const answer = await management.call(create, input())
-    expect([answer.status, answer.response]).toEqual([201, null])
-    const engine_id = getCreatedId(answer)
+    const reply = await management.call(create, input())
+    expect([reply.status, reply.response]).toEqual([201, null])
+    const engine_id = getCreatedId(reply)
     const { engine_key: _, site_ids: __, ...shown } = input()
     const { response } = await management.call(status, { engine_id })
     expect(response).toMatchObject({
@@ -73,6 +73,7 @@ describe('engines', () => {
   it.each([
     ['engine_address', 'http://engine.test', 'host name'],
     ['engine_address', '', 'must not be empty'],
+    ['engine_key', 'two\nlines', 'single token'],
     ['engine_port', 0, ''],
     ['engine_port', '8100', ''],
     ['engine_timeout', '5', 'a duration'],

@@ -12,6 +12,11 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.engine
 
+/**
+ * API operations on registered engines: their connection settings, their state and load, and their drift, which is
+ * the difference between an engine and its stored configuration. `engine_key` is the token that the
+ * engine requires; it is stored encrypted. `assertChanged` throws if the caller may read a record but not change it.
+ */
 export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: Fleet }): Operation[] {
   return [
     defineOperation(
@@ -20,7 +25,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
         const organization_id = await findOwner(tx, caller, site_ids)
         const [created] = await tx
           .insert(engine)
-          .values({ ...fields, organization_id, engine_key: secrets.seal(engine_key) })
+          .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
           .returning()
         await setSites(tx, created!.engine_id, site_ids)
         return { created: created!.engine_id }
@@ -28,8 +33,8 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     ),
 
     defineOperation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
-      const sealed = engine_key === undefined ? {} : { engine_key: secrets.seal(engine_key) }
-      const values = { ...fields, ...sealed, engine_updated_at: new Date() }
+      const sealedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
+      const values = { ...fields, ...sealedKey, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
       if (site_ids) await setSites(tx, engine_id, site_ids)
       return undefined
@@ -44,7 +49,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       const { engine_id } = input
       await database.as(caller, routes.repair.path, async tx => {
         await assertReferencesExist(tx, routes.repair, input)
-        // An update without effect checks that the caller may change the engine.
+        // Checks that the caller may change the engine, by an update that changes nothing.
         assertChanged(
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
         )
@@ -53,9 +58,10 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
 
-    defineOperation(routes.list, async ({ input: { site_ids } }, tx) => ({
-      value: await findEngines(tx, site_ids.length === 0 ? undefined : exists(selectSites(tx, site_ids))),
-    })),
+    defineOperation(routes.list, async ({ input: { site_ids } }, tx) => {
+      const isAtSites = site_ids.length > 0 ? exists(selectSites(tx, site_ids)) : undefined
+      return { value: await findEngines(tx, isAtSites) }
+    }),
 
     defineOperation(routes.stats, async ({ input: { engine_id } }, tx) => ({
       value: await readEngineLoad(tx, engine_id),
@@ -63,7 +69,8 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
 
     defineOperation(routes.status, async ({ input: { engine_id } }, tx) => {
       const [row] = await findEngines(tx, eq(engine.engine_id, engine_id))
-      return { value: { ...row!, ...(await readEngineLoad(tx, engine_id)) } }
+      const load = await readEngineLoad(tx, engine_id)
+      return { value: { ...row!, ...load } }
     }),
 
     defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
@@ -75,12 +82,14 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
   ]
 }
 
+/** A subquery of `engine`: selects those of the given sites that an engine has. */
 const selectSites = (tx: Transaction, site_ids: string[]) =>
   tx
     .select()
     .from(engineSite)
     .where(and(eq(engineSite.engine_id, engine.engine_id), inArray(engineSite.site_id, site_ids)))
 
+/** Replaces the sites of an engine. */
 async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) {
   await tx
     .delete(engineSite)
@@ -92,12 +101,16 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
       .onConflictDoNothing()
 }
 
-/** Returns the organization of the sites, or that of the caller without sites. Null: the engine belongs to the installation. */
+/**
+ * Returns the organization that owns a new engine: the organization of its sites or, without sites, of the caller. Null:
+ * the engine belongs to the whole installation. Throws `EyrieError` (`syntax`) if the organization is ambiguous.
+ */
 async function findOwner(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
     .where(inArray(site.site_id, site_ids))
+
   if (sites.length === 1) return sites[0]!.organization_id
   if (caller.role === 'superadmin') return null
   if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!

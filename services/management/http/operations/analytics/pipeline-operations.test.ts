@@ -7,6 +7,7 @@ import {
   sharedHierarchy,
   sharedManagement,
 } from '../../../../../test/fixtures/management/shared-management.ts'
+import { engineState } from '../../../db/schema/index.ts'
 
 const { pipeline, source } = managementRoutes
 
@@ -103,6 +104,46 @@ describe('pipelines', () => {
       const { status, response } = await management.send(pipeline.create, input(wrong))
       expect([status, getInvalidFields(response)]).toEqual([404, [field]])
     }
+  })
+
+  it('reject config keys that name no source, naming the key and what is allowed', async () => {
+    const { engine_id, source_id } = hierarchy
+    // As an engine reports it when it connects.
+    const config_schema = { type: 'object', propertyNames: { pattern: '^\\d+(, ?\\d+)*$' } }
+    const element = {
+      ...{ name: 'door-crossing', version: '1.0.0', title: '', description: '', passthrough: true },
+      ...{ params_schema: null, params_mapping: {}, config_schema, input_schema: null, output_schema: null },
+    }
+    const catalog = { engine_catalog: { elements: [element] } }
+    await management.database.system('test', tx =>
+      tx
+        .insert(engineState)
+        .values({ engine_id, ...catalog })
+        .onConflictDoUpdate({ target: engineState.engine_id, set: catalog }),
+    )
+    const withConfig = (config: Record<string, unknown>, name = 'door-crossing') =>
+      input({ pipeline_elements: { elements: [{ name: 'motion' }, { name, config }] } })
+    const field = 'pipeline_elements.elements.1.config'
+
+    const created = await management.send(pipeline.create, withConfig({ [source_id]: {} }))
+    expect(created.status).toBe(201)
+    for (const key of ['', ' ', '0', 'entrance', `${source_id},`]) {
+      const { status, message, response } = await management.send(pipeline.create, withConfig({ [key]: {} }))
+      expect([status, getInvalidFields(response)]).toEqual([400, [field]])
+      expect(message).toBe(
+        `${field}: "${key}" does not name a source: the keys of this config are ids of sources, as /source/list returns them, several separated by commas`,
+      )
+    }
+    const update = { ...withConfig({ '': {} }), pipeline_id: getCreatedId(created) }
+    expect((await management.send(pipeline.update, update)).status).toBe(400)
+
+    const twice = withConfig({ [source_id]: {}, [` ${source_id}`]: {} })
+    expect((await management.send(pipeline.create, twice)).message).toContain('appears more than once')
+    const unknown = await management.send(pipeline.create, withConfig({ '': {} }, 'unknown-element'))
+    expect([unknown.status, unknown.message]).toEqual([
+      400,
+      `${field}: "" is not a valid key: a key must not be empty`,
+    ])
   })
 
   it('drop references to a deleted source, so that they can be sent back unchanged', async () => {

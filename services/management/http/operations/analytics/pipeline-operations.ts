@@ -1,19 +1,25 @@
 import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
+import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { engine, engineState, pipeline, source, usecase } from '../../../db/schema/index.ts'
-import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
+import { fieldError, fieldErrors, missingRecords } from '../../../errors/field-errors.ts'
 import { createDefaultElements } from '../../../inventory/default-elements.ts'
 import { findPipelines } from '../../../inventory/pipelines.ts'
-import { findReferencedSources } from '../../../inventory/source-keys.ts'
+import { findInvalidKeys, findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.pipeline
-/** More than one engine reads, and few enough for one database query. */
+/** Maximum number of sources in the configuration of a pipeline: more than an engine can read. */
 const MAX_SOURCES = 1000
 
+/**
+ * API operations on pipelines and the default elements of new pipelines. A pipeline is a sequence of elements that
+ * analyze video on an engine. `pipeline_source` in the input is ignored: the channels determine the sources of a
+ * pipeline.
+ */
 export const pipelineOperations = [
   defineOperation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
@@ -27,12 +33,11 @@ export const pipelineOperations = [
 
   defineOperation(routes.update, async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
-    // The pipeline gets a new id when it moves to another engine.
+    // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
     const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
     const values = { ...fields, pipeline_sid }
-    assertChanged(
-      await tx.update(pipeline).set(values).where(eq(pipeline.pipeline_id, pipeline_id)).returning(),
-    )
+    const hasId = eq(pipeline.pipeline_id, pipeline_id)
+    assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
     return undefined
   }),
 
@@ -60,24 +65,54 @@ export const pipelineOperations = [
   }),
 ]
 
-/** Throws `EyrieError` (`id`) if the usecase or a source in the elements' configurations does not exist. */
+/**
+ * Throws `EyrieError` if the usecase or a source in the elements' configurations does not exist (`id`), or if a key of a
+ * configuration that depends on the source is no list of sources (`syntax`): the engine would reject the pipeline later.
+ */
 async function assertReferencedRecordsExist(
   tx: Transaction,
-  input: { pipeline_usecase: string; pipeline_elements: PipelineElements },
+  input: { engine_id: string; pipeline_usecase: string; pipeline_elements: PipelineElements },
 ): Promise<void> {
   await assertUsecaseExists(tx, 'pipeline_usecase', input.pipeline_usecase)
+  await assertValidKeys(tx, input)
   const sourceIds = findReferencedSources(input.pipeline_elements.elements)
   if (sourceIds.length > MAX_SOURCES)
     throw fieldError('pipeline_elements', `refers to more than ${MAX_SOURCES} sources`)
+
   const rows = await tx
     .select({ source_id: source.source_id })
     .from(source)
     .where(inArray(source.source_id, sourceIds))
-  const known = new Set(rows.map(({ source_id }) => source_id))
-  const missing = sourceIds.filter(source_id => !known.has(source_id))
-  if (missing.length > 0)
+  const knownIds = new Set(rows.map(({ source_id }) => source_id))
+  const unknownIds = sourceIds.filter(source_id => !knownIds.has(source_id))
+  if (unknownIds.length > 0)
     throw missingRecords(
-      missing.map(id => ({ field: `pipeline_elements.elements: ${id}`, record: 'source' })),
+      unknownIds.map(source_id => ({
+        field: `pipeline_elements.elements: ${source_id}`,
+        record: 'source',
+      })),
+    )
+}
+
+async function assertValidKeys(
+  tx: Transaction,
+  { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
+): Promise<void> {
+  const [state] = await tx
+    .select({ catalog: engineState.engine_catalog })
+    .from(engineState)
+    .where(eq(engineState.engine_id, engine_id))
+  const catalogElements = new Map(state?.catalog.elements?.map(element => [element.name, element]))
+  const invalidKeys = findInvalidKeys(pipeline_elements.elements, name => {
+    const element = catalogElements.get(name)
+    return element && isKeyedBySource(element)
+  })
+  if (invalidKeys.length > 0)
+    throw fieldErrors(
+      invalidKeys.map(({ index, reason }) => ({
+        field: `pipeline_elements.elements.${index}.config`,
+        reason,
+      })),
     )
 }
 
@@ -86,9 +121,13 @@ async function assertUsecaseExists(tx: Transaction, field: string, usecase_key: 
   if (rows.length === 0) throw missingRecords([{ field, record: 'usecase' }])
 }
 
-/** Returns the organization of the engine, or the only one of the caller. Null: visible to all who see the engine. */
+/**
+ * Returns the organization that owns a new pipeline: the organization of its engine, or else the only organization of the
+ * caller. Null: the pipeline is visible to all users who may see the engine.
+ */
 async function findOwner(tx: Transaction, caller: Principal, engine_id: string): Promise<string | null> {
   const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
-  const ownOrganization = caller.memberships.length === 1 ? caller.memberships[0]! : null
-  return row?.organization_id ?? (caller.role === 'superadmin' ? null : ownOrganization)
+  if (row?.organization_id) return row.organization_id
+  const hasOneOrganization = caller.role !== 'superadmin' && caller.memberships.length === 1
+  return hasOneOrganization ? caller.memberships[0]! : null
 }

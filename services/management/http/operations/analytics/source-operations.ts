@@ -10,6 +10,10 @@ import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.source
 
+/**
+ * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source
+ * here; `source_sid` is the number that the engine has assigned to the source.
+ */
 export const sourceOperations = [
   defineOperation(routes.create, async ({ input }, tx) => {
     const site_id = await findSiteId(tx, input.device_id)
@@ -22,7 +26,7 @@ export const sourceOperations = [
 
   defineOperation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {
     const site_id = await findSiteId(tx, fields.device_id)
-    // The source gets a new id when it moves to another engine.
+    // When a source moves to another engine, the number that the old engine assigned becomes invalid.
     const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
     const values = { ...fields, site_id, source_sid }
     assertChanged(await tx.update(source).set(values).where(eq(source.source_id, source_id)).returning())
@@ -31,6 +35,7 @@ export const sourceOperations = [
 
   defineOperation(routes.delete, async ({ input: { source_id } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
+    // The elements of pipelines may have settings for this source.
     await removeSourceFromConfigs(tx, source_id)
     return undefined
   }),
@@ -45,21 +50,38 @@ export const sourceOperations = [
   })),
 
   defineOperation(routes.mapping, async ({ input: { is_default, site_id } }, tx) => {
-    const [first] = await tx
-      .select({ site_id: site.site_id, site_name: site.site_name })
-      .from(site)
-      .innerJoin(customer, eq(customer.customer_id, site.customer_id))
-      .where(site_id ? eq(site.site_id, site_id) : eq(customer.is_default, is_default))
-      .orderBy(asc(site.site_name))
-      .limit(1)
-    const sources = first ? await findSources(tx, eq(source.site_id, first.site_id)) : []
-    const busiest = await findBusiestEngine(tx, sources)
-    return { value: { is_default, ...NO_SITE, ...first, ...busiest, sources } }
+    const matchesRequest = site_id ? eq(site.site_id, site_id) : eq(customer.is_default, is_default)
+    const firstSite = await findFirstSite(tx, matchesRequest)
+    const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
+    const busiestEngine = await findBusiestEngine(tx, sources)
+
+    return {
+      value: {
+        is_default,
+        site_id: firstSite?.site_id ?? null,
+        site_name: firstSite?.site_name ?? '',
+        engine_id: busiestEngine?.engine_id ?? null,
+        engine_address: busiestEngine?.engine_address ?? '',
+        engine_hostname: busiestEngine?.engine_hostname ?? '',
+        sources,
+      },
+    }
   }),
 ]
 
-const NO_SITE = { site_id: null, site_name: '', engine_id: null, engine_address: '', engine_hostname: '' }
+/** Returns the first site by name that meets a condition on the site or its customer. Undefined if no site does. */
+async function findFirstSite(tx: Transaction, condition: SQL) {
+  const [firstSite] = await tx
+    .select({ site_id: site.site_id, site_name: site.site_name })
+    .from(site)
+    .innerJoin(customer, eq(customer.customer_id, site.customer_id))
+    .where(condition)
+    .orderBy(asc(site.site_name))
+    .limit(1)
+  return firstSite
+}
 
+/** Returns the sources that meet a condition, each with its channels. */
 async function findSources(tx: Transaction, condition: SQL | undefined): Promise<ManagedSource[]> {
   const rows = await tx
     .select()
@@ -67,23 +89,28 @@ async function findSources(tx: Transaction, condition: SQL | undefined): Promise
     .where(condition)
     .orderBy(asc(source.source_name), asc(source.source_id))
   const ids = rows.map(({ source_id }) => source_id)
-  const channels = Map.groupBy(
-    await findSourceChannels(tx, isAnyOf(channel.source_id, ids)),
-    ({ source_id }) => source_id,
-  )
-  return rows.map(row => ({ ...row, source_channels: channels.get(row.source_id) ?? [] }))
+  const channels = await findSourceChannels(tx, isAnyOf(channel.source_id, ids))
+  const channelsBySource = Map.groupBy(channels, ({ source_id }) => source_id)
+  return rows.map(row => ({ ...row, source_channels: channelsBySource.get(row.source_id) ?? [] }))
 }
 
+/** Returns the site of a device. The API has already checked that the device of a request exists. */
 async function findSiteId(tx: Transaction, device_id: string): Promise<string> {
-  const [row] = await tx.select().from(device).where(eq(device.device_id, device_id))
-  return row!.site_id
+  const [found] = await tx
+    .select({ site_id: device.site_id })
+    .from(device)
+    .where(eq(device.device_id, device_id))
+  if (!found) throw new Error(`device ${device_id} does not exist`)
+  return found.site_id
 }
 
-/** Returns the engine that reads the most of these sources. */
+/** Returns the engine that reads the largest number of these sources. Undefined without sources. */
 async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
-  const byEngine = Map.groupBy(sources, ({ engine_id }) => engine_id)
-  const [busiest] = [...byEngine].sort(([, a], [, b]) => b.length - a.length)
+  const sourcesByEngine = Map.groupBy(sources, ({ engine_id }) => engine_id)
+  const [busiest] = [...sourcesByEngine].sort(([, a], [, b]) => b.length - a.length)
   if (!busiest) return undefined
+
+  const [engine_id] = busiest
   const [row] = await tx
     .select({
       engine_id: engine.engine_id,
@@ -92,6 +119,6 @@ async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
     })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-    .where(eq(engine.engine_id, busiest[0]))
+    .where(eq(engine.engine_id, engine_id))
   return row
 }

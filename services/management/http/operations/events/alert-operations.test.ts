@@ -190,7 +190,7 @@ describe('alerts', () => {
   })
 
   it.each(['id', 'delete', 'update', 'enable', 'disable'] as const)(
-    'that do not exist: %s answers 404',
+    'that do not exist: %s responds with 404',
     async name => {
       for (const alert_id of [v7(), 'none']) {
         const input = name === 'update' ? { ...alertInput(), alert_id } : { alert_id, channel_id }

@@ -8,43 +8,50 @@ import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const { active, create, delete: remove, disable, enable, id, list, update } = alertRoutes
+const routes = alertRoutes
 
-type Row = typeof alert.$inferSelect
+type AlertRow = typeof alert.$inferSelect
 
-/** Constraints of the database ensure that a row holds a valid alert. */
-const toAlert = (row: Row) => row as Row & Alert
+/**
+ * Narrows the types of the columns. The cast is safe, because constraints of the database admit only valid alerts.
+ */
+const toAlert = (row: AlertRow) => row as AlertRow & Alert
 
+/**
+ * API operations on alerts. An alert is a condition on a statistic of a channel. While it holds, the alert triggers
+ * notifications. `assertChanged` throws if the caller may read an alert but not change it.
+ */
 export const alertOperations = [
-  defineOperation(active, async ({ input: { channel_id } }, tx) => ({
-    value: (await listAlerts(tx, channel_id)).filter(({ is_active }) => is_active),
-  })),
+  defineOperation(routes.active, async ({ input: { channel_id } }, tx) => {
+    const alerts = await listAlerts(tx, channel_id)
+    return { value: alerts.filter(({ is_active }) => is_active) }
+  }),
 
-  defineOperation(create, async ({ input }, tx) => {
+  defineOperation(routes.create, async ({ input }, tx) => {
     await assertThresholdKey(tx, input)
     const [created] = await tx.insert(alert).values(input).returning()
     return { created: created!.alert_id }
   }),
 
-  defineOperation(remove, async ({ input: { alert_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { alert_id } }, tx) => {
     assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
     return undefined
   }),
 
-  defineOperation(disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
+  defineOperation(routes.disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
 
-  defineOperation(enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+  defineOperation(routes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  defineLookup(id, async ({ input: { alert_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { alert_id } }, tx) => {
     const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
     return row && toAlert(row)
   }),
 
-  defineOperation(list, async ({ input: { channel_id } }, tx) => ({
+  defineOperation(routes.list, async ({ input: { channel_id } }, tx) => ({
     value: await listAlerts(tx, channel_id),
   })),
 
-  defineOperation(update, async ({ input: { alert_id, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { alert_id, ...fields } }, tx) => {
     await assertThresholdKey(tx, fields)
     const row = assertChanged(
       await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning(),
@@ -63,30 +70,37 @@ async function listAlerts(tx: Transaction, channel_id: string) {
   return rows.map(toAlert)
 }
 
+/** Enables or disables an alert. Throws `EyrieError` (`id`) if the channel has no such alert. */
 async function setActive(
   tx: Transaction,
   { alert_id, channel_id }: { alert_id: string; channel_id: string },
   is_active: boolean,
 ) {
-  const isAlert = and(eq(alert.alert_id, alert_id), eq(alert.channel_id, channel_id))
-  const [current] = await tx.select().from(alert).where(isAlert)
+  const matchesAlert = and(eq(alert.alert_id, alert_id), eq(alert.channel_id, channel_id))
+  const [current] = await tx.select().from(alert).where(matchesAlert)
   if (!current) throw missingRecords([{ field: 'alert_id', record: 'alert on this channel' }])
   if (current.is_active === is_active) return toAlert(current)
-  const row = assertChanged(await tx.update(alert).set({ is_active }).where(isAlert).returning())
+  const row = assertChanged(await tx.update(alert).set({ is_active }).where(matchesAlert).returning())
   await resetState(tx, alert_id)
   return toAlert(row)
 }
 
-/** Discards whether the condition held, because the alert has changed. */
+/** Resets the result of the last evaluation after the alert has changed. */
 const resetState = (tx: Transaction, alert_id: string) =>
   tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alert_id))
 
-/** The key must be a statistic, or an aggregation that the channel's usecase defines. */
-async function assertThresholdKey(tx: Transaction, fields: Pick<Row, 'channel_id' | 'alert_threshold_key'>) {
+/**
+ * Throws `EyrieError` (`syntax`) if the threshold is compared with a statistic that the channel's usecase does not have.
+ */
+async function assertThresholdKey(
+  tx: Transaction,
+  fields: Pick<AlertRow, 'channel_id' | 'alert_threshold_key'>,
+) {
   const [row] = await tx
-    .select({ own: usecase.usecase_aggregations })
+    .select({ customAggregations: usecase.usecase_aggregations })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(eq(channel.channel_id, fields.channel_id))
-  assertStatisticKeys([{ field: 'alert_threshold_key', key: fields.alert_threshold_key }], row!.own)
+  const key = fields.alert_threshold_key
+  assertStatisticKeys([{ field: 'alert_threshold_key', key }], row!.customAggregations)
 }

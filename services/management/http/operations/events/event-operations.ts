@@ -1,5 +1,6 @@
 import { eventRoutes } from '@eyrie/contract/management/event'
-import { type Aggregations, statisticKeys, toQueryTotals } from '@eyrie/contract/management/statistic'
+import { type Aggregations, BUILT_IN_STATISTIC_KEYS } from '@eyrie/contract/management/statistic'
+import { toQueryTotals } from '@eyrie/contract/management/statistic-response'
 import { parseDuration } from '@eyrie/contract/management/time-expression'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
@@ -11,108 +12,121 @@ import { toStatistics } from '../../../events/statistics/totals.ts'
 import { assertStatisticKeys, findChannelOfUsecase, findUsecase } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
 
-const { range, channelStats, usecaseStatsByQuery, usecaseStats, usecaseReport } = eventRoutes
+const routes = eventRoutes
 
-/** Events and statistics. `now`: epoch ms. */
+/**
+ * API operations that read events and statistics. The events of a channel are what its engine has detected.
+ * Statistics aggregate them over a period: some exist for every usecase, others (`customAggregations`) only for
+ * one. `now` returns epoch ms. Depending on the route, the usecase key is in the field `usecase` or `usecase_key`;
+ * errors about the usecase name this field.
+ */
 export const eventOperations = (now: () => number) => [
-  defineOperation(range, async ({ input }, tx) => {
-    const { usecase, usecase_meta_key, channel_id, event_offset, event_limit, agg_frequency, details } = input
-    const { start, end, ...period } = parsePeriod(input.start, input.end, now())
-    const { own, channel_threshold_duration: seconds } = await findChannelOfUsecase(
+  defineOperation(routes.range, async ({ input }, tx) => {
+    const { usecase: usecase_key, channel_id, usecase_meta_key: keys, details } = input
+    const { event_offset, event_limit, agg_frequency } = input
+    const period = parsePeriod(input.start, input.end, now())
+    const { usecaseKeys, customAggregations, channel_threshold_duration } = await findChannelOfUsecase(
       tx,
       channel_id,
-      usecase,
+      usecase_key,
       'usecase',
     )
-    assertSelectedKeys(usecase_meta_key, own)
+    assertSelectedKeys(keys, customAggregations)
+
     const events = await readEventRange(tx, {
       channel_id,
-      seconds,
-      keys: usecase_meta_key,
-      own,
+      windowSeconds: channel_threshold_duration,
+      selection: { keys, usecaseKeys, customAggregations },
       period,
-      details,
-      lengthMs: parseDuration(agg_frequency)!,
+      bucketMs: parseDuration(agg_frequency)!,
       offset: event_offset,
       limit: event_limit,
+      details,
     })
-    const page = { agg_frequency, event_limit, event_offset, events }
-    return { value: { usecase_key: usecase, channel_id, start, end, ...page } }
-  }),
 
-  defineOperation(channelStats, async ({ input }, tx) => {
-    const { usecase, usecase_meta_key: keys, channel_id, frequency } = input
-    const { own } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-    assertSelectedKeys(keys, own)
+    const { start, end } = period
     return {
-      value: await getChannelStats(tx, channel_id, {
-        keys,
-        own,
-        period: parseLookBack(now(), frequency),
-        details: true,
-      }),
+      value: { usecase_key, channel_id, start, end, agg_frequency, event_limit, event_offset, events },
     }
   }),
 
-  defineOperation(usecaseStatsByQuery, async ({ input }, tx) => {
-    const { usecase, usecase_meta_key: keys, frequency, details } = input
+  defineOperation(routes.channelStats, async ({ input }, tx) => {
+    const { usecase: usecase_key, usecase_meta_key: keys, channel_id, frequency } = input
+    const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase')
+    const { usecaseKeys, customAggregations } = usecaseChannel
+    assertSelectedKeys(keys, customAggregations)
+    const selection = { keys, usecaseKeys, customAggregations }
     const period = parseLookBack(now(), frequency)
-    const { usecase_total_stats, ...rest } = await getUsecaseStats(tx, usecase, 'usecase', {
-      keys,
-      period,
-      details,
-    })
-    return { value: { ...rest, usecase_total_stats: toQueryTotals(usecase_total_stats) } }
+    const stats = await getChannelStats(tx, channel_id, { selection, period, details: true })
+    return { value: stats }
   }),
 
-  defineOperation(usecaseStats, async ({ input }, tx) => {
+  defineOperation(routes.usecaseStatsByQuery, async ({ input }, tx) => {
+    const { usecase: usecase_key, usecase_meta_key: keys, frequency, details } = input
+    const period = parseLookBack(now(), frequency)
+    const stats = await getUsecaseStats(tx, usecase_key, 'usecase', { keys, period, details })
+    return { value: { ...stats, usecase_total_stats: toQueryTotals(stats.usecase_total_stats) } }
+  }),
+
+  defineOperation(routes.usecaseStats, async ({ input }, tx) => {
     const { usecase_key, usecase_meta_key: keys, frequency, details } = input
     const period = parseLookBack(now(), frequency)
-    return { value: await getUsecaseStats(tx, usecase_key, 'usecase_key', { keys, period, details }) }
+    const stats = await getUsecaseStats(tx, usecase_key, 'usecase_key', { keys, period, details })
+    return { value: stats }
   }),
 
-  defineOperation(usecaseReport, async ({ input }, tx) => {
+  defineOperation(routes.usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
     const period = parseReportPeriod(start_date, end_date, now())
-    const { own } = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
-    const keys = [...statisticKeys, ...Object.keys(own)]
-    return { value: await getChannelStats(tx, channel_id, { keys, own, period, details }) }
+    const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
+    const { usecaseKeys, customAggregations } = usecaseChannel
+    const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]
+    const selection = { keys, usecaseKeys, customAggregations }
+    const stats = await getChannelStats(tx, channel_id, { selection, period, details })
+    return { value: stats }
   }),
 ]
 
+/** Returns the statistics of one channel, which must exist. */
 async function getChannelStats(tx: Transaction, channel_id: string, options: ChannelStatsOptions) {
   const { channels } = await readChannelStats(tx, eq(channel.channel_id, channel_id), options)
   return channels[0]!
 }
 
-/** Returns statistics of the usecase's channels that the caller may see, with their totals. */
+/**
+ * Returns the statistics of each channel of a usecase that the caller may see, and the totals of these channels. Throws
+ * `EyrieError` (`id`) about the request field `field` if the usecase does not exist.
+ */
 async function getUsecaseStats(
   tx: Transaction,
   usecase_key: string,
   field: string,
-  options: Omit<ChannelStatsOptions, 'own'>,
+  { keys, ...options }: Omit<ChannelStatsOptions, 'selection'> & { keys: readonly string[] },
 ) {
-  const { usecase_id, usecase_aggregations: own } = await findUsecase(tx, usecase_key, field)
-  assertSelectedKeys(options.keys, own)
+  const foundUsecase = await findUsecase(tx, usecase_key, field)
+  const { usecase_id, usecase_meta_key, usecase_aggregations: customAggregations } = foundUsecase
+  assertSelectedKeys(keys, customAggregations)
   const { channels, totals } = await readChannelStats(tx, eq(channel.usecase_id, usecase_id), {
     ...options,
-    own,
+    selection: { keys, usecaseKeys: usecase_meta_key, customAggregations },
   })
-  const total = (key: 'channel_total_alert' | 'channel_total_notification') =>
+
+  const sumOfChannels = (key: 'channel_total_alert' | 'channel_total_notification') =>
     channels.reduce((sum, stats) => sum + stats[key], 0)
+  // Ids of the tracked objects in all channels.
+  const trackIds = new Set(channels.flatMap(({ channel_stats }) => channel_stats.ids))
   return {
     usecase_channel: channels,
     usecase_key,
-    usecase_total_alert: total('channel_total_alert'),
-    usecase_total_notification: total('channel_total_notification'),
-    usecase_total_stats: toStatistics(totals, [
-      ...new Set(channels.flatMap(({ channel_stats }) => channel_stats.ids)),
-    ]),
+    usecase_total_alert: sumOfChannels('channel_total_alert'),
+    usecase_total_notification: sumOfChannels('channel_total_notification'),
+    usecase_total_stats: toStatistics(totals, [...trackIds]),
   }
 }
 
-const assertSelectedKeys = (keys: readonly string[], own: Aggregations) =>
+/** Throws `EyrieError` (`syntax`) for keys that the usecase does not have. */
+const assertSelectedKeys = (keys: readonly string[], customAggregations: Aggregations) =>
   assertStatisticKeys(
     keys.map((key, index) => ({ field: `usecase_meta_key.${index}`, key })),
-    own,
+    customAggregations,
   )

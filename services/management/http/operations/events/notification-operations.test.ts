@@ -17,7 +17,7 @@ import { createIngest } from '../../../events/ingest/ingest.ts'
 import { fetchPictures } from '../../../events/pictures/picture-fetcher.ts'
 import { createPictureStore } from '../../../events/pictures/picture-store.ts'
 
-const { gallery, galleryImage, range, uuid } = managementRoutes.notification
+const { gallery, galleryImage, image, range, uuid } = managementRoutes.notification
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const period = { start: '2026-03-04T12:00:00Z', end: '2026-03-04T13:00:00Z' }
@@ -84,7 +84,9 @@ describe('notifications by range', () => {
         subject: 'Each on Channel line-crossing',
         message: 'it is 3',
       },
+      image_url: expect.stringMatching(/^\/api\/v1\/notification\/image\?channel_id=/),
     })
+    expect(response.notifications[0]!.image_url).toBe('')
   })
 
   it('are paged within their period', async () => {
@@ -115,7 +117,7 @@ describe('single notifications', () => {
     expect([elsewhere.status, fieldsAtFault(elsewhere.response)]).toEqual([404, ['notification_uuid']])
   })
 
-  it('that do not exist are answered with 404', async () => {
+  it('that do not exist are rejected with 404', async () => {
     const { status, response } = await management.send(uuid, {
       usecase: 'line-crossing',
       channel_id,
@@ -132,6 +134,33 @@ describe('the gallery', () => {
     expect(response).toMatchObject({ channel_id, usecase_key: 'line-crossing' })
     expect(response.gallery.map(({ image }) => image)).toEqual(jpegs.toReversed().map(jpeg => [...jpeg]))
     expect(response.gallery.map(({ time_stamp }) => seconds(time_stamp))).toEqual([2, 1, 0])
+  })
+
+  it('contains the address of each picture, which returns the JPEG file with the same rights', async () => {
+    const viewer = await management.signIn('viewer', { sites: [heard.site_id] })
+    const { response } = await management.call(gallery, askGallery(), viewer)
+    const fetchImage = (url: string, { token }: { token: string }) =>
+      management.request(url.replace('/api/v1', ''), { headers: { authorization: `Bearer ${token}` } })
+
+    for (const [index, { image_url }] of response.gallery.entries()) {
+      const picture = await fetchImage(image_url, viewer)
+      expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+      expect(new Uint8Array(await picture.arrayBuffer())).toEqual(jpegs.at(-1 - index))
+    }
+    const stranger = await management.signIn('viewer')
+    expect((await fetchImage(response.gallery[0]!.image_url, stranger)).status).toBe(404)
+    expect((await management.request('/notification/image')).status).toBe(401)
+  })
+
+  it('has no address for a notification without a picture, and answers 404 for its picture', async () => {
+    const [without] = (await management.call(range, ask())).response.notifications
+    const { notification_uuid, image_url } = without!
+    expect(image_url).toBe('')
+    const { status, message } = await management.send(image, { channel_id, notification_uuid })
+    expect([status, message]).toEqual([
+      404,
+      expect.stringMatching(/^notification_uuid: the picture of this notification is not available/),
+    ])
   })
 
   it('is paged', async () => {
@@ -179,6 +208,7 @@ describe('the gallery', () => {
     for (const [route, input] of [
       [gallery, askGallery()],
       [galleryImage, { channel_id }],
+      [image, { channel_id, notification_uuid }],
       [range, ask()],
       [uuid, { usecase: 'line-crossing', channel_id, notification_uuid }],
     ] as const)

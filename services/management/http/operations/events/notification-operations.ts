@@ -2,36 +2,41 @@ import { notificationRoutes } from '@eyrie/contract/management/notification'
 import { and, asc, desc, eq, gte, isNotNull, lt, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { notification } from '../../../db/schema/index.ts'
-import { missingRecords } from '../../../errors/field-errors.ts'
+import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import type { PictureStore } from '../../../events/pictures/picture-store.ts'
 import { parsePeriod } from '../../../events/statistics/period.ts'
 import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
 
-const { gallery, galleryImage, range, uuid } = notificationRoutes
+const routes = notificationRoutes
 
-type Row = typeof notification.$inferSelect
+type NotificationRow = typeof notification.$inferSelect
 
-/** Limit for the pictures of one answer, in which each byte is written as a decimal number. */
-const MAX_PICTURE_BYTES = 16 << 20
+const PICTURE_UNAVAILABLE =
+  'the picture of this notification is not available: management fetches it from the engine within seconds, and deletes it after the retention'
 
-/** Notifications of alerts. `now` returns epoch milliseconds. */
+/** Maximum size of all pictures in one response, which contains each byte as a decimal number. */
+const MAX_PICTURE_BYTES = 16 * 1024 * 1024
+
+/**
+ * API operations that read notifications and their pictures. A notification is the stored result of an alert that
+ * fired. `now` returns epoch ms. Depending on the route, the usecase key is in the field `usecase` or `stream_key`;
+ * errors about the usecase name this field.
+ */
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
-  defineOperation(gallery, async ({ input }, tx) => {
+  defineOperation(routes.gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
     const period = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
-    const rows = await selectNewestFirst(
-      tx,
-      and(isWithin(channel_id, period), isNotNull(notification.picture)),
-    )
+    const isInGallery = and(isWithin(channel_id, period), isNotNull(notification.picture))
+    const rows = await selectNewestFirst(tx, isInGallery)
       .limit(notification_limit)
       .offset(notification_offset)
     return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
-  defineOperation(galleryImage, async ({ input: { channel_id, notification_uuid } }, tx) => {
+  defineOperation(routes.galleryImage, async ({ input: { channel_id, notification_uuid } }, tx) => {
     const hasPicture = and(eq(notification.channel_id, channel_id), isNotNull(notification.picture))
     const rows = notification_uuid
       ? [await findNotification(tx, channel_id, notification_uuid)]
@@ -40,7 +45,18 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
-  defineOperation(range, async ({ input }, tx) => {
+  defineOperation(routes.image, async ({ input: { channel_id, notification_uuid }, context }, tx) => {
+    const { picture } = await findNotification(tx, channel_id, notification_uuid)
+    const jpeg = picture === null ? undefined : await pictures.read(picture)
+    if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
+
+    context.header('Content-Type', 'image/jpeg')
+    context.header('ETag', `"${picture}"`)
+    context.header('Cache-Control', 'private, max-age=3600')
+    return context.body(new Uint8Array(jpeg))
+  }),
+
+  defineOperation(routes.range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
     const { start, end, ...period } = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
@@ -50,7 +66,7 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, start, end, notifications: rows.map(toNotification) } }
   }),
 
-  defineOperation(uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
+  defineOperation(routes.uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
     await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
     return { value: toNotification(await findNotification(tx, channel_id, notification_uuid)) }
   }),
@@ -70,12 +86,12 @@ const selectNewestFirst = (tx: Transaction, condition: SQL | undefined) =>
     .where(condition)
     .orderBy(desc(notification.notification_time), asc(notification.notification_uuid))
 
-/** Throws `EyrieError` (`id`) if the notification does not exist on this channel. */
+/** Returns a notification of a channel. Throws `EyrieError` (`id`) if the channel has no such notification. */
 async function findNotification(
   tx: Transaction,
   channel_id: string,
   notification_uuid: string,
-): Promise<Row> {
+): Promise<NotificationRow> {
   const [row] = await tx
     .select()
     .from(notification)
@@ -86,24 +102,38 @@ async function findNotification(
   return row
 }
 
-const toNotification = (row: Row) => ({
+const toNotification = (row: NotificationRow) => ({
   ...row,
   notification_data: {
     ...(row.notification_data as Record<'from' | 'message' | 'subject' | 'to', string>),
     attachment: row.picture ?? '',
   },
+  image_url: toImageUrl(row),
 })
 
-/** Returns the stored pictures of the notifications, up to the size limit but at least one. */
-async function loadPictures(rows: readonly Row[], pictures: Pick<PictureStore, 'read'>) {
-  const loaded: { image: number[]; time_stamp: Date; uuid: string }[] = []
-  let bytes = 0
-  for (const { picture, notification_time, notification_uuid } of rows) {
+/** Returns the path of the picture, or an empty text for a notification without one. */
+const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow) =>
+  picture === null
+    ? ''
+    : `/api/v1${routes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
+
+/** Returns the stored pictures of notifications, up to the size limit. The first picture is returned at any size. */
+async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<PictureStore, 'read'>) {
+  const loaded: { image: number[]; image_url: string; time_stamp: Date; uuid: string }[] = []
+  let totalBytes = 0
+  for (const row of rows) {
+    const { picture, notification_time, notification_uuid } = row
     const jpeg = picture === null ? undefined : await pictures.read(picture)
     if (!jpeg) continue
-    bytes += jpeg.length
-    if (bytes > MAX_PICTURE_BYTES && loaded.length > 0) break
-    loaded.push({ image: [...jpeg], time_stamp: notification_time, uuid: notification_uuid })
+
+    totalBytes += jpeg.length
+    if (totalBytes > MAX_PICTURE_BYTES && loaded.length > 0) break
+    loaded.push({
+      image: [...jpeg],
+      image_url: toImageUrl(row),
+      time_stamp: notification_time,
+      uuid: notification_uuid,
+    })
   }
   return loaded
 }

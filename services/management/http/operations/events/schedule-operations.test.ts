@@ -192,7 +192,7 @@ describe('schedules', () => {
     expect(getInvalidFields(response)).toContain('schedule_occurrence.1.occurrence_id')
   })
 
-  it.each(['id', 'delete', 'update'] as const)('that do not exist: %s answers 404', async name => {
+  it.each(['id', 'delete', 'update'] as const)('that do not exist: %s responds with 404', async name => {
     const input = { ...(name === 'update' ? cron() : {}), schedule_id: v7() }
     const { status, response } = await management.send(schedule[name], input)
     expect([status, getInvalidFields(response)]).toEqual([404, ['schedule_id']])

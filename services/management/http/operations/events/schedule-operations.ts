@@ -7,29 +7,30 @@ import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const { create, update, delete: remove, id, list } = scheduleRoutes
+const routes = scheduleRoutes
 
-type Row = typeof schedule.$inferSelect
+type ScheduleRow = typeof schedule.$inferSelect
 
-const toSchedule = (row: Row) => row as Row & Schedule
+/** Narrows the types of the columns. The cast is safe, because only validated schedules are stored. */
+const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
 
+/**
+ * API operations on schedules. A schedule contains the times at which an alert of a channel is enabled and
+ * disabled. `assertChanged` throws if the caller may read a schedule but not change it.
+ */
 export const scheduleOperations = [
-  defineOperation(create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
+  defineOperation(routes.create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await assertAlertOnChannel(tx, fields)
-    const values = {
-      ...fields,
-      schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
-    }
+    const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
+    const values = { ...fields, schedule_occurrence: occurrences }
     const [created] = await tx.insert(schedule).values(values).returning()
     return { created: created!.schedule_id }
   }),
 
-  defineOperation(update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
+  defineOperation(routes.update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
     await assertAlertOnChannel(tx, fields)
-    const values = {
-      ...fields,
-      schedule_occurrence: assignMissingNumbers('occurrence_id', schedule_occurrence),
-    }
+    const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
+    const values = { ...fields, schedule_occurrence: occurrences }
     const rows = await tx
       .update(schedule)
       .set(values)
@@ -38,17 +39,17 @@ export const scheduleOperations = [
     return { value: toSchedule(assertChanged(rows)) }
   }),
 
-  defineOperation(remove, async ({ input: { schedule_id } }, tx) => {
+  defineOperation(routes.delete, async ({ input: { schedule_id } }, tx) => {
     assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
     return undefined
   }),
 
-  defineLookup(id, async ({ input: { schedule_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { schedule_id } }, tx) => {
     const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
     return row && toSchedule(row)
   }),
 
-  defineOperation(list, async ({ input: { channel_id } }, tx) => {
+  defineOperation(routes.list, async ({ input: { channel_id } }, tx) => {
     const rows = await tx
       .select()
       .from(schedule)
@@ -58,9 +59,10 @@ export const scheduleOperations = [
   }),
 ]
 
+/** Throws `EyrieError` (`syntax`) if the alert belongs to another channel. */
 async function assertAlertOnChannel(
   tx: Transaction,
-  { alert_id, channel_id }: Pick<Row, 'alert_id' | 'channel_id'>,
+  { alert_id, channel_id }: Pick<ScheduleRow, 'alert_id' | 'channel_id'>,
 ) {
   const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
   if (row?.channel_id === channel_id) return

@@ -57,6 +57,25 @@ describe('customers', () => {
     expect([status, message]).toEqual([404, 'site_ids: no such site of this customer'])
   })
 
+  it('name the missing right if they are visible but belong to an organization of others', async () => {
+    const { organization_id, customer_id, site_id } = hierarchy
+    const own = getCreatedId(await management.call(organization.create, organizationInput('own')))
+    const admin = await management.signIn('admin', { organization: own, sites: [site_id] })
+
+    const change = { ...customerInput(organization_id, 'first'), customer_id }
+    const changed = await management.call(customer.update, change, admin)
+    expect([changed.status, changed.message]).toEqual([
+      403,
+      'you may read this record but not change it: "Update a customer" requires the role admin in its organization, or the customer as an assignment. Your role is admin: ask an administrator of the organization',
+    ])
+
+    const created = await management.call(customer.create, customerInput(organization_id, 'new'), admin)
+    expect([created.status, created.message]).toEqual([
+      403,
+      '"Create a customer" is outside of your rights: your role is admin, for the records and users of your assignments. Ask an administrator of the organization concerned',
+    ])
+  })
+
   it('reject a site of another organization', async () => {
     const other = getCreatedId(await management.call(organization.create, organizationInput('far')))
     const far = getCreatedId(await management.call(customer.create, customerInput(other, 'far')))

@@ -11,9 +11,14 @@ import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.customer
-/** Views are answered with 202 if the state of an engine is older than this. */
-const MAX_AGE = sql`interval '10 seconds'`
+/** A view gets status 202 if the state of one of its engines is older than this. */
+const MAX_STATE_AGE = sql`interval '10 seconds'`
 
+/**
+ * API operations on the customers of an organization, their sites, and the users to whom they are assigned. Each
+ * runs in one transaction, `tx`, with the rights of the caller. `assertChanged` throws if the caller may read a
+ * record but not change it.
+ */
 export const customerOperations = [
   defineOperation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
     const [created] = await tx.insert(customer).values(fields).returning()
@@ -53,25 +58,23 @@ export const customerOperations = [
   }),
 
   defineOperation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
-    const released = await releaseSites(tx, customer_id, inArray(site.site_id, site_ids))
-    const missing = site_ids.filter(id => !released.includes(id.toLowerCase()))
+    const releasedIds = await releaseSites(tx, customer_id, inArray(site.site_id, site_ids))
+    const missing = site_ids.filter(id => !releasedIds.includes(id.toLowerCase()))
     if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
     return undefined
   }),
 
-  defineOperation(routes.assign, async ({ input: { user_id, customer_id } }, tx) => {
-    const rows = customer_id.map(id => ({ user_id, customer_id: id }))
+  // `assign` and `unassign` have a list of ids in the field `customer_id`.
+  defineOperation(routes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
+    const rows = customerIds.map(customer_id => ({ user_id, customer_id }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  defineOperation(routes.unassign, async ({ input: { user_id, customer_id } }, tx) => {
-    const isUnassigned = and(
-      eq(userCustomer.user_id, user_id),
-      inArray(userCustomer.customer_id, customer_id),
-    )
-    await tx.delete(userCustomer).where(isUnassigned)
-    assertUnassigned(await tx.select().from(userCustomer).where(isUnassigned))
+  defineOperation(routes.unassign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
+    const isAffected = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customerIds))
+    await tx.delete(userCustomer).where(isAffected)
+    assertUnassigned(await tx.select().from(userCustomer).where(isAffected))
     return undefined
   }),
 
@@ -87,13 +90,12 @@ export const customerOperations = [
   }),
 
   defineOperation(routes.view, async ({ input: { customer_id, type } }, tx) => {
-    const [value, stale] = await Promise.all([
-      type === '1'
-        ? findSitesWithDevices(tx, eq(site.customer_id, customer_id))
-        : viewByUsecase(tx, customer_id),
-      isStale(tx, customer_id),
+    const isViewBySite = type === '1'
+    const [value, isOutdated] = await Promise.all([
+      isViewBySite ? viewBySite(tx, customer_id) : viewByUsecase(tx, customer_id),
+      hasStaleEngine(tx, customer_id),
     ])
-    return { value, ...(stale && { status: 202 as const }) }
+    return { value, ...(isOutdated && { status: 202 as const }) }
   }),
 ]
 
@@ -110,7 +112,7 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
     .prepare('customers')
     .execute()
 
-/** Throws `EyrieError` (`id`) for `field` if any site belongs to another organization. */
+/** Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the customer's organization. */
 async function moveSites(
   tx: Transaction,
   site_ids: string[],
@@ -124,7 +126,7 @@ async function moveSites(
   if (moved.length < site_ids.length) throw missingRecords([{ field, record: 'site in this organization' }])
 }
 
-/** Moves the customer's matching sites to the default customer. Resolves to their ids. */
+/** Moves sites of a customer to the default customer of the organization. Resolves to the ids of these sites. */
 async function releaseSites(tx: Transaction, customer_id: string, condition: SQL): Promise<string[]> {
   const defaultCustomer = sql`(
     select d.customer_id from customer d where d.is_default and d.organization_id = site.organization_id)`
@@ -136,26 +138,31 @@ async function releaseSites(tx: Transaction, customer_id: string, condition: SQL
   return moved.map(({ site_id }) => site_id)
 }
 
-/** Returns the usecases of the customer's channels, each with its channels. */
+/** Returns the customer's sites, each with its devices. */
+const viewBySite = (tx: Transaction, customer_id: string) =>
+  findSitesWithDevices(tx, eq(site.customer_id, customer_id))
+
+/** Returns the usecases that the customer's channels have, each with these channels. */
 async function viewByUsecase(tx: Transaction, customer_id: string) {
   const siteIds = tx.select({ site_id: site.site_id }).from(site).where(eq(site.customer_id, customer_id))
   const channels = await findSourceChannels(tx, inArray(channel.site_id, siteIds))
-  const byKey = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
+  const channelsByUsecase = Map.groupBy(channels, ({ usecase_key }) => usecase_key)
   const usecases = await tx
     .select()
     .from(usecase)
-    .where(inArray(usecase.usecase_key, [...byKey.keys()]))
+    .where(inArray(usecase.usecase_key, [...channelsByUsecase.keys()]))
     .orderBy(asc(usecase.usecase_name))
-  return usecases.map(row => ({ ...row, usecase_channels: byKey.get(row.usecase_key) ?? [] }))
+
+  return usecases.map(row => ({ ...row, usecase_channels: channelsByUsecase.get(row.usecase_key) ?? [] }))
 }
 
-/** Returns whether an engine of the customer's devices or channels has not reported recently. */
-async function isStale(tx: Transaction, customer_id: string): Promise<boolean> {
-  const [stale] = await tx.execute(sql`
+/** Returns whether an engine of the customer's devices or channels has not responded recently. */
+async function hasStaleEngine(tx: Transaction, customer_id: string): Promise<boolean> {
+  const [staleEngine] = await tx.execute(sql`
     select from (
       select engine_id from device join site using (site_id) where customer_id = ${customer_id}
       union all select engine_id from channel join site using (site_id) where customer_id = ${customer_id}
     ) engines left join engine_state using (engine_id)
-    where coalesce(seen_at, '-infinity') < now() - ${MAX_AGE} limit 1`)
-  return stale !== undefined
+    where coalesce(seen_at, '-infinity') < now() - ${MAX_STATE_AGE} limit 1`)
+  return staleEngine !== undefined
 }

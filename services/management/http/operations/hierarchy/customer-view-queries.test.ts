@@ -8,7 +8,7 @@ import {
 import { insertManyDevices } from '../../../../../test/fixtures/management/many-devices.ts'
 import type { Database } from '../../../db/database.ts'
 
-/** Counts all queries that are sent to the database on behalf of users from now on. */
+/** Counts all further queries that are sent to the database on behalf of users. */
 function countQueries(database: Database): { count: number } {
   const counted = { count: 0 }
   const { as } = database

@@ -108,7 +108,7 @@ describe('organizations', () => {
   })
 
   it.each(['no-uuid', '00000000-0000-7000-8000-000000000000'])(
-    'are answered with 404 for the id %s',
+    'are rejected with 404 for the id %s',
     async organization_id => {
       const { status, message } = await management.call(id, { organization_id })
       expect([status, message]).toEqual([404, 'organization_id: no such organization'])

@@ -11,43 +11,48 @@ import {
 } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
-const { create, update, delete: remove, id, list } = managementRoutes.organization
+const routes = managementRoutes.organization
 
+/**
+ * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an
+ * organization but not change it.
+ */
 export const organizationOperations = (images: ImageStore): Operation[] => [
-  defineOperation(create, async ({ input }, tx) => {
+  defineOperation(routes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(organization).values(input).returning()
     const { organization_id } = created!
-    await tx.insert(customer).values(toDefaultCustomer(organization_id))
+    await tx.insert(customer).values(createDefaultCustomer(organization_id))
     return { created: organization_id }
   }),
 
-  defineOperation(update, async ({ input: { organization_id, ...fields } }, tx) => {
-    const isSame = eq(organization.organization_id, organization_id)
-    assertChanged(await tx.update(organization).set(fields).where(isSame).returning())
+  defineOperation(routes.update, async ({ input: { organization_id, ...fields } }, tx) => {
+    const hasId = eq(organization.organization_id, organization_id)
+    assertChanged(await tx.update(organization).set(fields).where(hasId).returning())
     return undefined
   }),
 
-  defineMultiStepOperation(remove, async ({ input, caller }, database) => {
+  defineMultiStepOperation(routes.delete, async ({ input, caller }, database) => {
     const { organization_id } = input
-    const deletedImages = await database.as(caller, remove.path, async tx => {
-      await assertReferencesExist(tx, remove, input)
-      // The default customer and images have no delete operation. Postgres rejects the deletion while there are sites.
+    const deletedImages = await database.as(caller, routes.delete.path, async tx => {
+      await assertReferencesExist(tx, routes.delete, input)
+      // Users cannot delete the default customer or images, so they are deleted here. Other records block the deletion.
       await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
       const rows = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
       await tx.delete(organization).where(eq(organization.organization_id, organization_id))
       return rows
     })
-    // Only after the commit, so that a rejected deletion keeps all files.
+
+    // Files are deleted after the commit, because Postgres may reject the deletion.
     for (const { path } of deletedImages) await images.remove(path)
     return undefined
   }),
 
-  defineLookup(id, async ({ input: { organization_id } }, tx) => {
+  defineLookup(routes.id, async ({ input: { organization_id } }, tx) => {
     const [row] = await findOrganizations(tx, eq(organization.organization_id, organization_id))
     return row
   }),
 
-  defineOperation(list, async (_, tx) => ({
+  defineOperation(routes.list, async (_, tx) => ({
     value: await findOrganizations(tx),
   })),
 ]
@@ -61,8 +66,8 @@ const findOrganizations = (tx: Transaction, condition?: SQL) =>
     .prepare('organizations')
     .execute()
 
-/** Holds the sites of an organization that are assigned to no other customer. */
-const toDefaultCustomer = (organization_id: string) => ({
+/** The default customer has the sites of an organization that belong to no other customer. */
+const createDefaultCustomer = (organization_id: string) => ({
   organization_id,
   customer_key: 'default',
   customer_name: 'Default',

@@ -25,22 +25,22 @@ describe('sites', () => {
     expect([response.site_total_devices, response.site_timezone]).toEqual([1, 'UTC'])
   })
 
-  const inZone = (site_timezone: string) =>
+  const createSiteInZone = (site_timezone: string) =>
     management.call(site.create, {
       ...siteInput(hierarchy.organization_id, hierarchy.customer_id, `in ${site_timezone}`),
       site_timezone,
     })
 
   it.each(['Mars/Olympus', '+01:00', 'europe/berlin', ''])('reject the time zone "%s"', async zone => {
-    const { status, message } = await inZone(zone)
+    const { status, message } = await createSiteInZone(zone)
     expect([status, message]).toEqual([400, 'site_timezone: must be an IANA time zone such as Europe/Berlin'])
   })
 
-  // The last three are aliases or have one.
+  // Asia/Kolkata, Europe/Kyiv and Etc/GMT are aliases or have aliases.
   it.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Europe/Kyiv', 'Etc/GMT'])(
     'accept the time zone %s',
     async zone => {
-      const site_id = getCreatedId(await inZone(zone))
+      const site_id = getCreatedId(await createSiteInZone(zone))
       expect((await management.call(site.id, { site_id })).response.site_timezone).toBe(zone)
     },
   )
@@ -53,24 +53,24 @@ describe('sites', () => {
     expect((await management.call(site.view, { site_id })).response).toEqual(view)
   })
 
-  it('are assigned to a user and unassigned for the given customer', async () => {
+  it('are assigned to a user and unassigned by customer', async () => {
     const { organization_id, customer_id, site_id } = hierarchy
     const other = getCreatedId(
       await management.call(customer.create, customerInput(organization_id, 'other')),
     )
     const { user_id } = await management.signIn('viewer')
-    const assigned = async () => (await management.call(user.id, { user_id })).response.site_ids
+    const readAssigned = async () => (await management.call(user.id, { user_id })).response.site_ids
     expect((await management.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
     expect((await management.call(site.assign, { user_id, site_id: [site_id] })).status).toBe(200)
-    expect(await assigned()).toEqual([site_id])
+    expect(await readAssigned()).toEqual([site_id])
 
-    const wrong = await management.call(site.unassign, { user_id, site_id: [site_id], customer_id: other })
-    expect([wrong.status, wrong.message]).toEqual([404, 'site_id: no such site of this customer'])
-    expect(await assigned()).toEqual([site_id])
+    const rejected = await management.call(site.unassign, { user_id, site_id: [site_id], customer_id: other })
+    expect([rejected.status, rejected.message]).toEqual([404, 'site_id: no such site of this customer'])
+    expect(await readAssigned()).toEqual([site_id])
     expect((await management.call(site.unassign, { user_id, site_id: [site_id], customer_id })).status).toBe(
       200,
     )
-    expect(await assigned()).toEqual([])
+    expect(await readAssigned()).toEqual([])
   })
 
   it('cannot be unassigned from a user with assignments that the admin does not administer', async () => {
@@ -78,25 +78,25 @@ describe('sites', () => {
     const admin = await management.signIn('admin', { organization: hierarchy.organization_id })
     const sites = [hierarchy.site_id, elsewhere.site_id]
     const { user_id } = await management.signIn('viewer', { sites, customers: [hierarchy.customer_id] })
-    const answers = [
+    const responses = [
       await management.call(site.unassign, { user_id, site_id: [hierarchy.site_id] }, admin),
       await management.call(customer.unassign, { user_id, customer_id: [hierarchy.customer_id] }, admin),
     ]
-    for (const { status, message } of answers)
+    for (const { status, message } of responses)
       expect([status, message]).toEqual([403, expect.stringContaining('ask an administrator')])
     const { site_ids, customer_ids } = (await management.call(user.id, { user_id })).response
     expect([site_ids.toSorted(), customer_ids]).toEqual([sites.toSorted(), [hierarchy.customer_id]])
   })
 
-  it('are deleted once: a concurrent deletion is answered with 404', async () => {
+  it('are deleted once: a concurrent deletion is rejected with 404', async () => {
     const { organization_id, customer_id } = hierarchy
     const site_id = getCreatedId(
       await management.call(site.create, siteInput(organization_id, customer_id, 'twice')),
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 4 }, () => management.call(site.delete, { site_id })),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404])
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404])
   })
 
   it('cannot be deleted while they have devices', async () => {

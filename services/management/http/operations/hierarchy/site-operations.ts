@@ -10,6 +10,10 @@ import { assertChanged } from '../../api/references.ts'
 
 const routes = managementRoutes.site
 
+/**
+ * API operations on the sites of a customer, and the users to whom they are assigned. Each runs in one transaction,
+ * `tx`, with the rights of the caller. `assertChanged` throws if the caller may read a site but not change it.
+ */
 export const siteOperations = [
   defineOperation(routes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(site).values(input).returning()
@@ -26,17 +30,18 @@ export const siteOperations = [
     return undefined
   }),
 
-  defineOperation(routes.assign, async ({ input: { user_id, site_id } }, tx) => {
-    const rows = site_id.map(id => ({ user_id, site_id: id }))
+  // `assign` and `unassign` have a list of ids in the field `site_id`.
+  defineOperation(routes.assign, async ({ input: { user_id, site_id: siteIds } }, tx) => {
+    const rows = siteIds.map(site_id => ({ user_id, site_id }))
     if (rows.length > 0) await tx.insert(userSite).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  defineOperation(routes.unassign, async ({ input: { user_id, site_id, customer_id } }, tx) => {
-    if (customer_id) await assertSitesOfCustomer(tx, customer_id, site_id)
-    const isUnassigned = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, site_id))
-    await tx.delete(userSite).where(isUnassigned)
-    assertUnassigned(await tx.select().from(userSite).where(isUnassigned))
+  defineOperation(routes.unassign, async ({ input: { user_id, site_id: siteIds, customer_id } }, tx) => {
+    if (customer_id) await assertSitesOfCustomer(tx, customer_id, siteIds)
+    const isAffected = and(eq(userSite.user_id, user_id), inArray(userSite.site_id, siteIds))
+    await tx.delete(userSite).where(isAffected)
+    assertUnassigned(await tx.select().from(userSite).where(isAffected))
     return undefined
   }),
 
@@ -55,7 +60,7 @@ export const siteOperations = [
   })),
 ]
 
-/** Throws `EyrieError` (`id`) if any site belongs to another customer. */
+/** Throws `EyrieError` (`id`) if a site does not belong to this customer. */
 async function assertSitesOfCustomer(
   tx: Transaction,
   customer_id: string,

@@ -6,10 +6,10 @@ const management = sharedManagement()
 
 async function ask(method: string, path: string) {
   const headers = { authorization: `Bearer ${management.superadmin.token}` }
-  const answer = await management.request(path, { method, headers })
-  const { message, response, response_code } = (await answer.json()) as Record<string, unknown>
-  expect(response_code).toBe(answer.status)
-  return { status: answer.status, message, response, headers: answer.headers }
+  const reply = await management.request(path, { method, headers })
+  const { message, response, response_code } = (await reply.json()) as Record<string, unknown>
+  expect(response_code).toBe(reply.status)
+  return { status: reply.status, message, response, headers: reply.headers }
 }
 
 describe('queries', () => {
@@ -42,8 +42,8 @@ describe('queries', () => {
     ['audit_limit', '0x10'],
     ['audit_limit', 'all'],
   ])('of %s=%s are rejected, naming the parameter', async (field, value) => {
-    const answer = await ask('GET', `/audit/list?${field}=${value}`)
-    expect(answer).toMatchObject({ status: 400, response: { fields: [{ field }] } })
+    const reply = await ask('GET', `/audit/list?${field}=${value}`)
+    expect(reply).toMatchObject({ status: 400, response: { fields: [{ field }] } })
   })
 
   it('with a repeated parameter are rejected with an explanation', async () => {
@@ -68,7 +68,7 @@ describe('queries', () => {
 
 describe('paths', () => {
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'answer %s with 405 and list their methods in Allow',
+    'reject %s with 405 and list their methods in Allow',
     async method => {
       for (const path of new Set(allManagementRoutes.map(route => route.path))) {
         const { status, headers } = await ask(method, path)
@@ -87,7 +87,7 @@ describe('paths', () => {
     '/Organization/list',
     '/x/../organization/none',
     '/%00',
-  ])('that do not exist are answered with 404 in the envelope: %s', async path => {
+  ])('that do not exist are rejected with 404 in the envelope: %s', async path => {
     expect(await ask('GET', path)).toMatchObject({ status: 404, response: null })
     expect(await ask('POST', path)).toMatchObject({ status: 404, response: null })
   })

@@ -15,7 +15,7 @@ import { sharedManagement, sharedRecords } from '../../../../test/fixtures/manag
 const management = sharedManagement()
 const own = sharedRecords(management)
 /** Records of an organization in which nothing is assigned to the caller. */
-const others = sharedRecords(management)
+const foreign = sharedRecords(management)
 /** Ids of records that do not exist. */
 let missing: ManagementRecords
 
@@ -23,7 +23,7 @@ const kinds = ['admin', 'manager', 'viewer'] as const
 const callers = {} as Record<(typeof kinds)[number], SignedInUser>
 
 beforeAll(async () => {
-  missing = { ...(mapValues(others, () => randomUUID()) as ManagementRecords), ...shared(others) }
+  missing = { ...(mapValues(foreign, () => randomUUID()) as ManagementRecords), ...pickShared(foreign) }
   const assigned = { customers: [own.customer_id] }
   callers.admin = await management.signIn('admin', { organization: own.organization_id })
   callers.manager = await management.signIn('manager', assigned)
@@ -34,14 +34,14 @@ const mapValues = (records: ManagementRecords, change: (value: string) => string
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))
 
 /** Values that do not belong to any organization. */
-const shared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
+const pickShared = ({ role_id, usecase_id, email }: ManagementRecords) => ({ role_id, usecase_id, email })
 
 async function sendRequest({ route, example }: OperationCase, records: ManagementRecords, as: SignedInUser) {
   const { status, message, response } = await management.send(route, example.input?.(records), as)
   return { status, message, response }
 }
 
-/** The records that an example refers to. */
+/** Returns the keys of the records that an example refers to. */
 function listReferencedKeys({ example }: OperationCase): (keyof ManagementRecords)[] {
   const keys: string[] = []
   example.input?.(
@@ -55,36 +55,36 @@ function listReferencedKeys({ example }: OperationCase): (keyof ManagementRecord
   return keys.filter(key => !['role_id', 'usecase_id', 'email'].includes(key)) as (keyof ManagementRecords)[]
 }
 
-/** Routes open to anyone are authorized only by a refresh token. */
+/** Excludes routes that are open to anyone: their callers have no organization. */
 const cases = operationCases.filter(
   testCase => testCase.route.access !== 'anyone' && listReferencedKeys(testCase).length > 0,
 )
 
 describe.each(kinds)('another organization, for a %s', kind => {
   it.each(cases)('is hidden from $name', async testCase => {
-    const [theirs, none] = [
-      await sendRequest(testCase, others, callers[kind]),
+    const [foreignResult, missingResult] = [
+      await sendRequest(testCase, foreign, callers[kind]),
       await sendRequest(testCase, missing, callers[kind]),
     ]
-    expect(theirs).toEqual(none)
-    expect(theirs.status).toBeOneOf([403, 404])
+    expect(foreignResult).toEqual(missingResult)
+    expect(foreignResult.status).toBeOneOf([403, 404])
   })
 })
 
 describe('a record of another organization, for an admin', () => {
   it.each(cases)('is hidden among own records from $name', async testCase => {
     for (const key of new Set(listReferencedKeys(testCase))) {
-      const theirs = await sendRequest(testCase, { ...own, [key]: others[key] }, callers.admin)
-      const none = await sendRequest(testCase, { ...own, [key]: missing[key] }, callers.admin)
-      expect({ key, ...theirs }).toEqual({ key, ...none })
-      expect(theirs.status).toBeOneOf([403, 404])
+      const foreignResult = await sendRequest(testCase, { ...own, [key]: foreign[key] }, callers.admin)
+      const missingResult = await sendRequest(testCase, { ...own, [key]: missing[key] }, callers.admin)
+      expect({ key, ...foreignResult }).toEqual({ key, ...missingResult })
+      expect(foreignResult.status).toBeOneOf([403, 404])
     }
   })
 })
 
 describe('another organization', () => {
   it.each(['customer', 'site'] as const)('does not accept a %s from an admin', async kind => {
-    const { organization_id } = others
+    const { organization_id } = foreign
     const input =
       kind === 'customer'
         ? { ...customerInput(organization_id, 'moved'), customer_id: own.customer_id }
@@ -95,14 +95,14 @@ describe('another organization', () => {
   })
 
   it('protects its engines, sources and users from an admin', async () => {
-    const { engine_id, device_id, user_id } = others
-    const tries = [
+    const { engine_id, device_id, user_id } = foreign
+    const attempts = [
       [routes.device.create, deviceInput(own.site_id, engine_id, 'taken')],
       [routes.source.create, sourceInput(device_id, own.engine_id, 'taken')],
       [routes.site.assign, { user_id, site_id: [own.site_id] }],
       [routes.customer.assign, { user_id, customer_id: [own.customer_id] }],
     ] as const
-    for (const [route, input] of tries)
+    for (const [route, input] of attempts)
       expect((await management.send(route, input, callers.admin)).status).toBe(404)
   })
 })

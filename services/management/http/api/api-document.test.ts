@@ -2,10 +2,12 @@ import { allManagementRoutes } from '@eyrie/contract/management/index'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { serveDocs } from './docs-routes.ts'
+import { documentedFields } from '../../../../test/fixtures/management/documented-fields.ts'
+import { operationCases } from '../../../../test/fixtures/management/operation-cases.ts'
+import { serveApiDocument } from './api-document.ts'
 
 const app = new Hono()
-serveDocs(app, '1.2.3')
+serveApiDocument(app, '1.2.3')
 const read = async () =>
   (await (await app.request('/api/v1/openapi.json')).json()) as {
     paths: Record<string, object>
@@ -14,6 +16,11 @@ const read = async () =>
 
 interface Content {
   content: Record<string, { schema: { properties: object } }>
+}
+
+interface Parameter {
+  name: string
+  required: boolean
 }
 
 type Described = Record<
@@ -48,6 +55,18 @@ test('the document describes GET, with its parameter, for routes that Location p
         parameters: expect.arrayContaining([expect.objectContaining({ name: readBack.by, in: 'query' })]),
       },
     })
+  }
+})
+
+test('the document marks exactly the query parameters as required that the server requires', async () => {
+  const { paths } = await read()
+  const routes = new Map(operationCases.map(({ name, route }) => [name, route]))
+  for (const { operation, required } of documentedFields) {
+    const { method, path, query } = routes.get(operation)!
+    if (!query) continue
+    const { parameters } = (paths[path] as Record<string, { parameters: Parameter[] }>)[method]!
+    const marked = parameters.filter(parameter => parameter.required).map(({ name }) => name)
+    expect({ operation, required: marked.toSorted() }).toEqual({ operation, required: required.toSorted() })
   }
 })
 

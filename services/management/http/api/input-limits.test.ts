@@ -5,28 +5,32 @@ import { deviceInput } from '../../../../test/fixtures/management/hierarchy.ts'
 import { examples } from '../../../../test/fixtures/management/operation-examples.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 
-/** Postgres takes 65535 parameters in one query. */
-const MANY = 70_000
+/** More than the 65,535 parameters that Postgres accepts in one query. */
+const LIST_LENGTH = 70_000
+const TEXT_LENGTH = 1_000_000
 
 const management = sharedManagement()
 const records = sharedRecords(management)
 
-const many = <T>(make: (n: number) => T) => Array.from({ length: MANY }, (_, n) => make(n))
-const named = (field: string) => ({ status: 400, response: { fields: [{ field }] } })
+const createList = <T>(createItem: (index: number) => T) =>
+  Array.from({ length: LIST_LENGTH }, (_, index) => createItem(index))
+
+/** The expected response to a request with one invalid field. */
+const rejectionOf = (field: string) => ({ status: 400, response: { fields: [{ field }] } })
 
 describe('lists beyond the limits of the database', () => {
   it('are rejected in a field of ids', async () => {
-    const input = { user_id: records.user_id, site_id: many(() => randomUUID()) }
-    expect(await management.call(routes.site.assign, input)).toMatchObject(named('site_id'))
+    const input = { user_id: records.user_id, site_id: createList(() => randomUUID()) }
+    expect(await management.call(routes.site.assign, input)).toMatchObject(rejectionOf('site_id'))
     const user_config = { channel_ids: input.site_id }
     const config = { user_id: records.user_id, user_config }
     expect(await management.call(routes.user.updateConfig, config)).toMatchObject(
-      named('user_config.channel_ids'),
+      rejectionOf('user_config.channel_ids'),
     )
   })
 
   it('are rejected for the sources of a pipeline', async () => {
-    const element = { name: 'line-crossing', config: { [many(() => randomUUID()).join(',')]: {} } }
+    const element = { name: 'line-crossing', config: { [createList(() => randomUUID()).join(',')]: {} } }
     const input = {
       ...examples.pipeline.create.input(records),
       pipeline_elements: { elements: [element] },
@@ -36,17 +40,18 @@ describe('lists beyond the limits of the database', () => {
 
   it('are rejected for streams and statistics', async () => {
     const device = { ...deviceInput(records.site_id, records.engine_id, 'many') }
-    const device_streams = many(id => ({ id }))
+    const device_streams = createList(id => ({ id }))
     expect(await management.call(routes.device.create, { ...device, device_streams })).toMatchObject(
-      named('device_streams'),
+      rejectionOf('device_streams'),
     )
-    const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: many(() => 'up') }
-    expect(await management.send(routes.event.usecaseStats, stats)).toMatchObject(named('usecase_meta_key'))
+    const stats = { ...examples.event.usecaseStats.input(records), usecase_meta_key: createList(() => 'up') }
+    expect(await management.send(routes.event.usecaseStats, stats)).toMatchObject(
+      rejectionOf('usecase_meta_key'),
+    )
   })
 })
 
-describe('a text of a million characters', () => {
-  const million = 1_000_000
+describe('text of a million characters', () => {
   // Parsing with quadratic complexity would take days.
   it.each([
     [routes.engine.create, examples.engine.create, 'engine_address', ':'],
@@ -57,36 +62,36 @@ describe('a text of a million characters', () => {
     [routes.alert.create, examples.alert.create, 'alert_threshold', '1'],
     [routes.event.usecaseStats, examples.event.usecaseStats, 'frequency', '1'],
     [routes.token.create, examples.token.create, 'expires_at', '2'],
-  ] as const)('is refused by %o', async (route, example, field, text) => {
+  ] as const)('is rejected by %o', async (route, example, field, text) => {
     const { status, response } = await management.send(route, {
       ...example.input(records),
-      [field]: `${text.repeat(million / text.length)}x`,
+      [field]: `${text.repeat(TEXT_LENGTH / text.length)}x`,
     })
     expect(status).toBe(400)
     expect(response).toMatchObject({ fields: expect.arrayContaining([expect.objectContaining({ field })]) })
   })
 })
 
-describe('a module file', () => {
+describe('module file', () => {
   const upload = async (text: string) => {
     const body = new FormData()
     body.set('modulefile', new File([text], 'test.csv'))
     const headers = { authorization: `Bearer ${management.superadmin.token}` }
-    const answer = await management.request(routes.acl.upload.path, { method: 'POST', headers, body })
-    return { status: answer.status, ...((await answer.json()) as { response: unknown }) }
+    const reply = await management.request(routes.acl.upload.path, { method: 'POST', headers, body })
+    return { status: reply.status, ...((await reply.json()) as { response: unknown }) }
   }
 
   it('without rows is rejected and deletes no modules', async () => {
     expect((await upload('mod,live,Live,viewer,/live,\n')).status).toBe(200)
     for (const text of ['', '\n\n', 'type,key,name,role,path,module_key\n'])
-      expect(await upload(text)).toMatchObject(named('modulefile'))
+      expect(await upload(text)).toMatchObject(rejectionOf('modulefile'))
     expect((await management.call(routes.acl.list, {})).response).toMatchObject([{ module_key: 'live' }])
   })
 
   it('with a value that the database cannot store is rejected, naming the cell', async () => {
-    expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(named('modulefile.1.key'))
-    expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(named('modulefile.1.name'))
+    expect(await upload('mod,a\0b,Name,viewer,/a,\n')).toMatchObject(rejectionOf('modulefile.1.key'))
+    expect(await upload('mod,a,Na\0me,viewer,/a,\n')).toMatchObject(rejectionOf('modulefile.1.name'))
     const key = Array.from({ length: 2000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('')
-    expect(await upload(`mod,${key},Name,viewer,/a,\n`)).toMatchObject(named('modulefile.1.key'))
+    expect(await upload(`mod,${key},Name,viewer,/a,\n`)).toMatchObject(rejectionOf('modulefile.1.key'))
   })
 })

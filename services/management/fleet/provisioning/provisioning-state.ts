@@ -1,0 +1,64 @@
+import { and, eq } from 'drizzle-orm'
+import type { Transaction } from '../../db/database.ts'
+import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+import type { PipelineFields, StoredConfiguration } from './desired-state.ts'
+import type { ResourceKind } from './provision-store.ts'
+import type { ProvisionedObject } from './reconcile-plan.ts'
+import type { SourceFields } from './source-fields.ts'
+
+/** The stored configuration of an engine, and the objects that the management service has created on the engine. */
+export interface ProvisioningState {
+  stored: StoredConfiguration
+  provisioned: { sources: ProvisionedObject<SourceFields>[]; pipelines: ProvisionedObject<PipelineFields>[] }
+  /** Id of the engine's output log when the ids in `provisioned` were assigned. Null before the first assignment. */
+  log_id: string | null
+}
+
+/** Reads the provisioning state of an engine and decrypts the secrets in it. */
+export async function readProvisioningState(
+  tx: Transaction,
+  engine_id: string,
+  secrets: Secrets,
+): Promise<ProvisioningState> {
+  const isStreamOfSource = and(
+    eq(deviceStream.device_id, source.device_id),
+    eq(deviceStream.id, source.stream_id),
+  )
+  const sources = await tx
+    .select()
+    .from(source)
+    .leftJoin(deviceStream, isStreamOfSource)
+    .where(eq(source.engine_id, engine_id))
+    .orderBy(source.created_at)
+  const pipelines = await tx
+    .select()
+    .from(pipeline)
+    .where(eq(pipeline.engine_id, engine_id))
+    .orderBy(pipeline.created_at)
+  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
+  const provisions = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
+  const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
+
+  function selectProvisioned<Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] {
+    return provisions
+      .filter(({ kind }) => kind === resourceKind)
+      .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) }))
+  }
+
+  const storedSources = sources.map(({ source, device_stream: stream }) => ({
+    ...source,
+    stream: stream && { ...stream, password: secrets.decrypt(stream.password) },
+  }))
+  // The cast is safe, because the API stores only validated elements.
+  const storedPipelines = pipelines as StoredConfiguration['pipelines']
+
+  return {
+    stored: { sources: storedSources, pipelines: storedPipelines, channels },
+    provisioned: {
+      sources: selectProvisioned<SourceFields>('source'),
+      pipelines: selectProvisioned<PipelineFields>('pipeline'),
+    },
+    log_id: state?.provisioned_log_id ?? null,
+  }
+}

@@ -1,0 +1,47 @@
+import { EyrieError } from '@eyrie/contract'
+import type { ManagementRoute } from '@eyrie/contract/management/index'
+import { findPostgresError } from '../../db/database-errors.ts'
+import type { Principal } from '../../rights/principal.ts'
+
+/** The SQLSTATE `insufficient_privilege`: a row to insert or update violates a policy. */
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** The caller may read the record but not change it. Callers of the API receive the explanation of `explainDenial`. */
+export class UnchangeableRecordError extends EyrieError {
+  constructor() {
+    super('rights', 'you may read this record but not change it')
+  }
+}
+
+/** What changing a record requires in addition to the role, by the first segment of the path: see `0004_policies_and_triggers.sql`. */
+const REQUIREMENTS: Record<string, string> = {
+  organization: 'the role admin in this organization',
+  customer: 'the role admin in its organization, or the customer as an assignment',
+  engine: 'the role admin in the organization that owns the engine',
+  channel: 'its site or its customer as an assignment; the channel alone permits only reading',
+}
+const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'
+
+/**
+ * Returns the error for the caller if row-level security has denied a change: which right the operation requires, and which
+ * role the caller has. Returns any other error unchanged.
+ */
+export function explainDenial(
+  error: unknown,
+  { path, summary }: ManagementRoute,
+  caller: Principal,
+): unknown {
+  const role = caller.role ?? 'none yet'
+  if (error instanceof UnchangeableRecordError) {
+    const [, resource = ''] = path.split('/')
+    const requirement = REQUIREMENTS[resource] ?? DEFAULT_REQUIREMENT
+    const reason = `${error.message}: "${summary}" requires ${requirement}. Your role is ${role}`
+    return new EyrieError('rights', `${reason}: ask an administrator of the organization`, { cause: error })
+  }
+  if (findPostgresError(error)?.code !== INSUFFICIENT_PRIVILEGE) return error
+
+  const reason = `"${summary}" is outside of your rights: your role is ${role}, for the records and users of your assignments`
+  return new EyrieError('rights', `${reason}. Ask an administrator of the organization concerned`, {
+    cause: error,
+  })
+}

@@ -7,6 +7,7 @@ import { capitalize } from './ui/format.ts'
 import { Notice } from './ui/notice.tsx'
 import { currentPath, Link, usePageTitle } from './ui/router.tsx'
 
+/** The console, the web interface of an appliance: a header, and the page for the current path. */
 export function App() {
   return (
     <>
@@ -20,18 +21,30 @@ export function App() {
 
 function Page({ path }: { path: string }) {
   if (!session.value) return <Connecting />
-  const { open, user } = session.value
-  if (!user && (path === '/sign-in' || !open)) return <SignInPage />
+
+  // An open appliance shows its video to everybody, and sign-in is optional.
+  const { open: isOpen, user } = session.value
+  const needsSignIn = !isOpen || path === '/sign-in'
+  if (!user && needsSignIn) return <SignInPage />
+
   if (path === '/' || path === '/sign-in') return <LivePage />
-  const channel = path.match(/^\/channels\/(\d+)$/)?.[1]
-  if (channel !== undefined) return <LivePage selected={Number(channel)} />
+  const channelId = matchId(/^\/channels\/(\d+)$/, path)
+  if (channelId !== undefined) return <LivePage selected={channelId} />
+
   if (path === '/recordings') return <RecordingsPage />
-  const stream = path.match(/^\/recordings\/(\d+)$/)?.[1]
-  if (stream !== undefined) return <RecordingsPage selected={Number(stream)} />
+  const streamId = matchId(/^\/recordings\/(\d+)$/, path)
+  if (streamId !== undefined) return <RecordingsPage selected={streamId} />
+
   return <NotFound path={path} />
 }
 
-/** Shown until the session is known, which is retried in the background. */
+/** Returns the id in a path that matches the pattern; undefined for any other path. */
+function matchId(pattern: RegExp, path: string): number | undefined {
+  const [, id] = pattern.exec(path) ?? []
+  return id === undefined ? undefined : Number(id)
+}
+
+/** Shown until the session is loaded. Failed attempts are retried in the background. */
 function Connecting() {
   const error = sessionError.value
   if (!error) return <Notice title="Connecting…" />

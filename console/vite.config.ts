@@ -1,22 +1,24 @@
 import { defineConfig } from 'vite'
 
-const management = 'http://localhost:8080'
+// Builds the console. The development server forwards API requests to a running appliance.
+
+const MANAGEMENT_URL = 'http://localhost:8080'
 
 export default defineConfig({
   build: {
-    // Assets must be files: the content security policy of management forbids data: URLs.
+    // Assets must be files, because the content security policy of the management service forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
   server: {
     host: '127.0.0.1',
     proxy: {
-      // Requests for the API only: the console has a source folder named live, too.
+      // Only API requests. The console also has a source folder named live.
       '^/(live/(?!.*\\.(tsx?|css)(\\?|$))|session$)': {
-        target: management,
+        target: MANAGEMENT_URL,
         ws: true,
         changeOrigin: true,
-        headers: { origin: management },
+        headers: { origin: MANAGEMENT_URL },
       },
     },
   },

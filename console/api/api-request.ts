@@ -1,8 +1,8 @@
 import type { ErrorBody } from '@eyrie/contract/errors'
 
-/** A failed request. The message is written for users. */
+/** A request to the management service has failed. The message can be shown to users. */
 export class ApiError extends Error {
-  /** HTTP status; 0 when there was no response. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
 
   constructor(message: string, status: number, options?: ErrorOptions) {
@@ -11,9 +11,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Fetches JSON from management. Throws `ApiError`. */
+/** Fetches JSON from the management service. Throws `ApiError`. */
 export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await request(path, { signal })).json()
+  const response = await request(path, { signal })
+  return response.json()
 }
 
 /** Like `fetch`, but throws `ApiError` when the appliance is unreachable or responds with an error status. */
@@ -22,9 +23,8 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
     throw new ApiError('the appliance is unreachable', 0, { cause })
   })
   if (response.ok) return response
+
+  const { status } = response
   const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
-  throw new ApiError(
-    error.reason ?? `the appliance responded with status ${response.status}`,
-    response.status,
-  )
+  throw new ApiError(error.reason ?? `the appliance responded with status ${status}`, status)
 }

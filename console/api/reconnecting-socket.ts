@@ -1,13 +1,14 @@
 import { backoffDelayMs } from '@eyrie/contract/backoff'
 
+/** A WebSocket to the management service that is opened again whenever its connection is lost. */
 export interface ReconnectingSocket {
-  /** Closes the connection for this reason and reconnects after the back-off. */
+  /** Closes an open connection and reconnects after the back-off. Passes the reason to `onDisconnect`. */
   reconnect(reason: string): void
   close(): void
 }
 
 export interface ReconnectingSocketOptions {
-  /** Returns path and query; called for every attempt. */
+  /** Returns the path and query of the socket. Called for every attempt. */
   path(): string
   onMessage(data: string | ArrayBuffer): void
   /** The connection was lost or could not be opened. The next attempt is scheduled. */
@@ -15,7 +16,7 @@ export interface ReconnectingSocketOptions {
 }
 
 const BACKOFF = { initialMs: 500, maxMs: 10_000 }
-/** A connection that lasted this long resets the back-off. */
+/** A connection that lasted longer than this resets the back-off. */
 const STABLE_MS = 10_000
 
 /** Opens a WebSocket that reconnects with back-off until it is closed. */
@@ -32,6 +33,7 @@ export function openReconnectingSocket({
 
   function open() {
     const socket = new WebSocket(path())
+    // A socket may still emit events after it has been replaced.
     const isCurrent = () => state.kind === 'open' && state.socket === socket
     socket.binaryType = 'arraybuffer'
     socket.onmessage = ({ data }) => {
@@ -47,7 +49,8 @@ export function openReconnectingSocket({
     if (state.kind !== 'open') return
     const { socket, openedMs } = state
     if (performance.now() - openedMs > STABLE_MS) failures = 0
-    state = { kind: 'waiting', timer: setTimeout(open, backoffDelayMs(failures++, BACKOFF)) }
+    state = { kind: 'waiting', timer: setTimeout(open, backoffDelayMs(failures, BACKOFF)) }
+    failures += 1
     socket.close()
     onDisconnect(reason)
   }
@@ -56,10 +59,10 @@ export function openReconnectingSocket({
   return {
     reconnect,
     close() {
-      const last = state
+      const previous = state
       state = { kind: 'closed' }
-      if (last.kind === 'open') last.socket.close()
-      if (last.kind === 'waiting') clearTimeout(last.timer)
+      if (previous.kind === 'open') previous.socket.close()
+      if (previous.kind === 'waiting') clearTimeout(previous.timer)
     },
   }
 }

@@ -3,33 +3,39 @@ import { useEffect } from 'preact/hooks'
 import { type ApiError, fetchJson } from './api-request.ts'
 import { loadSession, session } from './user-session.ts'
 
-/** The last successful response, and the error of the last attempt if that failed. */
+/** The last successful response, and the error of the latest request if it failed. */
 export interface Polled<T> {
   data: T | undefined
   error: string | undefined
 }
 
-/** Fetches `path` every `intervalMs` while the page is visible. */
+/** Fetches JSON from `path` every `intervalMs` while the page is visible. */
 export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
   const polled = useSignal<Polled<T>>({ data: undefined, error: undefined })
   useEffect(() => {
     const unmounted = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
+
+    const fetchNext = async (): Promise<Polled<T>> => {
+      try {
+        return { data: await fetchJson<T>(path, unmounted.signal), error: undefined }
+      } catch (error) {
+        const { status, message } = error as ApiError
+        // The session has expired, or the user has signed out in another tab.
+        if (status === 401 && session.value?.user) void loadSession()
+        return { data: polled.value.data, error: message }
+      }
+    }
+
     const poll = async () => {
       clearTimeout(timer)
       if (document.hidden) return
-      const next = await fetchJson<T>(path, unmounted.signal).then(
-        data => ({ data, error: undefined }),
-        (error: ApiError) => {
-          // The session has ended, here or in another tab.
-          if (error.status === 401 && session.value?.user) void loadSession()
-          return { ...polled.value, error: error.message }
-        },
-      )
+      const next = await fetchNext()
       if (unmounted.signal.aborted) return
       polled.value = next
       timer = setTimeout(poll, intervalMs)
     }
+
     void poll()
     document.addEventListener('visibilitychange', poll)
     return () => {

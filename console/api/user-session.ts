@@ -2,19 +2,19 @@ import type { SessionStatus } from '@eyrie/contract/console-api'
 import { signal } from '@preact/signals'
 import { type ApiError, fetchJson, request } from './api-request.ts'
 
-/** The session of this browser; undefined until it is known. */
+/** The session of this browser: the signed-in user and the access rules. Undefined until it is loaded. */
 export const session = signal<SessionStatus | undefined>(undefined)
 
 /** Why the last attempt to load the session failed. */
 export const sessionError = signal<ApiError | undefined>(undefined)
 
-const PATH = '/session'
+const SESSION_PATH = '/session'
 const RETRY_MS = 2_000
 
-/** Loads the session, and retries while the appliance is starting or unreachable. */
+/** Loads the session. If the appliance is starting or unreachable, retries in the background. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await fetchJson<SessionStatus>(PATH)
+    session.value = await fetchJson<SessionStatus>(SESSION_PATH)
     if (session.value.starting) setTimeout(loadSession, RETRY_MS)
   } catch (error) {
     sessionError.value = error as ApiError
@@ -22,15 +22,15 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Throws `ApiError`. */
+/** Signs in and loads the new session. Throws `ApiError` for wrong credentials. */
 export async function signIn(email: string, password: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json' }
-  await request(PATH, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+  await request(SESSION_PATH, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
   await loadSession()
 }
 
-/** Throws `ApiError`. */
+/** Signs out and reloads the session. Throws `ApiError`. */
 export async function signOut(): Promise<void> {
-  await request(PATH, { method: 'DELETE' })
+  await request(SESSION_PATH, { method: 'DELETE' })
   await loadSession()
 }

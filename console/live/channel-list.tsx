@@ -1,38 +1,46 @@
 import type { LiveChannel } from '@eyrie/contract/console-api'
 import { useState } from 'preact/hooks'
-import { formatRate } from '../ui/format.ts'
+import { formatFigure } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
 import { SideList } from '../ui/side-list.tsx'
 import { ChannelStatus } from './channel-status.tsx'
 import './channel-list.css'
 
+/** Links to all channels, each with a snapshot and its status. */
 export function ChannelList({ channels, current }: { channels: LiveChannel[]; current: number | undefined }) {
   return (
     <SideList class="channel-list" label="Channels" current={current}>
       {channels.map(channel => (
         <Link key={channel.id} to={`/channels/${channel.id}`} current={channel.id === current}>
-          {channel.stream !== null && channel.status !== 'failed' && (
-            // The key mounts it anew, with a new snapshot, when the source is connected again.
-            <Snapshot
-              key={channel.source.attempts === undefined ? 'connected' : 'lost'}
-              stream={channel.stream}
-              isLost={channel.source.attempts !== undefined}
-            />
-          )}
-          <span class="name" title={channel.source.name}>
-            {channel.source.name}
-          </span>
-          <span class="details">
-            <ChannelStatus channel={channel} />
-            {channel.fps > 0 && <span>{formatRate(channel.fps)} fps</span>}
-          </span>
+          <ChannelEntry channel={channel} />
         </Link>
       ))}
     </SideList>
   )
 }
 
-/** A still image, taken when it is mounted. Without an image, its space stays empty. */
+function ChannelEntry({ channel }: { channel: LiveChannel }) {
+  const { stream, status, source, fps } = channel
+  /** The source counts its attempts to reconnect while it is lost. */
+  const isLost = source.attempts !== undefined
+  return (
+    <>
+      {stream !== null && status !== 'failed' && (
+        // The changed key remounts the component, which loads a new snapshot after a reconnect.
+        <Snapshot key={isLost ? 'lost' : 'connected'} stream={stream} isLost={isLost} />
+      )}
+      <span class="name" title={source.name}>
+        {source.name}
+      </span>
+      <span class="details">
+        <ChannelStatus channel={channel} />
+        {fps > 0 && <span>{formatFigure(fps)} fps</span>}
+      </span>
+    </>
+  )
+}
+
+/** A still image of the stream, loaded once. Its space is empty while the source is lost or has no image. */
 function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
   const [hasImage, setHasImage] = useState(!isLost)
   return (

@@ -5,29 +5,35 @@ import { openReconnectingSocket } from '../api/reconnecting-socket.ts'
 import { createMetadataBuffer, type MetadataBuffer } from '../video/metadata-buffer.ts'
 import { createMetadataDelay, type MetadataDelay } from './player/metadata-delay.ts'
 
+/** An event that the engine has reported, such as an object that has crossed a line. */
 export interface ChannelEvent extends EventData {
+  /** Position in the output log of the engine. */
   seq: number
   time: string
 }
 
-/** The output of a channel as the live page shows it. */
+/**
+ * The live analysis results of a channel, received from the engine over a WebSocket. The metadata of a frame is the list of
+ * objects that were detected in it.
+ */
 export interface ChannelOutput {
   readonly metadata: MetadataBuffer
   readonly metadataDelay: MetadataDelay
   readonly counters: ReadonlySignal<Counters>
-  /** The newest first. */
+  /** The most recent events, newest first. */
   readonly events: ReadonlySignal<readonly ChannelEvent[]>
+  /** Number of objects in the newest frame. */
   readonly objectCount: ReadonlySignal<number>
-  /** Why the output is currently not received. */
+  /** Why the connection to the output is lost; undefined while it is connected. */
   readonly connectionError: ReadonlySignal<string | undefined>
-  /** Calls the listener after each frame. Returns a function that removes it. */
+  /** Calls the listener after the metadata of each frame. Returns a function that removes the listener. */
   onMetadata(listener: () => void): () => void
   close(): void
 }
 
 const MAX_EVENTS = 100
 
-/** Follows the output of a channel. A new connection continues where the last one ended, so no event is missed. */
+/** Receives the output of a channel. A reconnect continues at the last position, so that no event is missed. */
 export function openChannelOutput(channel: number): ChannelOutput {
   const metadata = createMetadataBuffer()
   const metadataDelay = createMetadataDelay()
@@ -36,11 +42,19 @@ export function openChannelOutput(channel: number): ChannelOutput {
   const objectCount = signal(0)
   const connectionError = signal<string>()
   const listeners = new Set<() => void>()
-  /** The position in the output log of the engine. */
+  /**
+   * The last message that was received. The engine numbers its messages by `seq`, their position in its output log. A
+   * restarted engine begins a new log.
+   */
   const position: { logId?: string; seq: number } = { seq: 0 }
 
+  const getPath = () => {
+    const path = `/live/output?channels=${channel}`
+    return position.seq > 0 ? `${path}&since=${position.seq}` : path
+  }
+
   const socket = openReconnectingSocket({
-    path: () => `/live/output?channels=${channel}${position.seq > 0 ? `&since=${position.seq}` : ''}`,
+    path: getPath,
     onDisconnect(reason) {
       connectionError.value = reason
     },
@@ -49,30 +63,36 @@ export function openChannelOutput(channel: number): ChannelOutput {
 
   function receive(message: OutputMessage | Hello | Gap) {
     if (message.kind === 'hello') return receiveHello(message)
+    // A gap reports dropped messages, which cannot be recovered. A reconnect may repeat messages.
     if (message.kind === 'gap' || message.seq <= position.seq) return
+
     position.seq = message.seq
     if (message.kind === 'frame') receiveFrame(message)
-    if (message.kind === 'event') {
-      const event = { ...message.data, seq: message.seq, time: message.time }
-      events.value = [event, ...events.value].slice(0, MAX_EVENTS)
-    }
+    if (message.kind === 'event') receiveEvent(message)
   }
 
-  function receiveHello({ log_id }: Hello) {
+  /** The first message of every connection. */
+  function receiveHello({ log_id: logId }: Hello) {
     connectionError.value = undefined
-    const isNewLog = position.logId !== undefined && position.logId !== log_id
-    position.logId = log_id
+    const isNewLog = position.logId !== undefined && position.logId !== logId
+    position.logId = logId
     if (!isNewLog) return
     position.seq = 0
     events.value = []
   }
 
+  function receiveEvent({ data, seq, time }: OutputMessage & { kind: 'event' }) {
+    events.value = [{ ...data, seq, time }, ...events.value].slice(0, MAX_EVENTS)
+  }
+
   function receiveFrame({ pts, epoch, data }: OutputMessage & { kind: 'frame' }) {
+    // Without a position in the stream, the metadata cannot be matched with a video frame.
     if (pts === null || epoch === null) return
+
     metadata.add({ ...data, pts, epoch })
     metadataDelay.metadataArrived(pts, performance.now())
     objectCount.value = data.objects.length
-    // Assigning an equal object would render the counter cards for every frame.
+    // A new but equal object would render the counter cards for every frame.
     if (JSON.stringify(data.counters) !== JSON.stringify(counters.value)) counters.value = data.counters
     for (const listener of listeners) listener()
   }

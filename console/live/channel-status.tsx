@@ -3,13 +3,14 @@ import '../ui/status.css'
 
 type StatusFields = Pick<LiveChannel, 'status' | 'source'>
 
-/** The status of a channel as a coloured dot and a word. A lost source takes precedence over other states. */
+/** The status of a channel, as a coloured dot and a word. A lost source is shown in place of any other status. */
 export function ChannelStatus({ channel: { status, source } }: { channel: StatusFields }) {
   const isLost = source.attempts !== undefined
-  return <span class={`status ${isLost ? 'lost' : status}`}>{isLost ? 'source lost' : status}</span>
+  if (isLost) return <span class="status lost">source lost</span>
+  return <span class={`status ${status}`}>{status}</span>
 }
 
-/** Describes the problem of a channel, with the number of attempts if its source is lost. */
+/** Describes the problem of a channel, with the failed attempts to reach a lost source. Undefined if there is no problem. */
 export function describeProblem({
   reason,
   source,
@@ -17,5 +18,6 @@ export function describeProblem({
   const { attempts, next_try_s: seconds } = source
   if (attempts === undefined) return reason
   const next = seconds === undefined ? 'retrying now' : `next attempt in ${seconds} s`
-  return [`attempt ${attempts} failed, ${next}`, ...(reason ? [reason] : [])].join(': ')
+  const progress = `attempt ${attempts} failed, ${next}`
+  return reason ? `${progress}: ${reason}` : progress
 }

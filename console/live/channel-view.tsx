@@ -9,7 +9,7 @@ import { LiveVideo } from './live-video.tsx'
 import '../ui/view.css'
 import './channel-view.css'
 
-/** One channel: live video, counters and events. */
+/** Live video, counters and events of one channel. */
 export function ChannelView({ channel }: { channel: LiveChannel }) {
   const [output, setOutput] = useState<ChannelOutput>()
   useEffect(() => {
@@ -40,7 +40,7 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
   )
 }
 
-/** Events since the page was opened, the newest first. */
+/** Events since the page was opened, newest first. */
 function EventList({ output: { events, connectionError } }: { output: ChannelOutput }) {
   return (
     <section class="events" aria-label="Events">

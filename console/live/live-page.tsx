@@ -8,7 +8,7 @@ import '../ui/page.css'
 
 const CHANNELS_INTERVAL_MS = 2_000
 
-/** A list of all channels next to the selected one, by default the first. */
+/** The selected channel, by default the first, next to a list of all channels. */
 export function LivePage({ selected }: { selected?: number }) {
   const { data: channels, error } = usePolling<LiveChannel[]>('/live/channels', CHANNELS_INTERVAL_MS).value
   const channel = selected === undefined ? channels?.[0] : channels?.find(({ id }) => id === selected)

@@ -1,7 +1,7 @@
 import type { LiveChannel } from '@eyrie/contract/console-api'
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { capitalize, formatMilliseconds, formatRate } from '../ui/format.ts'
+import { capitalize, formatFigure, formatMilliseconds } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { createOverlay } from '../video/overlay.ts'
 import type { ChannelOutput } from './channel-output.ts'
@@ -12,22 +12,26 @@ import { createWebRtcPlayer } from './player/webrtc-player.ts'
 import { SoundControl, volume } from './sound-control.tsx'
 import '../video/stage.css'
 
-/** In order of preference. */
-const transports: [CreateLivePlayer, ...CreateLivePlayer[]] = [createWebRtcPlayer, createFmp4Player]
+/** The ways in which video can be received, best first. */
+const TRANSPORTS: [CreateLivePlayer, ...CreateLivePlayer[]] = [createWebRtcPlayer, createFmp4Player]
 
 interface LiveVideoProps {
   channel: LiveChannel
+  /** The analysis results. */
   output: ChannelOutput
 }
 
-/** Live video with the analysis results drawn over it, and its key figures below. */
+/** Live video with the analysis results drawn on top, and figures such as the frame rate below. */
 export function LiveVideo({ channel, output }: LiveVideoProps) {
   const videos = useRef<HTMLDivElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
   const boxes = useRef<HTMLCanvasElement>(null)
+  // The overlay reads the lines and zones from a ref, so that it is not created again when they change.
   const shapes = useRef(channel.shapes)
   shapes.current = channel.shapes
   const [player, setPlayer] = useState<SwitchingPlayer>()
+
+  // A signal, so that the player is not opened again when the channel gains or loses its sound.
   const hasSound = useSignal(channel.sound)
   const playerVolume = useComputed(() => (hasSound.value ? volume.value : 0))
   useEffect(() => {
@@ -43,7 +47,8 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
       metadata,
       shapes: () => shapes.current,
     })
-    const player = createSwitchingPlayer(transports, {
+
+    const player = createSwitchingPlayer(TRANSPORTS, {
       createVideo: () => appendVideo(videos.current!),
       volume: playerVolume,
       stream: channel.stream,
@@ -52,6 +57,7 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
     })
     const unsubscribe = output.onMetadata(overlay.metadataArrived)
     setPlayer(player)
+
     return () => {
       unsubscribe()
       player.close()
@@ -60,6 +66,7 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
   }, [channel.stream, output, playerVolume])
 
   const state = player?.state.value
+  const isSourceLost = channel.source.attempts !== undefined
   const playing = state?.kind === 'playing' ? state : undefined
   return (
     <>
@@ -69,10 +76,10 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
         <canvas ref={boxes} class="boxes" />
         {channel.sound && <SoundControl isAudible={player?.isAudible} />}
         {channel.stream === null && <Notice title="No live video for this channel" />}
-        {state && <PlayerNotice state={state} isSourceLost={channel.source.attempts !== undefined} />}
+        {state && <PlayerNotice state={state} isSourceLost={isSourceLost} />}
       </div>
       <dl class="gauges">
-        <Gauge name="Analysed" value={formatRate(channel.fps)} unit="frames/s" />
+        <Gauge name="Analysed" value={formatFigure(channel.fps)} unit="frames/s" />
         <Gauge name="Analysis latency" value={channel.fps > 0 ? formatMilliseconds(channel.latency) : '–'} />
         <Gauge name="Live delay" value={playing ? formatMilliseconds(playing.delayMs) : '–'} />
         <Gauge name="Objects" value={String(output.objectCount.value)} />
@@ -81,14 +88,14 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
   )
 }
 
-/** Explains why there is no video, or why it stands still. */
+/** Explains why the video is missing or frozen. */
 function PlayerNotice({ state, isSourceLost }: { state: LivePlayerState; isSourceLost: boolean }) {
   if (state.kind === 'lost') return <Notice error title={`${capitalize(state.reason)}. Retrying…`} />
   if (isSourceLost) return <Notice error title="No video from the source" />
   return state.kind === 'connecting' ? <Notice title="Waiting for video…" /> : null
 }
 
-/** The element only decodes: the canvas on top of it shows the frames. */
+/** Adds a video element that only decodes. Its frames are drawn on the canvas above it. */
 function appendVideo(parent: HTMLElement): HTMLVideoElement {
   const video = document.createElement('video')
   video.muted = true

@@ -3,15 +3,18 @@ import { formatPercent } from '../ui/format.ts'
 import './sound-control.css'
 
 const STORAGE_KEY = 'volume'
-const MIN_VOLUME = 0.05
+const VOLUME_STEP = 0.05
+/** The slider never reaches 0, because muting is what the button is for. */
+const MIN_VOLUME = VOLUME_STEP
 
-/** Off at first, because browsers do not let a page start with sound. */
+/** Initially off, because browsers block sound until the user has interacted with the page. */
 const isSoundOn = signal(false)
-/** Position of the slider, from 0.05 to 1. Stored in the browser. */
+/** Position of the volume slider, up to 1. Stored in the browser. */
 const sliderVolume = signal(loadVolume())
+
 effect(() => localStorage.setItem(STORAGE_KEY, String(sliderVolume.value)))
 
-/** Volume of live video, from 0 (sound is off) to 1. */
+/** Volume of live video, from 0 to 1. It is 0 while sound is off. */
 export const volume = computed(() => (isSoundOn.value ? sliderVolume.value : 0))
 
 function loadVolume(): number {
@@ -20,11 +23,11 @@ function loadVolume(): number {
 }
 
 interface SoundControlProps {
-  /** The video on display plays sound. */
+  /** The video on display plays sound. Undefined before there is a player. */
   isAudible: ReadonlySignal<boolean> | undefined
 }
 
-/** Turns the sound of live video on and off, and sets its volume. */
+/** A button and a slider for the sound of live video. The button pulses while sound is loading. */
 export function SoundControl({ isAudible }: SoundControlProps) {
   const isOn = isSoundOn.value
   const isLoading = isOn && !isAudible?.value
@@ -37,7 +40,7 @@ export function SoundControl({ isAudible }: SoundControlProps) {
           title={`Volume: ${formatPercent(sliderVolume.value * 100)}`}
           min={MIN_VOLUME}
           max="1"
-          step="0.05"
+          step={VOLUME_STEP}
           value={sliderVolume.value}
           onInput={({ currentTarget }) => {
             sliderVolume.value = currentTarget.valueAsNumber

@@ -8,8 +8,9 @@ interface DayPickerProps {
   onDay(day: CalendarDay): void
 }
 
-/** Selects a day between the first and the last recording. */
-export function DayPicker({ day, recording: { first, last }, onDay }: DayPickerProps) {
+/** Selects the day to show, between the days of the first and the last recording. */
+export function DayPicker({ day, recording, onDay }: DayPickerProps) {
+  const { first, last } = recording
   const earliest = first === undefined ? day : getDay(Date.parse(first))
   const latest = last === undefined ? day : getDay(Date.parse(last))
   const clockChange = describeClockChange(day)

@@ -1,16 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 /**
- * Runs the action for a key, except while the user is typing. Keys are named as in `KeyboardEvent.key`, letters in lower
- * case, other keys with the prefix `Shift+` if it is pressed.
+ * Runs actions on key presses, except while the user is typing. Actions are named by `KeyboardEvent.key`: letters in
+ * lower case, named keys with the prefix `Shift+` if Shift is pressed.
  */
 export function useKeyboardShortcuts(actions: Record<string, () => void>): void {
-  const current = useRef(actions)
-  current.current = actions
+  const latestActions = useRef(actions)
+  latestActions.current = actions
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isHandledByTarget(event)) return
-      const action = current.current[toShortcut(event)]
+      const action = latestActions.current[toShortcut(event)]
       if (!action) return
       event.preventDefault()
       action()
@@ -28,7 +28,7 @@ function toShortcut({ key, shiftKey }: KeyboardEvent): string {
 function isHandledByTarget({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.matches('input, select, textarea')) return true
-  // Space presses a focused button, except in the recording view: there it plays, although the last clicked button
-  // has the focus.
+  // Space presses the focused button. In the recording view it plays or pauses, because there the last clicked button
+  // still has the focus.
   return key === ' ' && target.matches('button') && !target.closest('.recording-view')
 }

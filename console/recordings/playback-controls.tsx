@@ -5,6 +5,7 @@ import type { RecordingPlayer } from './playback/recording-player.ts'
 import { type CalendarDay, formatUtcOffset, hasClockChange } from './timeline/calendar-day.ts'
 import './playback-controls.css'
 
+/** The selectable speeds, as multiples of the normal speed. */
 export const PLAYBACK_RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16]
 
 interface PlaybackControlsProps {
@@ -12,64 +13,23 @@ interface PlaybackControlsProps {
   day: CalendarDay
   muted: boolean
   onMuted(muted: boolean): void
-  /** The channel whose metadata is shown. */
+  /** The channel whose metadata is shown; by default the first. */
   channel: number | undefined
   onChannel(channel: number): void
 }
 
-/** The buttons for playback. Tooltips name the keyboard shortcuts. */
+/** The toolbar below a recorded video. Tooltips name the keyboard shortcuts. */
 export function PlaybackControls({ player, day, muted, onMuted, channel, onChannel }: PlaybackControlsProps) {
   const { playback } = player
   const channels = player.channels.value
-  const isPlaying = playback.isPlaying.value
   return (
     <div class="playback-controls" role="toolbar" aria-label="Playback">
-      <span class="group">
-        <IconButton
-          label="Previous event"
-          shortcut="P"
-          icon="previousEvent"
-          onClick={() => player.goToEvent('previous')}
-        />
-        <IconButton
-          label="Previous frame"
-          shortcut=","
-          icon="previousFrame"
-          onClick={() => playback.step(-1)}
-        />
-        <IconButton
-          class="primary"
-          label={isPlaying ? 'Pause' : 'Play'}
-          shortcut="space"
-          icon={isPlaying ? 'pause' : 'play'}
-          onClick={player.togglePlay}
-        />
-        <IconButton label="Next frame" shortcut="." icon="nextFrame" onClick={() => playback.step(1)} />
-        <IconButton
-          label="Next event"
-          shortcut="N"
-          icon="nextEvent"
-          onClick={() => player.goToEvent('next')}
-        />
-      </span>
+      <NavigationButtons player={player} />
       <Clock position={playback.position} withOffset={hasClockChange(day)} />
       <span class="group">
         <SpeedSelect playback={playback} />
         {channels.length > 1 && (
-          <select
-            aria-label="Channel"
-            value={channel ?? channels[0]}
-            onChange={event => {
-              onChannel(Number(event.currentTarget.value))
-              releaseFocus(event)
-            }}
-          >
-            {channels.map(id => (
-              <option key={id} value={id}>
-                Channel {id}
-              </option>
-            ))}
-          </select>
+          <ChannelSelect channels={channels} selected={channel ?? channels[0]} onChannel={onChannel} />
         )}
         {playback.hasSound.value && (
           <IconButton
@@ -84,7 +44,63 @@ export function PlaybackControls({ player, day, muted, onMuted, channel, onChann
   )
 }
 
-/** A focused select would handle the keys that control playback. */
+/** Buttons to play, and to go to another frame or event. */
+function NavigationButtons({ player }: { player: RecordingPlayer }) {
+  const { playback } = player
+  const isPlaying = playback.isPlaying.value
+  return (
+    <span class="group">
+      <IconButton
+        label="Previous event"
+        shortcut="P"
+        icon="previousEvent"
+        onClick={() => player.goToEvent('previous')}
+      />
+      <IconButton
+        label="Previous frame"
+        shortcut=","
+        icon="previousFrame"
+        onClick={() => playback.step(-1)}
+      />
+      <IconButton
+        class="primary"
+        label={isPlaying ? 'Pause' : 'Play'}
+        shortcut="space"
+        icon={isPlaying ? 'pause' : 'play'}
+        onClick={player.togglePlay}
+      />
+      <IconButton label="Next frame" shortcut="." icon="nextFrame" onClick={() => playback.step(1)} />
+      <IconButton label="Next event" shortcut="N" icon="nextEvent" onClick={() => player.goToEvent('next')} />
+    </span>
+  )
+}
+
+interface ChannelSelectProps {
+  channels: readonly number[]
+  selected: number | undefined
+  onChannel(channel: number): void
+}
+
+function ChannelSelect({ channels, selected, onChannel }: ChannelSelectProps) {
+  return (
+    <select
+      aria-label="Channel"
+      value={selected}
+      onChange={event => {
+        onChannel(Number(event.currentTarget.value))
+        releaseFocus(event)
+      }}
+    >
+      {channels.map(id => (
+        <option key={id} value={id}>
+          Channel {id}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Removes the focus from a select, which would otherwise handle the keys that control playback. */
 const releaseFocus = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.blur()
 
 interface IconButtonProps {
@@ -125,11 +141,11 @@ function SpeedSelect({ playback }: { playback: Playback }) {
 
 interface ClockProps {
   position: ReadonlySignal<number | undefined>
-  /** Show the offset from UTC, because the local time may be ambiguous. */
+  /** Shows the offset from UTC, on days when local time may be ambiguous. */
   withOffset: boolean
 }
 
-/** Recording time of the frame on display, in local time with tenths of a second. */
+/** The local time at which the displayed frame was recorded, with tenths of a second. */
 function Clock({ position, withOffset }: ClockProps) {
   const timeMs = position.value
   if (timeMs === undefined) return <time class="clock">–</time>

@@ -9,7 +9,7 @@ import './recorded-event-list.css'
 interface RecordedEventListProps {
   /** In order of time. */
   events: readonly RecordedEvent[]
-  /** The day has more events than one response lists. */
+  /** The day has more events than one response contains. */
   hasMore: boolean
   /** The visible part of the timeline. */
   span: TimeSpan
@@ -18,12 +18,15 @@ interface RecordedEventListProps {
 }
 
 const MAX_ROWS = 400
-/** The times of an event and of its frame may be rounded differently. Frames are further apart than this. */
+/** Tolerance between the times of an event and of its frame, which may be rounded differently. Below a frame duration. */
 const SAME_FRAME_MS = 20
 
-/** The events in the visible part of the timeline. */
+/** Lists the events in the visible part of the timeline. */
 export function RecordedEventList({ events, hasMore, span, position, onSelect }: RecordedEventListProps) {
-  const visible = events.filter(({ time }) => Date.parse(time) >= span.from && Date.parse(time) < span.to)
+  const visible = events.filter(event => {
+    const timeMs = Date.parse(event.time)
+    return timeMs >= span.from && timeMs < span.to
+  })
   return (
     <section class="events recorded-events" aria-label="Events">
       <h2>
@@ -39,7 +42,7 @@ export function RecordedEventList({ events, hasMore, span, position, onSelect }:
   )
 }
 
-/** Scrolls to the event at the playback position. */
+/** The rows of the list. The row at the playback position is highlighted and scrolled into view. */
 function EventRows({
   events,
   position,
@@ -47,21 +50,18 @@ function EventRows({
 }: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
   const latestEvents = useRef(events)
   latestEvents.current = events
-  // Computed, so that the rows are rendered only when another event is reached, not for every frame.
+  // A computed value, so that the rows are rendered when another event is reached, not for every frame.
   const currentIndex = useComputed(() => {
     const timeMs = position.value
     if (timeMs === undefined) return -1
     return latestEvents.current.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
   }).value
+
   const currentRow = useRef<HTMLLIElement>(null)
   useEffect(() => {
-    const row = currentRow.current
-    const list = row?.parentElement
-    if (!row || !list) return
-    const top = row.offsetTop - list.offsetTop
-    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - row.clientHeight)
-      list.scrollTo({ top: top - list.clientHeight / 2 })
+    if (currentRow.current) scrollIntoList(currentRow.current)
   })
+
   return (
     <ol>
       {events.map((event, index) => {
@@ -82,4 +82,14 @@ function EventRows({
       })}
     </ol>
   )
+}
+
+/** Scrolls the list of a row, if the row is not visible, so that the row is in the middle. */
+function scrollIntoList(row: HTMLElement) {
+  const list = row.parentElement
+  if (!list) return
+  const top = row.offsetTop - list.offsetTop
+  const isAbove = top < list.scrollTop
+  const isBelow = top + row.clientHeight > list.scrollTop + list.clientHeight
+  if (isAbove || isBelow) list.scrollTo({ top: top - list.clientHeight / 2 })
 }

@@ -14,14 +14,15 @@ interface RecordedSourceListProps {
   current: number | undefined
 }
 
-const stateTexts = {
+/** How the state of a recording is named in the list. */
+const STATE_TEXTS = {
   recording: 'recording',
   waiting: 'waiting',
   failed: 'recording failed',
   off: 'not recording',
 } as const
 
-/** All sources with recordings, and how much of the day is recorded. */
+/** Links to all sources with recordings, each with the recorded time of the day. */
 export function RecordedSourceList({ streams, getName, day, current }: RecordedSourceListProps) {
   return (
     <SideList class="recorded-sources" label="Recorded sources" current={current}>
@@ -33,7 +34,7 @@ export function RecordedSourceList({ streams, getName, day, current }: RecordedS
               {getName(stream)}
             </span>
             <span class={`status ${state}`} title={reason}>
-              {stateTexts[state]}
+              {STATE_TEXTS[state]}
             </span>
             <span class="details">
               {seconds >= 1 ? `${formatDuration(seconds)} on this day` : 'nothing on this day'}

@@ -14,12 +14,12 @@ interface RecordedVideoProps {
   muted: boolean
   /** The day has no recordings. */
   isEmpty: boolean
-  /** The spans and events of the day; a ref, because the player reads them later. */
+  /** The latest spans and events of the day. The player reads this ref when it needs them. */
   latest: { current: { recorded: readonly RecordedSpan[]; events: readonly RecordedEvent[] } }
   onPlayer(player: RecordingPlayer | undefined): void
 }
 
-/** Recorded video with its metadata drawn over it. A click plays or pauses. */
+/** Recorded video with its analysis results drawn on top. A click plays or pauses. */
 export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }: RecordedVideoProps) {
   const video = useRef<HTMLVideoElement>(null)
   const picture = useRef<HTMLCanvasElement>(null)
@@ -27,7 +27,7 @@ export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }
   const [player, setPlayer] = useState<RecordingPlayer>()
   const [aspectRatio, setAspectRatio] = useState<number>()
 
-  // A layout effect, so that the controls, which need the player, are part of the first paint.
+  // The controls need the player. A layout effect makes them part of the first paint.
   useLayoutEffect(() => {
     const opened = createRecordingPlayer({
       stream,
@@ -65,6 +65,7 @@ export function RecordedVideo({ stream, name, muted, isEmpty, latest, onPlayer }
   )
 }
 
+/** Explains why there is no video. */
 function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
   if (phase.kind === 'failed')
     return (

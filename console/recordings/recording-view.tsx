@@ -1,7 +1,7 @@
 import type { RecordedEventList as EventListResponse, RecordedStream } from '@eyrie/contract/recording'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { usePolling } from '../api/use-polling.ts'
+import { type Polled, usePolling } from '../api/use-polling.ts'
 import { CounterCards } from '../ui/counter-cards.tsx'
 import { capitalize } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -14,6 +14,7 @@ import {
   parseRanges,
   type RecordedSpan,
   type TimeSpan,
+  toTimeSpan,
 } from './playback/recorded-ranges.ts'
 import type { RecordingPlayer } from './playback/recording-player.ts'
 import { PLAYBACK_RATES, PlaybackControls } from './playback-controls.tsx'
@@ -30,33 +31,32 @@ interface RecordingViewProps {
   name: string
   day: CalendarDay
   onDay(day: CalendarDay): void
-  /** The time on display in ms since 1970. Initially the time to start at, if there is one. */
+  /** The displayed time in ms since 1970. Its initial value is the time to start at, undefined for the default. */
   position: { current: number | undefined }
 }
 
 const EVENTS_INTERVAL_MS = 5_000
-/** By default, a day starts this long before the end of its recordings. */
+/** By default, playback of a day starts this much before the end of its recordings. */
 const BEFORE_END_MS = 60_000
-/** Playback this far behind midnight has crossed it. Further behind, the day was changed during playback. */
-const MAX_BEHIND_MIDNIGHT_MS = 10_000
+/** Playback that is at most this far after midnight has just crossed it. Otherwise the user has selected another day. */
+const MAX_AFTER_MIDNIGHT_MS = 10_000
 const ZOOM_FACTOR = 0.5
+/** How far the arrow keys skip, without and with Shift. */
+const SHORT_SKIP_S = 5
+const LONG_SKIP_S = 60
+/** The End key goes to this much before the end of the recordings. */
+const END_KEY_MS = 1000
 
-/** The position before there is a player. */
+/** The position while there is no player. */
 const unknownPosition = signal<number | undefined>(undefined)
 
-/** One day of a source: video, timeline, clip and events. */
+/** The recordings of one source and day: video, timeline, clip and events. */
 export function RecordingView({ recording, name, day, onDay, position }: RecordingViewProps) {
   const { stream } = recording
   const recorded = useMemo(() => parseRanges(recording.ranges), [recording])
-  const query = new URLSearchParams({
-    from: new Date(day.from).toISOString(),
-    to: new Date(day.to).toISOString(),
-  })
-  const { data: eventList, error } = usePolling<EventListResponse>(
-    `/live/recordings/${stream}/events?${query}`,
-    EVENTS_INTERVAL_MS,
-  ).value
+  const { data: eventList, error } = useRecordedEvents(stream, day)
   const events = eventList?.events ?? []
+  // The player reads the ref, so that it need not be opened again when the recordings change.
   const latest = useRef({ recorded, events })
   latest.current = { recorded, events }
 
@@ -66,15 +66,19 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
   const [channel, setChannel] = useState<number>()
   const [clip, setClip] = useState<Partial<TimeSpan>>({})
   const { span, setSpan } = useVisibleSpan(day)
+
   usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan })
   useDeepLink(stream, playback)
 
   const getPosition = () => playback?.position.value
   const seek = (timeMs: number) => player?.seek(timeMs)
-  const zoom = (factor: number) =>
-    setSpan(zoomCentered(span, factor, getPosition() ?? (span.from + span.to) / 2, day))
+  const zoom = (factor: number) => {
+    const spanCenter = (span.from + span.to) / 2
+    setSpan(zoomCentered(span, factor, getPosition() ?? spanCenter, day))
+  }
   const changeRate = (steps: 1 | -1) => {
-    const rate = PLAYBACK_RATES[PLAYBACK_RATES.indexOf(playback?.rate.value ?? 1) + steps]
+    const currentIndex = PLAYBACK_RATES.indexOf(playback?.rate.value ?? 1)
+    const rate = PLAYBACK_RATES[currentIndex + steps]
     if (rate !== undefined) playback?.setRate(rate)
   }
   const startClip = () => setClip(({ to }) => ({ from: getPosition(), to }))
@@ -85,10 +89,10 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
     k: () => player?.togglePlay(),
     ',': () => playback?.step(-1),
     '.': () => playback?.step(1),
-    ArrowLeft: () => player?.skip(-5),
-    ArrowRight: () => player?.skip(5),
-    'Shift+ArrowLeft': () => player?.skip(-60),
-    'Shift+ArrowRight': () => player?.skip(60),
+    ArrowLeft: () => player?.skip(-SHORT_SKIP_S),
+    ArrowRight: () => player?.skip(SHORT_SKIP_S),
+    'Shift+ArrowLeft': () => player?.skip(-LONG_SKIP_S),
+    'Shift+ArrowRight': () => player?.skip(LONG_SKIP_S),
     n: () => player?.goToEvent('next'),
     p: () => player?.goToEvent('previous'),
     '<': () => changeRate(-1),
@@ -100,7 +104,7 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
     '-': () => zoom(1 / ZOOM_FACTOR),
     '0': () => setSpan(day),
     Home: () => seek(findNearestRecorded(recorded, day.from) ?? day.from),
-    End: () => seek((findNearestRecorded(recorded, day.to, 'earlier') ?? day.to) - 1000),
+    End: () => seek((findNearestRecorded(recorded, day.to, 'earlier') ?? day.to) - END_KEY_MS),
   })
 
   return (
@@ -113,14 +117,20 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
         </header>
         <RecordedVideo
           key={stream}
-          {...{ stream, name, muted, latest }}
+          stream={stream}
+          name={name}
+          muted={muted}
+          latest={latest}
           isEmpty={recorded.length === 0}
           onPlayer={setPlayer}
         />
         {player && (
           <PlaybackControls
-            {...{ player, day, muted, channel }}
+            player={player}
+            day={day}
+            muted={muted}
             onMuted={setMuted}
+            channel={channel}
             onChannel={selected => {
               setChannel(selected)
               player.selectChannel(selected)
@@ -129,13 +139,14 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
         )}
         <div class="timeline-row">
           <Timeline
-            {...{ day, span, recorded, events }}
-            position={playback?.position ?? unknownPosition}
-            clip={
-              clip.from !== undefined && clip.to !== undefined ? { from: clip.from, to: clip.to } : undefined
-            }
-            onSeek={seek}
+            day={day}
+            span={span}
             onSpan={setSpan}
+            recorded={recorded}
+            events={events}
+            position={playback?.position ?? unknownPosition}
+            clip={toTimeSpan(clip)}
+            onSeek={seek}
           />
           <ZoomButtons
             isWholeDay={span.to - span.from >= day.to - day.from}
@@ -145,7 +156,9 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
           />
         </div>
         <ClipPanel
-          {...{ stream, recorded, clip }}
+          stream={stream}
+          recorded={recorded}
+          clip={clip}
           onStart={startClip}
           onEnd={endClip}
           onClear={() => setClip({})}
@@ -156,7 +169,8 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
         <Notice error title={`${capitalize(error)}. Retrying…`} />
       ) : (
         <RecordedEventList
-          {...{ events, span }}
+          events={events}
+          span={span}
           hasMore={eventList?.more ?? false}
           position={playback?.position ?? unknownPosition}
           onSelect={event => player?.showEvent(event)}
@@ -166,13 +180,23 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
   )
 }
 
+/** Fetches the events of the day. */
+function useRecordedEvents(stream: number, day: CalendarDay): Polled<EventListResponse> {
+  const query = new URLSearchParams({
+    from: new Date(day.from).toISOString(),
+    to: new Date(day.to).toISOString(),
+  })
+  const path = `/live/recordings/${stream}/events?${query}`
+  return usePolling<EventListResponse>(path, EVENTS_INTERVAL_MS).value
+}
+
 type SetSpan = (span: TimeSpan | ((previous: TimeSpan) => TimeSpan)) => void
 
-/** The visible part of the timeline. A new day is visible as a whole. */
+/** The visible part of the timeline. A newly selected day is completely visible. */
 function useVisibleSpan(day: CalendarDay): { span: TimeSpan; setSpan: SetSpan } {
   const [span, setSpan] = useState<TimeSpan>(day)
-  const isInDay = span.from >= day.from && span.to <= day.to
-  return { span: isInDay ? span : day, setSpan }
+  const isPartOfDay = span.from >= day.from && span.to <= day.to
+  return { span: isPartOfDay ? span : day, setSpan }
 }
 
 interface PlaybackOfDay extends Pick<RecordingViewProps, 'day' | 'onDay' | 'position'> {
@@ -181,32 +205,39 @@ interface PlaybackOfDay extends Pick<RecordingViewProps, 'day' | 'onDay' | 'posi
   setSpan: SetSpan
 }
 
-/** Seeks to the start of a newly selected day, and lets the timeline and the day follow playback. */
+/** Starts playback of a newly selected day. During playback, the timeline and the selected day follow the position. */
 function usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan }: PlaybackOfDay) {
-  /** The day that playback has started on. */
+  /** The day for which playback was last started. */
   const startedDay = useRef<string>(undefined)
 
   useEffect(() => {
-    const last = recorded.findLast(({ from }) => from < day.to)
-    if (!player || startedDay.current === day.text || !last || last.to <= day.from) return
+    const lastSpan = recorded.findLast(({ from }) => from < day.to)
+    const hasRecordings = lastSpan !== undefined && lastSpan.to > day.from
+    if (!player || !hasRecordings || startedDay.current === day.text) return
+
     startedDay.current = day.text
     const timeMs = position.current
-    const isInDay = timeMs !== undefined && timeMs >= day.from && timeMs < day.to
-    player.seek(isInDay ? timeMs : Math.max(last.from, Math.min(last.to, day.to) - BEFORE_END_MS))
+    const defaultMs = Math.max(lastSpan.from, Math.min(lastSpan.to, day.to) - BEFORE_END_MS)
+    player.seek(timeMs !== undefined && isInDay(timeMs, day) ? timeMs : defaultMs)
   }, [player, recorded, day, position])
 
-  useEffect(
-    () =>
-      player?.playback.position.subscribe(timeMs => {
-        if (timeMs === undefined) return
-        position.current = timeMs
-        if (!player.playback.isPlaying.value) return
-        if (timeMs >= day.to && timeMs < day.to + MAX_BEHIND_MIDNIGHT_MS) {
-          const nextDay = addDays(day, 1)
-          startedDay.current = nextDay.text
-          onDay(nextDay)
-        } else if (timeMs >= day.from && timeMs < day.to) setSpan(span => panInto(span, timeMs, day))
-      }),
-    [player, day, onDay, position, setSpan],
-  )
+  useEffect(() => {
+    const followPosition = (timeMs: number | undefined) => {
+      if (timeMs === undefined) return
+      position.current = timeMs
+      if (!player?.playback.isPlaying.value) return
+
+      const hasCrossedMidnight = timeMs >= day.to && timeMs < day.to + MAX_AFTER_MIDNIGHT_MS
+      if (hasCrossedMidnight) {
+        const nextDay = addDays(day, 1)
+        startedDay.current = nextDay.text
+        onDay(nextDay)
+      } else if (isInDay(timeMs, day)) {
+        setSpan(span => panInto(span, timeMs, day))
+      }
+    }
+    return player?.playback.position.subscribe(followPosition)
+  }, [player, day, onDay, position, setSpan])
 }
+
+const isInDay = (timeMs: number, day: CalendarDay) => timeMs >= day.from && timeMs < day.to

@@ -12,10 +12,11 @@ import '../ui/page.css'
 const RECORDINGS_INTERVAL_MS = 5_000
 const SOURCES_INTERVAL_MS = 30_000
 
-/** A list of all recorded sources next to one day of the selected source, by default the first. */
+/** The recordings of one day and source, by default the first, next to a list of all recorded sources. */
 export function RecordingsPage({ selected }: { selected?: number }) {
-  /** The time on display. It is preserved when another source is selected. */
-  const position = useRef(useState(readLinkedTime)[0])
+  const [linkedMs] = useState(readLinkedTime)
+  /** The displayed time. It is preserved when the user selects another source. */
+  const position = useRef(linkedMs)
   const [day, setDay] = useState<CalendarDay>(() => getDay(position.current ?? Date.now()))
   const query = new URLSearchParams({
     from: new Date(day.from).toISOString(),
@@ -25,10 +26,17 @@ export function RecordingsPage({ selected }: { selected?: number }) {
     `/live/recordings?${query}`,
     RECORDINGS_INTERVAL_MS,
   ).value
-  const sources = usePolling<RecordedSource[]>('/live/recordings/sources', SOURCES_INTERVAL_MS).value.data
+  const { data: sources } = usePolling<RecordedSource[]>(
+    '/live/recordings/sources',
+    SOURCES_INTERVAL_MS,
+  ).value
+
   const streams = list?.streams ?? []
-  const recording = streams.find(({ stream }) => stream === (selected ?? streams[0]?.stream))
-  const getName = (stream: number) => sources?.find(({ id }) => id === stream)?.name ?? `Source ${stream}`
+  const recording = selected === undefined ? streams[0] : streams.find(({ stream }) => stream === selected)
+  const getName = (stream: number) => {
+    const source = sources?.find(({ id }) => id === stream)
+    return source?.name ?? `Source ${stream}`
+  }
   useLastRecordedDay(recording, position.current, day, setDay)
   usePageTitle(recording ? `Recordings of ${getName(recording.stream)}` : 'Recordings')
 
@@ -39,14 +47,16 @@ export function RecordingsPage({ selected }: { selected?: number }) {
       {error && <Unreachable reason={error} isStale />}
       {list.rebuilding && <Rebuilding />}
       {streams.length > 1 && (
-        <RecordedSourceList {...{ streams, getName, day }} current={recording?.stream} />
+        <RecordedSourceList streams={streams} getName={getName} day={day} current={recording?.stream} />
       )}
       {recording ? (
         <RecordingView
           key={recording.stream}
-          {...{ recording, day, position }}
+          recording={recording}
           name={getName(recording.stream)}
+          day={day}
           onDay={setDay}
+          position={position}
         />
       ) : (
         <Notice title={`No recordings of source ${selected}`}>Select another source.</Notice>
@@ -55,7 +65,7 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   )
 }
 
-/** Selects the last recorded day, once, unless the address contains a time. */
+/** Selects the last recorded day when the page is opened, unless the URL contains a time. */
 function useLastRecordedDay(
   recording: RecordedStream | undefined,
   linkedMs: number | undefined,
@@ -66,6 +76,7 @@ function useLastRecordedDay(
   useEffect(() => {
     if (isSelected || !recording?.last) return
     setSelected(true)
+    // The end of a recording is exclusive. A recording may end at midnight.
     const lastDay = getDay(Date.parse(recording.last) - 1)
     if (lastDay.text !== day.text && recording.ranges.length === 0) setDay(lastDay)
   }, [isSelected, recording, day, setDay])

@@ -4,6 +4,7 @@ import { capitalize } from '../ui/format.ts'
 import { navigate, usePageTitle } from '../ui/router.tsx'
 import './sign-in-page.css'
 
+/** The form with which a user signs in to the console. */
 export function SignInPage() {
   const error = useSignal('')
   const isSubmitting = useSignal(false)

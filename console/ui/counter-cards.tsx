@@ -4,30 +4,35 @@ import type { ReadonlySignal } from '@preact/signals'
 import './counter-cards.css'
 
 interface CounterCardsProps {
+  /** The counters by the name of their line or zone. */
   counters: ReadonlySignal<Counters>
+  /** The configured lines and zones. */
   shapes: readonly Shape[]
 }
 
-/** One card for each line and zone with its counters. The cards are shown before the first count, too. */
+/** A card with the counters of each line and zone. Before the first count, the cards are empty. */
 export function CounterCards({ counters, shapes }: CounterCardsProps) {
   const counted = Object.entries(counters.value)
-  const cards: [string, Counter][] = counted.length > 0 ? counted : shapes.map(({ name }) => [name, {}])
+  const empty = shapes.map(({ name }): [string, Counter] => [name, {}])
+  const cards = counted.length > 0 ? counted : empty
   if (cards.length === 0) return null
+  const getType = (name: string) => shapes.find(shape => shape.name === name)?.type
+
   return (
     <section class="counter-cards" aria-label="Counts">
       {cards.map(([name, counter]) => (
         <div key={name} class="card">
           <h2>
-            {name} <small>{shapes.find(shape => shape.name === name)?.type}</small>
+            {name} <small>{getType(name)}</small>
           </h2>
           <dl>
-            {Object.entries(counter).map(([key, value]) => (
-              <div key={key}>
+            {Object.entries(counter).map(([quantity, count]) => (
+              <div key={quantity}>
                 <dd>
-                  {Number.isInteger(value) ? value : value.toFixed(1)}
-                  {key === 'dwell_time' && <small> s</small>}
+                  {Number.isInteger(count) ? count : count.toFixed(1)}
+                  {quantity === 'dwell_time' && <small> s</small>}
                 </dd>
-                <dt>{key.replaceAll('_', ' ')}</dt>
+                <dt>{quantity.replaceAll('_', ' ')}</dt>
               </div>
             ))}
           </dl>

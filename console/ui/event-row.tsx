@@ -1,9 +1,9 @@
 import type { EventData } from '@eyrie/contract/object'
-import { classColor } from './class-color.ts'
+import { getClassColor } from './class-color.ts'
 import { formatTimeOfDay } from './format.ts'
 import './events.css'
 
-/** The cells of an event: its time, what happened and which object caused it. */
+/** An event in a list: its time, a summary, and the object that caused it. */
 export function EventRow({ time, event }: { time: string; event: EventData }) {
   return (
     <>
@@ -13,7 +13,7 @@ export function EventRow({ time, event }: { time: string; event: EventData }) {
         {event.type.replaceAll('-', ' ')} {event.direction}
       </span>
       {event.class && (
-        <span class="object" style={{ '--class': classColor(event.class) }}>
+        <span class="object" style={{ '--class': getClassColor(event.class) }}>
           {event.class} {event.track}
         </span>
       )}

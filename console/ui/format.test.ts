@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { capitalize, formatDuration, formatFileSize, formatRate } from './format.ts'
+import { capitalize, formatDuration, formatFigure, formatFileSize } from './format.ts'
 
 describe('formatting', () => {
   it('writes a duration in its two largest units', () => {
@@ -12,8 +12,8 @@ describe('formatting', () => {
     ])
   })
 
-  it('writes rates below ten with one decimal', () => {
-    expect([0.5, 9.96, 10, 24.97].map(formatRate)).toEqual(['0.5', '10.0', '10', '25'])
+  it('writes figures below ten with one decimal', () => {
+    expect([0.5, 9.96, 10, 24.97].map(formatFigure)).toEqual(['0.5', '10.0', '10', '25'])
   })
 
   it('writes a file size in the largest unit up to GB', () => {

@@ -1,37 +1,40 @@
-export const formatPercent = (value: number) => `${Math.round(value)} %`
+// Formats figures, sizes, durations and times for display in the console.
+
+export const formatPercent = (percent: number) => `${Math.round(percent)} %`
 
 export const formatGibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
-/** In the largest unit in which the value is at least 1, up to GB. */
+/** Formats a size in the largest decimal unit in which it is at least 1: `1.5 MB`. */
 export function formatFileSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
-  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
-  return `${formatRate(bytes / 1000 ** unit)} ${units[unit]}`
+  let size = bytes
+  let unitIndex = 0
+  while (size >= 1000 && unitIndex < units.length - 1) {
+    size /= 1000
+    unitIndex += 1
+  }
+  return `${formatFigure(size)} ${units[unitIndex]}`
 }
 
-/** One decimal below ten, none above. */
-export const formatRate = (value: number) => value.toFixed(value < 10 ? 1 : 0)
+/** Formats a number with one decimal below ten, and none above. */
+export const formatFigure = (figure: number) => figure.toFixed(figure < 10 ? 1 : 0)
 
-export const formatMilliseconds = (value: number) => `${Math.round(value)} ms`
+export const formatMilliseconds = (milliseconds: number) => `${Math.round(milliseconds)} ms`
 
-/** In its two largest units: `3 d 4 h`, `12 min 5 s`. */
+/** Formats a duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
 export function formatDuration(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const parts = [
-    [Math.floor(whole / 86_400), 'd'],
-    [Math.floor(whole / 3_600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'min'],
-    [whole % 60, 's'],
-  ] as const
-  const first = parts.findIndex(([value]) => value > 0)
-  return parts
-    .slice(first < 0 ? -1 : first)
-    .slice(0, 2)
-    .map(([value, unit]) => `${value} ${unit}`)
-    .join(' ')
+  const wholeSeconds = Math.floor(seconds)
+  const secondsOfMinute = wholeSeconds % 60
+  const minutes = Math.floor(wholeSeconds / 60) % 60
+  const hours = Math.floor(wholeSeconds / 3_600) % 24
+  const days = Math.floor(wholeSeconds / 86_400)
+  if (days > 0) return `${days} d ${hours} h`
+  if (hours > 0) return `${hours} h ${minutes} min`
+  if (minutes > 0) return `${minutes} min ${secondsOfMinute} s`
+  return `${secondsOfMinute} s`
 }
 
-/** Local time of day with seconds. */
+/** Formats the local time of day with seconds: `14:05:09`. */
 export const formatTimeOfDay = (time: string) =>
   new Date(time).toLocaleTimeString(undefined, {
     hour: '2-digit',
@@ -40,6 +43,6 @@ export const formatTimeOfDay = (time: string) =>
     hourCycle: 'h23',
   })
 
-/** Capitalizes the first letter, unless the text begins with a URL. */
+/** Capitalizes the first letter of a text, unless the text begins with a URL. */
 export const capitalize = (text: string) =>
   text.replace(/^\p{Ll}(?![\w+.-]*:\/\/)/u, letter => letter.toUpperCase())

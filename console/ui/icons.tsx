@@ -1,4 +1,5 @@
-const paths = {
+/** The outlines of the icons, as SVG path data in a square of 24 by 24. */
+const ICON_PATHS = {
   play: 'M7 4.5v15l13-7.5z',
   pause: 'M6 4.5h4v15H6zM14 4.5h4v15h-4z',
   previousFrame: 'M18 5v14L8.5 12zM5 5h2.5v14H5z',
@@ -15,12 +16,13 @@ const paths = {
   download: 'M11 4h2v8.2l3.3-3.3 1.4 1.4L12 16l-5.7-5.7 1.4-1.4 3.3 3.3zM5 18h14v2H5z',
 } as const
 
-export type IconName = keyof typeof paths
+export type IconName = keyof typeof ICON_PATHS
 
+/** An icon in the colour of the surrounding text. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
-      <path d={paths[name]} fill="currentColor" />
+      <path d={ICON_PATHS[name]} fill="currentColor" />
     </svg>
   )
 }

@@ -9,7 +9,7 @@ interface NoticeProps {
   children?: ComponentChildren
 }
 
-/** A message in place of content: what the state is, and what the user can do. */
+/** A message about the state of a page, with advice for the user as children. */
 export function Notice({ title, error = false, children }: NoticeProps) {
   return (
     <div class={error ? 'notice error' : 'notice'} role={error ? 'alert' : 'status'}>
@@ -21,10 +21,11 @@ export function Notice({ title, error = false, children }: NoticeProps) {
 
 interface UnreachableProps {
   reason: string
-  /** The last known state is shown below the notice. */
+  /** The page shows the last known state below this notice. */
   isStale?: boolean
 }
 
+/** A notice that the appliance cannot be reached and requests are being retried. */
 export const Unreachable = ({ reason, isStale = false }: UnreachableProps) => (
   <Notice error title={`${capitalize(reason)}. Retrying…`}>
     {isStale && 'Showing the last known state. '}

@@ -2,15 +2,19 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 
+// Navigation between the pages of the console without reloading it from the server.
+
 const path = signal(location.pathname)
 
+// The user has pressed the back or forward button of the browser.
 addEventListener('popstate', () => {
   path.value = location.pathname
 })
 
-/** The path of the current page. A component that reads it is rendered again when it changes. */
+/** Returns the path of the current page. Components that call this are rendered again when the path changes. */
 export const currentPath = () => path.value
 
+/** Goes to another page without loading it from the server. */
 export function navigate(to: string): void {
   history.pushState(null, '', to)
   path.value = location.pathname
@@ -26,14 +30,16 @@ export function usePageTitle(title: string): void {
 interface LinkProps {
   to: string
   class?: string
+  /** The link leads to the current page. */
   current?: boolean
   children: ComponentChildren
 }
 
-/** An anchor that navigates without a page load. Clicks with a modifier key open a new tab, as usual. */
+/** An anchor that navigates without a page load. Clicks with a modifier key are handled by the browser as usual. */
 export function Link({ to, current, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+    if (event.button !== 0 || hasModifier) return
     event.preventDefault()
     navigate(to)
   }

@@ -17,12 +17,11 @@ export function SideList({ class: name, label, current, children }: SideListProp
     const selected = list.current?.querySelector('[aria-current]')
     if (current === undefined || !list.current || !selected) return
     // Element.scrollIntoView would scroll the page, too.
-    const [outer, inner] = [list.current.getBoundingClientRect(), selected.getBoundingClientRect()]
-    const overflow = (start: number, end: number, size: number) =>
-      Math.min(0, start) || Math.max(0, end - size)
+    const outer = list.current.getBoundingClientRect()
+    const inner = selected.getBoundingClientRect()
     list.current.scrollBy(
-      overflow(inner.left - outer.left, inner.right - outer.left, outer.width),
-      overflow(inner.top - outer.top, inner.bottom - outer.top, outer.height),
+      toScrollDistance(inner.left - outer.left, inner.right - outer.right),
+      toScrollDistance(inner.top - outer.top, inner.bottom - outer.bottom),
     )
   }, [current])
   return (
@@ -30,4 +29,10 @@ export function SideList({ class: name, label, current, children }: SideListProp
       {children}
     </nav>
   )
+}
+
+/** Returns the scroll distance that makes an item visible, from the distances of its edges to those of the list. */
+function toScrollDistance(startDistance: number, endDistance: number): number {
+  if (startDistance < 0) return startDistance
+  return Math.max(0, endDistance)
 }

@@ -1,27 +1,34 @@
 /** Receives a frame and its media time in seconds. The image is valid only during the call. */
 export type FrameListener = (image: CanvasImageSource, mediaTime: number) => void
 
-/** Calls the listener for each frame that the video presents. Returns a function that stops it. */
+/** Calls the listener for each frame that a video element presents. Returns a function that stops the calls. */
 export function observeFrames(video: HTMLVideoElement, listener: FrameListener): () => void {
   const onFrame: VideoFrameRequestCallback = (_now, { mediaTime }) => {
-    handle = video.requestVideoFrameCallback(onFrame)
+    // The browser calls the callback only once.
+    callbackId = video.requestVideoFrameCallback(onFrame)
     captureFrame(video, mediaTime, listener)
   }
-  let handle = video.requestVideoFrameCallback(onFrame)
-  return () => video.cancelVideoFrameCallback(handle)
+  let callbackId = video.requestVideoFrameCallback(onFrame)
+  return () => video.cancelVideoFrameCallback(callbackId)
 }
 
-/** Calls the listener with the current frame, and with `mediaTime` if the browser cannot report the time of the frame. */
+const MICROSECONDS_PER_SECOND = 1e6
+
+/** Calls the listener with the current frame. `mediaTime` is used if the browser cannot report the time of the frame. */
 export function captureFrame(video: HTMLVideoElement, mediaTime: number, listener: FrameListener): void {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
   const frame = createVideoFrame(video)
-  listener(frame ?? video, frame ? frame.timestamp / 1e6 : mediaTime)
-  frame?.close()
+  if (frame) {
+    listener(frame, frame.timestamp / MICROSECONDS_PER_SECOND)
+    frame.close()
+  } else {
+    listener(video, mediaTime)
+  }
 }
 
 /**
- * The current frame with its own timestamp: the video may have advanced since the frame callback was scheduled.
- * Undefined outside of secure contexts (https or localhost), which alone have `VideoFrame`.
+ * Returns the current frame with its own timestamp, since the video may have advanced after the frame callback was
+ * scheduled. Returns undefined outside of secure contexts (https or localhost), where `VideoFrame` does not exist.
  */
 export const createVideoFrame = (video: HTMLVideoElement): VideoFrame | undefined =>
   'VideoFrame' in globalThis ? new VideoFrame(video) : undefined

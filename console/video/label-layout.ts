@@ -1,4 +1,6 @@
-/** In CSS pixels of the picture. */
+// Finds places for the labels of objects in a picture, so that they do not overlap.
+
+/** A rectangle in CSS pixels of the picture. */
 export interface Box {
   x: number
   y: number
@@ -6,15 +8,17 @@ export interface Box {
   height: number
 }
 
+/** An object to label. */
 export interface LabelRequest {
-  /** Identifies the object across frames, so that its label keeps its position while there is room. */
+  /** Identifies the object across frames, so that its label can remain in the same position. */
   key: string
   /** Bounding box of the object. */
   box: Box
-  /** Alternative texts, the preferred one first and the shortest one last. */
+  /** Alternative texts in order of preference. The last one is the shortest. */
   texts: readonly string[]
 }
 
+/** A text at its place in the picture. */
 export interface Label {
   key: string
   text: string
@@ -35,21 +39,21 @@ export interface LabelCanvas {
 
 export const NORMAL_FONT: LabelFont = { css: '600 12px system-ui, sans-serif', height: 18 }
 export const SMALL_FONT: LabelFont = { css: '600 10px system-ui, sans-serif', height: 14 }
-/** Objects lower than this get a small label, so that it is not larger than the object. */
+/** Below this height, an object gets a small label, which is not larger than the object. */
 const SMALL_OBJECT_PX = 64
-/** Objects lower than this get no label: it would hide them. */
+/** Below this height, an object gets no label, because it would hide the object. */
 const MIN_OBJECT_PX = 12
 const PADDING_PX = 5
 const GAP_PX = 2
 
 /**
- * Returns a function that places the labels of a frame so that no label overlaps another one or covers the centre of
- * another object. Large objects come first. A label without room falls back to a shorter text and is then omitted.
- * Positions of the previous frame are preferred, so that labels do not jump from side to side.
+ * Returns a function that places the labels of a frame. No label overlaps another label or the centre of another object.
+ * Large objects are labelled first. A label that does not fit uses a shorter text, or is omitted. Positions of the
+ * previous frame are preferred, so that labels do not jump.
  */
 export function createLabelLayout() {
-  /** Index of the candidate that was used for each key. */
-  let previous = new Map<string, number>()
+  /** Index of the candidate that was used in the previous frame, by key. */
+  let previousChoices = new Map<string, number>()
 
   return (requests: readonly LabelRequest[], canvas: LabelCanvas, reserved: readonly Box[] = []): Label[] => {
     const occupied = [...reserved]
@@ -61,35 +65,42 @@ export function createLabelLayout() {
     const isFree = (label: Label) =>
       !occupied.some(other => overlaps(label.box, other)) &&
       !centers.some(({ key, x, y }) => key !== label.key && contains(label.box, x, y))
-    const current = new Map<string, number>()
 
-    const labels = largestFirst(requests).flatMap(request => {
+    const choices = new Map<string, number>()
+    const labels: Label[] = []
+
+    for (const request of sortBySize(requests)) {
       const candidates = createCandidates(request, canvas)
-      const last = candidates[previous.get(request.key) ?? -1]
-      const label = last && isFree(last) ? last : candidates.find(isFree)
-      if (!label) return []
+      const previousIndex = previousChoices.get(request.key)
+      const previous = previousIndex === undefined ? undefined : candidates[previousIndex]
+      const label = previous && isFree(previous) ? previous : candidates.find(isFree)
+      if (!label) continue
+      labels.push(label)
       occupied.push(label.box)
-      current.set(request.key, candidates.indexOf(label))
-      return [label]
-    })
-    previous = current
+      choices.set(request.key, candidates.indexOf(label))
+    }
+    previousChoices = choices
     return labels
   }
 }
 
-const largestFirst = (requests: readonly LabelRequest[]) =>
+/** Returns the objects that are large enough for a label, largest first. */
+const sortBySize = (requests: readonly LabelRequest[]) =>
   requests
     .filter(({ box }) => box.height >= MIN_OBJECT_PX)
     .toSorted((a, b) => b.box.height - a.box.height || (a.key < b.key ? -1 : 1))
 
-/** Above, below and inside the box of the object, for each text. */
+/** Returns the possible labels of an object, best first: each text above, below and inside its bounding box. */
 function createCandidates({ key, box, texts }: LabelRequest, { size, measure }: LabelCanvas): Label[] {
   const isSmall = box.height < SMALL_OBJECT_PX
   const font = isSmall ? SMALL_FONT : NORMAL_FONT
-  return (isSmall ? texts.slice(-1) : texts).flatMap(text => {
+  const fittingTexts = isSmall ? texts.slice(-1) : texts
+  return fittingTexts.flatMap(text => {
     const width = measureLabel(text, font, measure)
-    const positions = [box.y - font.height - GAP_PX, box.y + box.height + GAP_PX, box.y + GAP_PX]
-    return positions.map(y => ({
+    const above = box.y - font.height - GAP_PX
+    const below = box.y + box.height + GAP_PX
+    const inside = box.y + GAP_PX
+    return [above, below, inside].map(y => ({
       key,
       text,
       font,
@@ -98,11 +109,11 @@ function createCandidates({ key, box, texts }: LabelRequest, { size, measure }: 
   })
 }
 
-/** Width of a label in pixels, with its padding. */
+/** Returns the width of a label in pixels, including its padding. */
 export const measureLabel = (text: string, font: LabelFont, measure: LabelCanvas['measure']) =>
   measure(text, font) + 2 * PADDING_PX
 
-/** Moves a box by the shortest distance that puts it inside the picture. */
+/** Moves a box inside the picture by the shortest distance. */
 export function moveInside(box: Box, { width, height }: LabelCanvas['size']): Box {
   const clamp = (value: number, max: number) => Math.max(0, Math.min(value, max))
   return { ...box, x: clamp(box.x, width - box.width), y: clamp(box.y, height - box.height) }

@@ -1,7 +1,10 @@
 import type { FrameData } from '@eyrie/contract/output'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 
-/** A position in a stream: `pts` in 90 kHz ticks, counted from the start of the epoch. */
+/**
+ * A position in a stream. An epoch is an uninterrupted part of the stream, and `pts` is the time since its start in 90 kHz
+ * ticks.
+ */
 export interface StreamTime {
   epoch: number
   pts: number
@@ -12,41 +15,50 @@ export interface FrameMetadata extends StreamTime, Pick<FrameData, 'objects' | '
 
 export interface MetadataMatch {
   metadata: FrameMetadata
-  /** The metadata belongs to the requested frame, not to an earlier one. */
+  /** Whether the metadata belongs to the requested frame rather than to an earlier frame. */
   exact: boolean
 }
 
 /**
- * Frames are at least 1000 ticks apart (90 a second), and a browser reports media time to within one tick. Half a
- * millisecond therefore covers every rounding error and never reaches the neighbouring frame.
+ * Maximum difference between the pts of a frame and the pts of its metadata. Half a millisecond is more than the rounding
+ * error of a browser, which is at most one tick, and less than the distance between two frames, which is 1000 ticks at 90
+ * frames per second.
  */
 const TOLERANCE_TICKS = 45
-/** Older boxes would no longer match the positions of the objects. */
-const MAX_AGE_TICKS = 1 * TICKS_PER_SECOND
+/** Maximum age of metadata when it is shown, one second. In an older frame, the objects are in different places. */
+const MAX_AGE_TICKS = TICKS_PER_SECOND
 const DEFAULT_RETENTION_TICKS = 10 * TICKS_PER_SECOND
 
-/** The metadata of the last seconds of one epoch, in order of pts. A new epoch replaces the old one. */
+/** Holds the metadata of the last seconds of one epoch. The first metadata of a new epoch clears the buffer. */
 export interface MetadataBuffer {
   add(metadata: FrameMetadata): void
-  /** Returns the metadata of the frame, otherwise the latest before it within a second; never that of a later frame. */
+  /**
+   * Returns the metadata of the frame at `time`. If this frame has no metadata, returns the metadata of the nearest earlier
+   * frame, at most one second older.
+   */
   find(time: StreamTime): MetadataMatch | undefined
 }
 
 export function createMetadataBuffer(retentionTicks = DEFAULT_RETENTION_TICKS): MetadataBuffer {
+  /** In ascending order of pts. */
   let frames: FrameMetadata[] = []
+
   return {
     add(metadata) {
       const newest = frames.at(-1)
       if (newest && newest.epoch !== metadata.epoch) frames = []
       const index = frames.findLastIndex(({ pts }) => pts <= metadata.pts) + 1
       frames.splice(index, 0, metadata)
-      const expired = frames.findIndex(({ pts }) => pts >= metadata.pts - retentionTicks)
-      frames.splice(0, expired)
+
+      const minPts = metadata.pts - retentionTicks
+      const firstRetained = frames.findIndex(({ pts }) => pts >= minPts)
+      frames.splice(0, firstRetained)
     },
 
     find({ epoch, pts }) {
       const metadata = frames.findLast(frame => frame.pts <= pts + TOLERANCE_TICKS)
-      if (!metadata || metadata.epoch !== epoch || metadata.pts < pts - MAX_AGE_TICKS) return undefined
+      if (!metadata || metadata.epoch !== epoch) return undefined
+      if (metadata.pts < pts - MAX_AGE_TICKS) return undefined
       return { metadata, exact: metadata.pts >= pts - TOLERANCE_TICKS }
     },
   }

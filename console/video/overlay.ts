@@ -2,10 +2,11 @@ import type { Shape } from '@eyrie/contract/exports'
 import type { FrameMetadata, MetadataBuffer, MetadataMatch, StreamTime } from './metadata-buffer.ts'
 import { createSceneDrawer } from './scene-drawer.ts'
 
+/** A picture with analysis results drawn on top. */
 export interface Overlay {
   /** Draws a video frame and its metadata. */
   show(image: CanvasImageSource, time: StreamTime | undefined): void
-  /** Redraws the boxes if new metadata applies to the frame on display. */
+  /** Must be called when metadata has arrived. Redraws the boxes if it applies to the frame on display. */
   metadataArrived(): void
   close(): void
 }
@@ -20,13 +21,15 @@ export interface OverlayOptions {
 }
 
 /**
- * Draws every video frame together with the metadata of exactly that frame. A browser may present the next video frame
- * before it runs the frame callback, so boxes drawn over the video element would lag behind. Two canvases that are
- * drawn in the same task are always presented together. Late metadata is drawn on arrival if its frame is still on
- * display; a frame that was not analysed shows the metadata of the latest one before it.
+ * Creates an overlay of two canvases, one for the video frame and one for the boxes. Canvases that are drawn in the same
+ * task are presented together, so boxes and frame always match. Boxes over a video element would lag behind, because a
+ * browser may present the next frame before it calls the frame callback.
  *
- * The upper canvas describes what is on display: `data-pts` of the frame, `data-metadata-pts` of the metadata,
- * `data-exact` if both are the same frame, `data-objects` drawn, `data-frames` shown so far.
+ * Metadata that arrives late is drawn if its frame is still on display. A frame that was not analysed shows the metadata
+ * of the last analysed frame.
+ *
+ * Data attributes of the upper canvas describe the display: `data-pts` of the frame, `data-metadata-pts` of the
+ * metadata, `data-exact` if both belong to the same frame, `data-objects` drawn, `data-frames` drawn so far.
  */
 export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptions): Overlay {
   const pictureContext = picture.getContext('2d', { alpha: false })!
@@ -38,10 +41,11 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
 
   function drawBoxes(match: MetadataMatch | undefined) {
     displayed.metadata = match?.metadata
-    // The size of the canvas, not that of its element: the resize observer may not have run yet.
+    // The size of the canvas may differ from that of its element until the resize observer has run.
     const size = { width: boxes.width / devicePixelRatio, height: boxes.height / devicePixelRatio }
     boxesContext.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0)
     boxesContext.clearRect(0, 0, size.width, size.height)
+
     if (displayed.time) drawScene(boxesContext, size, shapes(), match?.metadata)
     Object.assign(boxes.dataset, {
       pts: displayed.time?.pts ?? '',
@@ -75,16 +79,18 @@ export function createOverlay({ picture, boxes, metadata, shapes }: OverlayOptio
   }
 }
 
-/** Sets the canvas to the size of its element. Resizing clears a canvas, so its content is copied. */
+/** Sets the resolution of a canvas to the size of its element. Resizing clears a canvas, so its content is copied. */
 function resizePicture(canvas: HTMLCanvasElement) {
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map(length =>
-    Math.round(length * devicePixelRatio),
-  ) as [number, number]
-  if (width === 0 || height === 0 || (canvas.width === width && canvas.height === height)) return
+  const width = Math.round(canvas.clientWidth * devicePixelRatio)
+  const height = Math.round(canvas.clientHeight * devicePixelRatio)
+  const isCurrentSize = canvas.width === width && canvas.height === height
+  if (width === 0 || height === 0 || isCurrentSize) return
+
   const copy = document.createElement('canvas')
   copy.width = canvas.width
   copy.height = canvas.height
   copy.getContext('2d')!.drawImage(canvas, 0, 0)
+
   canvas.width = width
   canvas.height = height
   canvas.getContext('2d')!.drawImage(copy, 0, 0, width, height)

@@ -1,6 +1,6 @@
 import type { Shape } from '@eyrie/contract/exports'
 import type { BBox, Counter, DetectedObject, Point } from '@eyrie/contract/object'
-import { classColor } from '../ui/class-color.ts'
+import { getClassColor } from '../ui/class-color.ts'
 import {
   createLabelLayout,
   type Label,
@@ -26,12 +26,31 @@ const LINE_COLOR = '#f8fafc'
 const ZONE_COLOR = '#7dd3fc'
 const SHAPE_LABEL_COLORS = { text: '#f8fafc', background: 'rgb(11 15 20 / 78%)' }
 const OBJECT_LABEL_TEXT_COLOR = '#0b0f14'
-/** Boxes lower than this are drawn with a thinner line. */
+/** Boxes below this height are drawn with a thinner line. */
 const SMALL_BOX_PX = 48
-/** Below this width of the picture, as on a phone, all labels are small. */
+/** In pictures below this width, as on a phone, the labels of shapes are small. */
 const NARROW_PICTURE_PX = 480
 
-/** Draws shapes with their counters, and objects on top of them. All coordinates are 0..1 of the picture. */
+// Widths of strokes, in CSS pixels.
+const LINE_WIDTH = 2.5
+const ZONE_WIDTH = 1.5
+const BOX_WIDTH = 2
+const SMALL_BOX_WIDTH = 1.25
+const TRAIL_WIDTH = 2
+const OUTLINE_WIDTH = 1
+
+const CORNER_RADIUS = 3
+const TRAIL_OPACITY = 0.6
+const EMPTY_ZONE_OPACITY = 0.1
+const OCCUPIED_ZONE_OPACITY = 0.22
+/** Distances of labels from the middle of their line and from the topmost point of their zone. */
+const LINE_LABEL_OFFSET = { x: 10, y: 0 }
+const ZONE_LABEL_OFFSET = { x: 6, y: 15 }
+
+/**
+ * Draws the analysis results of a frame on a canvas above the video: lines and zones with their counters, and objects on top.
+ * Coordinates of shapes and objects are fractions of the picture, from 0 to 1.
+ */
 export type SceneDrawer = (
   context: Context,
   size: Size,
@@ -39,7 +58,7 @@ export type SceneDrawer = (
   frame: FrameMetadata | undefined,
 ) => void
 
-/** Each picture needs its own drawer, because label positions depend on the previous frame. */
+/** Creates a drawer for one picture. Its label positions depend on the previous frame. */
 export function createSceneDrawer(): SceneDrawer {
   const placeLabels = createLabelLayout()
 
@@ -47,10 +66,12 @@ export function createSceneDrawer(): SceneDrawer {
     context.textBaseline = 'middle'
     context.lineJoin = 'round'
     context.lineCap = 'round'
-    const shapeLabels = shapes
-      .filter(({ points }) => points.length >= 2)
-      .map(shape => drawShape(context, size, shape, frame?.counters[shape.name]))
+
     const objects = frame?.objects ?? []
+    const drawableShapes = shapes.filter(({ points }) => points.length >= 2)
+    const shapeLabels = drawableShapes.map(shape =>
+      drawShape(context, size, shape, frame?.counters[shape.name]),
+    )
     for (const object of objects) drawObject(context, size, object)
     for (const label of shapeLabels) drawLabel(context, label, SHAPE_LABEL_COLORS)
 
@@ -61,8 +82,9 @@ export function createSceneDrawer(): SceneDrawer {
     const requests = objects.map((object, index) => createLabelRequest(object, index, size))
     const reserved = shapeLabels.map(({ box }) => box)
     for (const label of placeLabels(requests, { size, measure }, reserved)) {
-      const object = objects[requests.findIndex(({ key }) => key === label.key)]!
-      drawLabel(context, label, { text: OBJECT_LABEL_TEXT_COLOR, background: classColor(object.class) })
+      const index = requests.findIndex(({ key }) => key === label.key)
+      const background = getClassColor(objects[index]!.class)
+      drawLabel(context, label, { text: OBJECT_LABEL_TEXT_COLOR, background })
     }
   }
 }
@@ -70,32 +92,31 @@ export function createSceneDrawer(): SceneDrawer {
 function createLabelRequest(object: DetectedObject, index: number, size: Size): LabelRequest {
   const { track } = object
   const box = toPixelBox(object.bbox, size)
-  return track === undefined
-    ? { key: `untracked ${index}`, box, texts: [object.class] }
-    : { key: String(track), box, texts: [`${object.class} ${track}`, String(track)] }
+  if (track === undefined) return { key: `untracked ${index}`, box, texts: [object.class] }
+  return { key: String(track), box, texts: [`${object.class} ${track}`, String(track)] }
 }
 
 function drawObject(context: Context, size: Size, object: DetectedObject) {
-  const color = classColor(object.class)
+  const color = getClassColor(object.class)
   const { x, y, width, height } = toPixelBox(object.bbox, size)
   drawTrail(context, size, object, color)
   const box = new Path2D()
-  box.roundRect(x, y, width, height, 3)
-  strokeOutlined(context, box, color, height < SMALL_BOX_PX ? 1.25 : 2)
+  box.roundRect(x, y, width, height, CORNER_RADIUS)
+  strokeOutlined(context, box, color, height < SMALL_BOX_PX ? SMALL_BOX_WIDTH : BOX_WIDTH)
 }
 
 /** Draws the previous positions of the object, if the pipeline reports them. */
 function drawTrail(context: Context, size: Size, { attributes }: DetectedObject, color: string) {
   const trail = attributes?.trail as Point[] | undefined
   if (!Array.isArray(trail)) return
-  context.globalAlpha = 0.6
-  context.lineWidth = 2
+  context.globalAlpha = TRAIL_OPACITY
+  context.lineWidth = TRAIL_WIDTH
   context.strokeStyle = color
   context.stroke(toPath(trail.map(point => toPixels(point, size))))
   context.globalAlpha = 1
 }
 
-/** Returns the label of the shape, which is drawn on top of the objects. */
+/** Draws a line or zone. Returns its label, which is drawn later, on top of the objects. */
 function drawShape(
   context: Context,
   size: Size,
@@ -115,11 +136,11 @@ function drawLine(
   name: string,
   counter: Counter | undefined,
 ): ShapeLabel {
-  strokeOutlined(context, toPath(points), LINE_COLOR, 2.5)
+  strokeOutlined(context, toPath(points), LINE_COLOR, LINE_WIDTH)
   const middle = findMiddle(points)
   drawDirectionArrow(context, middle)
   const counts = counter ? `  up ${counter.up ?? 0}  down ${counter.down ?? 0}` : ''
-  return createShapeLabel(context, size, name + counts, { x: middle.x + 10, y: middle.y })
+  return createShapeLabel(context, size, name + counts, addOffset(middle, LINE_LABEL_OFFSET))
 }
 
 function drawZone(
@@ -132,19 +153,18 @@ function drawZone(
   const path = toPath(points)
   path.closePath()
   const occupancy = counter?.occupancy ?? 0
-  context.globalAlpha = occupancy > 0 ? 0.22 : 0.1
+  context.globalAlpha = occupancy > 0 ? OCCUPIED_ZONE_OPACITY : EMPTY_ZONE_OPACITY
   context.fillStyle = ZONE_COLOR
   context.fill(path)
   context.globalAlpha = 1
-  strokeOutlined(context, path, ZONE_COLOR, 1.5)
-  const top = points.reduce((a, b) => (b.y < a.y ? b : a))
-  return createShapeLabel(context, size, counter ? `${name}  ${occupancy}` : name, {
-    x: top.x + 6,
-    y: top.y + 15,
-  })
+  strokeOutlined(context, path, ZONE_COLOR, ZONE_WIDTH)
+
+  const topmost = points.reduce((highest, point) => (point.y < highest.y ? point : highest))
+  const text = counter ? `${name}  ${occupancy}` : name
+  return createShapeLabel(context, size, text, addOffset(topmost, ZONE_LABEL_OFFSET))
 }
 
-/** Points in the direction `up`: to the right, when looking from the first point of the line to the last. */
+/** Draws an arrow in the direction `up`, which is to the right when walking from the first point of the line to the last. */
 function drawDirectionArrow(context: Context, { x, y, angle }: LineMiddle) {
   context.save()
   context.translate(x, y)
@@ -156,12 +176,12 @@ function drawDirectionArrow(context: Context, { x, y, angle }: LineMiddle) {
   context.restore()
 }
 
-/** A label to the right of `at`, moved inside the picture if necessary. */
-function createShapeLabel(context: Context, size: Size, text: string, at: Point): ShapeLabel {
+/** Creates a label to the right of a point, moved inside the picture if necessary. */
+function createShapeLabel(context: Context, size: Size, text: string, point: Point): ShapeLabel {
   const font = size.width < NARROW_PICTURE_PX ? SMALL_FONT : NORMAL_FONT
   context.font = font.css
   const width = measureLabel(text, font, text => context.measureText(text).width)
-  const box = { x: at.x, y: at.y - font.height / 2, width, height: font.height }
+  const box = { x: point.x, y: point.y - font.height / 2, width, height: font.height }
   return { text, font, box: moveInside(box, size) }
 }
 
@@ -173,17 +193,19 @@ function drawLabel(
   const { x, y, width, height } = box
   context.fillStyle = colors.background
   context.beginPath()
-  context.roundRect(x, y, width, height, 3)
+  context.roundRect(x, y, width, height, CORNER_RADIUS)
   context.fill()
+
   context.font = font.css
   context.fillStyle = colors.text
   context.textAlign = 'center'
+  // Text looks centred when it is drawn half a pixel lower.
   context.fillText(text, x + width / 2, y + height / 2 + 0.5)
 }
 
-/** The dark outline keeps a stroke visible on bright pictures, too. */
+/** Strokes a path with a dark outline, which makes it visible on bright pictures. */
 function strokeOutlined(context: Context, path: Path2D, color: string, width: number) {
-  context.lineWidth = width + 2
+  context.lineWidth = width + 2 * OUTLINE_WIDTH
   context.strokeStyle = OUTLINE_COLOR
   context.stroke(path)
   context.lineWidth = width
@@ -198,20 +220,23 @@ function toPath(points: Point[]): Path2D {
 }
 
 interface LineMiddle extends Point {
-  /** Of the middle segment, in radians. */
+  /** Direction of the middle segment, in radians. */
   angle: number
 }
 
-/** The middle of the middle segment. */
+/** Returns the middle of the middle segment of a line. */
 function findMiddle(points: Point[]): LineMiddle {
-  const half = Math.floor(points.length / 2)
-  const [from, to] = [points[half - 1]!, points[half]!]
+  const endIndex = Math.floor(points.length / 2)
+  const from = points[endIndex - 1]!
+  const to = points[endIndex]!
   return {
     x: (from.x + to.x) / 2,
     y: (from.y + to.y) / 2,
     angle: Math.atan2(to.y - from.y, to.x - from.x),
   }
 }
+
+const addOffset = (point: Point, offset: Point): Point => ({ x: point.x + offset.x, y: point.y + offset.y })
 
 const toPixels = ({ x, y }: Point, { width, height }: Size): Point => ({ x: x * width, y: y * height })
 

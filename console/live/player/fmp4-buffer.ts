@@ -3,33 +3,42 @@ import { createPtsWatermark } from './pts-watermark.ts'
 import { createSourceBufferQueue } from './source-buffer-queue.ts'
 import { createMediaClock, type MediaClock } from './stream-clock.ts'
 
-/** A `MediaSource` that is filled with the segments of one epoch, in which stream time only increases. */
+/**
+ * The `MediaSource` behind a video element, filled with fragmented MP4 of a live stream. It holds one epoch, which is an
+ * uninterrupted part of the stream: timestamps only increase.
+ *
+ * Timestamps of the stream are in ticks of 90 kHz. A frame is presented at its `pts` and decoded at its `dts`. Media time
+ * is the time of the video element, in seconds.
+ */
 export interface Fmp4Buffer {
   /** Undefined until the first fragment. */
   readonly clock: MediaClock | undefined
-  /** Media time up to which all frames, and the sound if there is any, are buffered. */
+  /** Media time up to which all frames and all sound are buffered. Undefined until the first frame. */
   liveEdge(): number | undefined
-  /** Appends an initialisation segment or a fragment. Returns the fragment if it is a video frame. */
+  /** Appends an initialisation segment or a fragment. Returns the fragment of a video frame, otherwise undefined. */
   append(segment: ArrayBuffer): Fragment | undefined
-  /** The codec changes with the next initialisation segment. */
+  /** Must be called before an initialisation segment with another codec. */
   changeType(type: string): void
-  /** Removes everything before the newest keyframe. Used while the page is hidden. */
+  /** Removes everything before the newest keyframe, while a hidden page plays nothing. */
   trimToNewest(): void
 }
 
 export interface Fmp4BufferOptions {
   video: HTMLVideoElement
+  /** MIME type with the codecs, such as `video/mp4; codecs="avc1.64001f"`. */
   type: string
-  /** All received segments are in the buffer. */
+  /** All appended segments are in the buffer. */
   onIdle(): void
   /** The browser rejected a segment, or the media source was closed. This buffer is no longer usable. */
   onEnded(reason: string): void
 }
 
+/** How much played video is retained. */
 const RETENTION_S = 5
 /**
- * A browser treats a frame that arrives more than two frame durations after the previous one as a discontinuity and
- * drops everything up to the next keyframe. Frames are therefore declared long; the next frame ends them.
+ * Media Source Extensions (W3C, 2016), section 3.5.8: a frame more than two frame durations after the previous one is a
+ * discontinuity, and everything up to the next keyframe is dropped. Frames therefore declare a long duration. The next
+ * frame cuts it short.
  */
 const DECLARED_DURATION_S = 1
 
@@ -39,57 +48,47 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
   const watermark = createPtsWatermark()
   let clock: MediaClock | undefined
   let soundEndPts: number | undefined
-  /** Media times of the keyframes in the buffer. */
+  /** Media times of the keyframes in the buffer, in ascending order. */
   let keyframes: number[] = []
 
   const queue = createSourceBufferQueue<Fragment>({
     onAppended(fragments) {
-      for (const fragment of fragments) {
-        if (fragment.track === SOUND_TRACK) {
-          soundEndPts = fragment.pts + fragment.duration
-          continue
-        }
-        watermark.add(fragment)
-        if (fragment.keyframe) keyframes.push(clock!.toMediaTime(fragment.pts))
-      }
-      trim(keyframes.findLast(time => time < video.currentTime - RETENTION_S))
+      for (const fragment of fragments) recordAppended(fragment)
+      trimTo(keyframes.findLast(time => time < video.currentTime - RETENTION_S))
     },
     onIdle,
     onFull: makeRoom,
     onError: end,
   })
 
+  function recordAppended(fragment: Fragment) {
+    if (fragment.track === SOUND_TRACK) {
+      soundEndPts = fragment.pts + fragment.duration
+      return
+    }
+    watermark.add(fragment)
+    if (fragment.keyframe) keyframes.push(clock!.toMediaTime(fragment.pts))
+  }
+
   function end(error: Error | MediaError | null) {
     queue.close()
     onEnded(`the browser rejected the video${error ? `: ${error.message}` : ''}`)
   }
 
-  /** Removes everything before a keyframe. Frames that depend on a removed frame must be removed, too. */
-  function trim(keyframe: number | undefined) {
+  /** Removes everything before a keyframe. No removal may end between keyframes: later frames need the removed ones. */
+  function trimTo(keyframe: number | undefined) {
     if (keyframe === undefined || keyframes[0] === undefined || keyframes[0] >= keyframe) return
     keyframes = keyframes.filter(time => time >= keyframe)
     queue.runNext(buffer => buffer.remove(0, keyframe))
   }
 
-  /** The buffer is full because playback is behind. Playback seeks to what is left. */
+  /** Frees space in a full buffer. Playback, which is then far behind the newest frame, seeks to the remaining frames. */
   function makeRoom() {
-    if (keyframes.length > 1) return trim(keyframes.at(-1))
+    if (keyframes.length > 1) return trimTo(keyframes.at(-1))
     keyframes = []
     queue.skipToKeyframe()
     queue.runNext(buffer => buffer.remove(0, Number.POSITIVE_INFINITY))
   }
-
-  const url = URL.createObjectURL(source)
-  source.addEventListener(
-    'sourceopen',
-    () => {
-      URL.revokeObjectURL(url)
-      queue.attach(source.addSourceBuffer(type))
-    },
-    { once: true },
-  )
-  for (const event of ['sourceended', 'sourceclose']) source.addEventListener(event, () => end(video.error))
-  video.src = url
 
   function startClock(firstDts: number) {
     clock = createMediaClock(firstDts)
@@ -99,14 +98,25 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     })
   }
 
+  const url = URL.createObjectURL(source)
+  const onOpen = () => {
+    URL.revokeObjectURL(url)
+    queue.attach(source.addSourceBuffer(type))
+  }
+  source.addEventListener('sourceopen', onOpen, { once: true })
+  for (const event of ['sourceended', 'sourceclose']) source.addEventListener(event, () => end(video.error))
+  video.src = url
+
   return {
     get clock() {
       return clock
     },
 
     liveEdge() {
-      const pts = watermark.value()
-      return pts === undefined ? undefined : clock?.toMediaTime(Math.min(pts, soundEndPts ?? pts))
+      const videoPts = watermark.value()
+      if (videoPts === undefined) return undefined
+      const bufferedPts = soundEndPts === undefined ? videoPts : Math.min(videoPts, soundEndPts)
+      return clock?.toMediaTime(bufferedPts)
     },
 
     append(segment) {
@@ -115,12 +125,14 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
         queue.enqueue(buffer => buffer.appendBuffer(segment))
         return undefined
       }
+
       if (!clock) startClock(fragment.dts)
       if (fragment.track === SOUND_TRACK) {
-        // Not a keyframe: when frames are dropped up to the next keyframe, the sound in between is dropped, too.
+        // Not a keyframe, so that frames dropped up to the next keyframe are dropped together with their sound.
         queue.append(segment, { ...fragment, keyframe: false })
         return undefined
       }
+
       extendDuration(segment, DECLARED_DURATION_S)
       queue.append(segment, fragment)
       return fragment
@@ -131,7 +143,7 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     },
 
     trimToNewest() {
-      trim(keyframes.at(-1))
+      trimTo(keyframes.at(-1))
     },
   }
 }

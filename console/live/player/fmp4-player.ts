@@ -12,16 +12,23 @@ import {
 } from './live-player.ts'
 
 const WATCHDOG_INTERVAL_MS = 1_000
+/** A connection on which nothing arrives for this long is considered broken. */
 const MAX_SILENCE_MS = 10_000
 
-/** The stream that was announced last. Its buffer keeps playing after the connection is lost. */
+/**
+ * The stream that the media service announced last, and the buffer with its video. The buffer continues to play after the
+ * connection is lost.
+ */
 interface PlayedStream {
   info: StreamInfo
   buffer: Fmp4Buffer
   isConnected: boolean
 }
 
-/** Plays a live stream as fragmented MP4 over WebSocket, close to its live edge. */
+/**
+ * Plays a live stream as fragmented MP4 over WebSocket, close to its live edge, the position of the newest frame. The media
+ * service first sends a text message that describes the stream, and then binary segments of MP4.
+ */
 export function createFmp4Player({
   video,
   stream,
@@ -32,6 +39,7 @@ export function createFmp4Player({
 }: LivePlayerOptions): LivePlayer {
   const state = signal<LivePlayerState>({ kind: 'connecting' })
   let played: PlayedStream | undefined
+  /** The last seek. The next one is expected to take as long. */
   const seek = { startedMs: 0, durationS: 0 }
   let silentIntervals = 0
 
@@ -60,10 +68,14 @@ export function createFmp4Player({
       onUnavailable(reason)
       return socket.reconnect(reason)
     }
+
+    // Timestamps are continuous within an epoch, so its video can be appended to the same buffer.
     if (played?.isConnected && played.info.epoch === info.epoch) {
       played.buffer.changeType(type)
       played.info = info
-    } else played = { info, buffer: openBuffer(type), isConnected: true }
+    } else {
+      played = { info, buffer: openBuffer(type), isConnected: true }
+    }
   }
 
   function openBuffer(type: string): Fmp4Buffer {
@@ -87,10 +99,11 @@ export function createFmp4Player({
   function adjustPlayback() {
     if (!played?.isConnected) return
     const { info, buffer } = played
-    // With sound, playback continues in a hidden page.
+    // A hidden page plays nothing, except sound.
     if (document.hidden && !withSound) return buffer.trimToNewest()
     const liveEdge = buffer.liveEdge()
     if (liveEdge === undefined || video.seeking) return
+
     const correction = correctPlayback({
       position: video.currentTime,
       ranges: toRanges(video.buffered),
@@ -102,8 +115,10 @@ export function createFmp4Player({
     if (!correction) return
     if ('seekTo' in correction) seekTo(correction.seekTo)
     else video.playbackRate = correction.playbackRate
-    // A browser may pause video in the background, and may refuse to play; the next fragment tries again.
+
+    // Browsers pause hidden videos, and may reject play(). The next fragment retries it.
     if (video.paused) video.play().catch(() => {})
+
     const { width, height } = info
     const delayMs = Math.max(0, liveEdge - video.currentTime) * 1000
     state.value = updatePlaying(state.value, { kind: 'playing', width, height, delayMs })
@@ -119,8 +134,8 @@ export function createFmp4Player({
     adjustPlayback()
   }
 
-  // A dead network does not close the socket. Intervals are counted instead of time, because timers stop in a
-  // suspended page, which has not lost its connection.
+  // A broken network does not close the socket. The watchdog counts intervals, not time: its timer stops while the page
+  // is suspended, which does not mean that the connection is lost.
   const watchdog = setInterval(() => {
     silentIntervals += 1
     if (played?.isConnected && silentIntervals > MAX_SILENCE_MS / WATCHDOG_INTERVAL_MS)
@@ -145,10 +160,12 @@ export function createFmp4Player({
 
 const canPlay = (type: string) => 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 
-/** H.265 is requested where the browser plays its main profile. Otherwise media transcodes it to H.264. */
+/** Lists H.265 if the browser plays its Main profile. Otherwise the media service transcodes H.265 to H.264. */
 function listPlayableCodecs(withSound: boolean): string {
-  const playsHevc = canPlay('video/mp4; codecs="hvc1.1.6.L120.90"')
-  return ['h264', ...(playsHevc ? ['h265'] : []), ...(withSound ? ['aac'] : [])].join(',')
+  const codecs = ['h264']
+  if (canPlay('video/mp4; codecs="hvc1.1.6.L120.90"')) codecs.push('h265')
+  if (withSound) codecs.push('aac')
+  return codecs.join(',')
 }
 
 const toRanges = (buffered: TimeRanges) =>

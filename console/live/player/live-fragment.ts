@@ -1,27 +1,37 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { findBox, IS_NON_SYNC_SAMPLE } from '../../video/mp4-boxes.ts'
 
-/** Number of the sound track, in streams that have one. */
+/** Track id of sound in live streams. */
 export const SOUND_TRACK = 2
 
-/** The only sample of a movie fragment. Times are in ticks of its track. */
+/**
+ * A fragment of a live MP4 stream (ISO/IEC 14496-12, section 8.8) with a single sample, which is one video frame or one
+ * chunk of sound. Times are in ticks of the track.
+ */
 export interface Fragment {
   track: number
+  /** Time at which the sample is decoded. */
   dts: number
+  /** Time at which the sample is presented. Frames may be decoded in another order than they are presented. */
   pts: number
   duration: number
   keyframe: boolean
 }
 
 const FIELD_BYTES = 4
-/** Flags and sample count precede the optional fields of `trun`. */
+/** Size of the flags and the sample count, which precede the optional fields of `trun`. */
 const FIXED_FIELDS_BYTES = 8
+
+// Flags of `trun` that declare optional fields (ISO/IEC 14496-12, section 8.8.8).
 const DATA_OFFSET = 0x1
 const FIRST_SAMPLE_FLAGS = 0x4
 const SAMPLE_DURATION = 0x100
 const SAMPLE_SIZE = 0x200
 const SAMPLE_FLAGS = 0x400
 const SAMPLE_COMPOSITION_OFFSET = 0x800
+
+// A fragment has one box of each of these types, nested as `moof` > `traf` > `tfhd`, `tfdt`, `trun`: `tfhd` holds the track
+// id, `tfdt` the decoding time, and `trun` (track run) the properties of the samples.
 
 /** Extends the duration of every sample to at least `seconds`, in place. */
 export function extendDuration(segment: ArrayBuffer, seconds: number): void {
@@ -33,13 +43,15 @@ export function extendDuration(segment: ArrayBuffer, seconds: number): void {
     trun.setUint32(offset, Math.max(trun.getUint32(offset), seconds * TICKS_PER_SECOND))
 }
 
-/** Returns undefined for an initialisation segment, which contains no fragment. */
+/** Parses the fragment in a segment. Returns undefined for an initialisation segment. */
 export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
   const traf = findBox(new DataView(segment), ['moof', 'traf'])
   const tfhd = traf && findBox(traf, ['tfhd'])
   const tfdt = traf && findBox(traf, ['tfdt'])
   const trun = traf && findBox(traf, ['trun'])
   if (!tfhd || !tfdt || !trun) return undefined
+
+  // The first byte of the box is its version. Version 1 has 64-bit times.
   const dts = tfdt.getUint8(0) === 1 ? Number(tfdt.getBigUint64(4)) : tfdt.getUint32(4)
   const { duration, flags, compositionOffset } = readFirstSample(trun)
   return {
@@ -51,21 +63,26 @@ export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
   }
 }
 
+/** Reads the fields of the first sample. A field that is not present is 0. */
 function readFirstSample(trun: DataView) {
   const { present, firstSample } = readLayout(trun)
   let offset = firstSample
   const readField = (field: number) => {
     if ((present & field) === 0) return 0
+    const content = trun.getInt32(offset)
     offset += FIELD_BYTES
-    return trun.getInt32(offset - FIELD_BYTES)
+    return content
   }
+
+  // The fields follow each other in this order.
   const duration = readField(SAMPLE_DURATION)
   readField(SAMPLE_SIZE)
   const flags = readField(SAMPLE_FLAGS)
-  return { duration, flags, compositionOffset: readField(SAMPLE_COMPOSITION_OFFSET) }
+  const compositionOffset = readField(SAMPLE_COMPOSITION_OFFSET)
+  return { duration, flags, compositionOffset }
 }
 
-/** Which optional fields are present, the offset of the first sample and the size of each. */
+/** Returns the flags of the fields that are present, the offset of the first sample and the size of one sample. */
 function readLayout(trun: DataView) {
   const present = trun.getUint32(0) & 0xffffff
   const count = (fields: number[]) => fields.filter(field => present & field).length

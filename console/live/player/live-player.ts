@@ -2,13 +2,14 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { MetadataDelay } from './metadata-delay.ts'
 
+/** What a live player currently does, for display in the console. */
 export type LivePlayerState =
   | { kind: 'connecting' }
-  /** Size in square pixels; `delayMs` is the distance from the newest frame that has arrived. */
+  /** The size is in square pixels. `delayMs` is the age of the displayed frame, relative to the newest received frame. */
   | { kind: 'playing'; width: number; height: number; delayMs: number }
   | { kind: 'lost'; reason: string }
 
-/** Plays a live stream in a video element. It connects at once, and reconnects by itself after a failure. */
+/** Plays a live stream in a video element. It starts to connect when it is created, and reconnects after a failure. */
 export interface LivePlayer {
   readonly state: ReadonlySignal<LivePlayerState>
   /** Releases the video element. */
@@ -21,21 +22,21 @@ export interface LivePlayerOptions {
   stream: number
   /** Requests sound. The caller unmutes the video element. */
   withSound: boolean
-  /** Receives the arrival of every frame. Playback is delayed until the metadata of a frame has arrived. */
+  /** Is notified of every received frame. Playback is delayed until the metadata of a frame has arrived. */
   metadataDelay: MetadataDelay
-  /** Shows a frame. The image is valid only during the call; `time` is undefined if the browser cannot report it. */
+  /** Draws a frame. The image is valid only during the call. `time` is undefined if the browser does not report it. */
   onFrame(image: CanvasImageSource, time: StreamTime | undefined): void
-  /** This transport cannot play the stream here and has given up. */
+  /** This transport cannot play the stream in this browser and network, and has stopped trying. */
   onUnavailable(reason: string): void
 }
 
 /** Creates a player for one transport: WebRTC, or fragmented MP4 over WebSocket. */
 export type CreateLivePlayer = (options: LivePlayerOptions) => LivePlayer
 
-/** Smaller changes of the displayed delay would only flicker. */
+/** Smaller changes would make the displayed delay flicker. */
 const MIN_DELAY_CHANGE_MS = 40
 
-/** Returns the previous state if the difference is not worth rendering. */
+/** Returns the next state, or the previous one if the two look the same, so that nothing is rendered. */
 export function updatePlaying(
   previous: LivePlayerState,
   next: LivePlayerState & { kind: 'playing' },

@@ -1,36 +1,47 @@
-/** Measures how long after a video frame its metadata arrives. */
+/**
+ * Measures how long after a video frame its metadata, the analysis result, arrives. Players delay video by this time, so
+ * that boxes can be drawn on the frame to which they belong.
+ *
+ * A frame and its metadata have the same `pts`, the presentation time in the stream.
+ */
 export interface MetadataDelay {
   frameArrived(pts: number, nowMs: number): void
   metadataArrived(pts: number, nowMs: number): void
-  /** 95th percentile of the last hundred frames in ms, at least 0. Before the first frame, a typical value. */
+  /** Returns the 95th percentile of the last 100 frames in ms, or a typical value before the first frame. Never negative. */
   p95Ms(): number
 }
 
 const MAX_SAMPLES = 100
+/** Assumed before anything has been measured. */
 const TYPICAL_MS = 100
 
 export function createMetadataDelay(): MetadataDelay {
-  /** Arrival times by pts. */
-  const frames = new Map<number, number>()
-  const metadata = new Map<number, number>()
-  const samples: number[] = []
+  /** Arrival times in ms, by pts. */
+  const frameArrivals = new Map<number, number>()
+  const metadataArrivals = new Map<number, number>()
+  const delaysMs: number[] = []
 
-  const addArrival = (arrivals: Map<number, number>, pts: number, nowMs: number) => {
+  function addArrival(arrivals: Map<number, number>, pts: number, nowMs: number) {
     arrivals.set(pts, nowMs)
-    const [oldest] = arrivals.keys()
-    if (arrivals.size > MAX_SAMPLES && oldest !== undefined) arrivals.delete(oldest)
-    const frameMs = frames.get(pts)
-    const metadataMs = metadata.get(pts)
+    const [oldestPts] = arrivals.keys()
+    if (arrivals.size > MAX_SAMPLES && oldestPts !== undefined) arrivals.delete(oldestPts)
+    addDelay(pts)
+  }
+
+  /** Adds the delay of a frame as soon as both the frame and its metadata have arrived. */
+  function addDelay(pts: number) {
+    const frameMs = frameArrivals.get(pts)
+    const metadataMs = metadataArrivals.get(pts)
     if (frameMs === undefined || metadataMs === undefined) return
-    samples.push(Math.max(0, metadataMs - frameMs))
-    if (samples.length > MAX_SAMPLES) samples.shift()
+    delaysMs.push(Math.max(0, metadataMs - frameMs))
+    if (delaysMs.length > MAX_SAMPLES) delaysMs.shift()
   }
 
   return {
-    frameArrived: (pts, nowMs) => addArrival(frames, pts, nowMs),
-    metadataArrived: (pts, nowMs) => addArrival(metadata, pts, nowMs),
+    frameArrived: (pts, nowMs) => addArrival(frameArrivals, pts, nowMs),
+    metadataArrived: (pts, nowMs) => addArrival(metadataArrivals, pts, nowMs),
     p95Ms() {
-      const sorted = samples.toSorted((a, b) => a - b)
+      const sorted = delaysMs.toSorted((a, b) => a - b)
       return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? TYPICAL_MS
     },
   }

@@ -1,37 +1,41 @@
-/** An operation on a source buffer, such as a removal. The buffer is not updating when it is called. */
+/** An operation on a source buffer, such as a removal. It is called while the buffer is not updating. */
 type Operation = (buffer: SourceBuffer) => void
 
+/** A segment to append, and the fragment that it contains. */
 interface Append<Fragment> {
   segment: ArrayBuffer
   fragment: Fragment
 }
 
-/** Runs operations on a `SourceBuffer`, which accepts only one at a time, in order. */
+/**
+ * A queue of operations on a `SourceBuffer`, the browser's buffer of a video element. A source buffer is updated
+ * asynchronously, and accepts an operation only when the previous one has finished.
+ */
 export interface SourceBufferQueue<Fragment> {
   /** Sets the buffer and starts the queue. */
   attach(buffer: SourceBuffer): void
   enqueue(operation: Operation): void
-  /** Runs an operation before everything else in the queue. */
+  /** Adds an operation at the front of the queue. */
   runNext(operation: Operation): void
   append(segment: ArrayBuffer, fragment: Fragment): void
-  /** Drops the next fragment and the following ones that cannot be decoded without it. */
+  /** Drops the next fragment and the fragments up to the following keyframe, which cannot be decoded without it. */
   skipToKeyframe(): void
   close(): void
 }
 
 export interface SourceBufferQueueOptions<Fragment> {
-  /** The fragments were passed to the buffer. */
+  /** These fragments were passed to the buffer. */
   onAppended(fragments: Fragment[]): void
-  /** The queue is empty. */
+  /** The queue is empty and the buffer is not updating. */
   onIdle(): void
-  /** The buffer is full. The next fragment is retried after an operation, unless it is skipped. */
+  /** The buffer has no space for the next fragment. It must be freed or the fragment skipped. */
   onFull(): void
   onError(error: Error): void
 }
 
-/** Fragments in the queue are appended together: one large append takes a browser no longer than one small one. */
+/** Queued fragments are appended together, because a large append takes a browser no longer than a small one. */
 const MAX_APPEND_BYTES = 4 << 20
-/** A page that is opened in the background appends nothing for a while. */
+/** Limits the queue of a page that was opened in the background, where browsers delay appends. */
 const MAX_QUEUED_BYTES = 16 << 20
 
 export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
@@ -39,17 +43,20 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
 ): SourceBufferQueue<Fragment> {
   let queue: (Operation | Append<Fragment>)[] = []
   let buffer: SourceBuffer | undefined
-  /** Fragments were dropped: those up to the next keyframe cannot be decoded. */
+  /** Fragments were dropped, so the following ones cannot be decoded up to the next keyframe. */
   let needsKeyframe = false
 
+  /** Executes the queue until the buffer is updating or the queue is empty. */
   function proceed() {
     try {
-      while (buffer && !buffer.updating && queue.length > 0) {
-        const [next] = queue
-        if (isAppend(next!)) appendTogether(buffer)
-        else {
+      while (buffer && !buffer.updating) {
+        const next = queue[0]
+        if (!next) return
+        if (isAppend(next)) {
+          appendTogether(buffer)
+        } else {
           queue.shift()
-          next!(buffer)
+          next(buffer)
         }
       }
     } catch (error) {
@@ -57,16 +64,24 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
     }
   }
 
-  function appendTogether(buffer: SourceBuffer) {
+  /** Returns the appends at the front of the queue, at least one, up to the size limit. */
+  function listNextAppends(): Append<Fragment>[] {
     const appends: Append<Fragment>[] = []
-    let bytes = 0
+    let byteCount = 0
     for (const entry of queue) {
-      if (!isAppend(entry) || (bytes > 0 && bytes + entry.segment.byteLength > MAX_APPEND_BYTES)) break
+      if (!isAppend(entry)) break
+      byteCount += entry.segment.byteLength
+      if (appends.length > 0 && byteCount > MAX_APPEND_BYTES) break
       appends.push(entry)
-      bytes += entry.segment.byteLength
     }
+    return appends
+  }
+
+  /** Appends several fragments at once. They remain in the queue if the buffer is full. */
+  function appendTogether(buffer: SourceBuffer) {
+    const appends = listNextAppends()
     try {
-      buffer.appendBuffer(concatenate(appends, bytes))
+      buffer.appendBuffer(concatenate(appends.map(({ segment }) => segment)))
     } catch (error) {
       if ((error as Error).name !== 'QuotaExceededError') throw error
       return options.onFull()
@@ -75,11 +90,15 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
     options.onAppended(appends.map(({ fragment }) => fragment))
   }
 
-  const countQueuedBytes = () =>
-    queue.reduce((sum, entry) => sum + (isAppend(entry) ? entry.segment.byteLength : 0), 0)
+  function countQueuedBytes(): number {
+    let byteCount = 0
+    for (const entry of queue) if (isAppend(entry)) byteCount += entry.segment.byteLength
+    return byteCount
+  }
 
-  function dropAppends(upTo = queue.length) {
-    queue = queue.filter((entry, index) => !isAppend(entry) || index >= upTo)
+  /** Drops all appends before this index of the queue. */
+  function dropAppends(endIndex = queue.length) {
+    queue = queue.filter((entry, index) => !isAppend(entry) || index >= endIndex)
   }
 
   return {
@@ -107,10 +126,12 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
       proceed()
     },
     skipToKeyframe() {
-      const first = queue.findIndex(isAppend)
-      const keyframe = queue.findIndex((entry, i) => i > first && isAppend(entry) && entry.fragment.keyframe)
-      needsKeyframe = keyframe < 0
-      dropAppends(needsKeyframe ? undefined : keyframe)
+      const nextIndex = queue.findIndex(isAppend)
+      const keyframeIndex = queue.findIndex(
+        (entry, index) => index > nextIndex && isAppend(entry) && entry.fragment.keyframe,
+      )
+      needsKeyframe = keyframeIndex < 0
+      dropAppends(needsKeyframe ? queue.length : keyframeIndex)
     },
     close() {
       buffer = undefined
@@ -122,14 +143,14 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
 const isAppend = <Fragment>(entry: Operation | Append<Fragment>): entry is Append<Fragment> =>
   typeof entry !== 'function'
 
-function concatenate(appends: Append<unknown>[], bytes: number): BufferSource {
-  const [first] = appends
-  if (appends.length === 1) return first!.segment
-  const all = new Uint8Array(bytes)
+function concatenate(segments: ArrayBuffer[]): BufferSource {
+  if (segments.length === 1) return segments[0]!
+  const byteCount = segments.reduce((sum, segment) => sum + segment.byteLength, 0)
+  const joined = new Uint8Array(byteCount)
   let offset = 0
-  for (const { segment } of appends) {
-    all.set(new Uint8Array(segment), offset)
+  for (const segment of segments) {
+    joined.set(new Uint8Array(segment), offset)
     offset += segment.byteLength
   }
-  return all
+  return joined
 }

@@ -2,8 +2,12 @@ import { backoffDelayMs } from '@eyrie/contract/backoff'
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { CreateLivePlayer, LivePlayer, LivePlayerOptions } from './live-player.ts'
+import type { MetadataDelay } from './metadata-delay.ts'
 
-/** A live player that switches to better transports by itself, and to a player with sound on request. */
+/**
+ * A live player that can change its transport, and turn sound on and off, without interrupting the picture. A transport is a
+ * way to receive the video: WebRTC, or fragmented MP4 over WebSocket.
+ */
 export interface SwitchingPlayer extends LivePlayer {
   /** The player on display plays sound. */
   readonly isAudible: ReadonlySignal<boolean>
@@ -13,158 +17,188 @@ export interface SwitchingPlayerOptions
   extends Omit<LivePlayerOptions, 'video' | 'withSound' | 'onUnavailable'> {
   /** Adds a muted video element to the page. */
   createVideo(): HTMLVideoElement
-  /** From 0 to 1. At 0 no sound is requested. */
+  /** From 0 to 1. No sound is requested at 0. */
   volume: ReadonlySignal<number>
 }
 
-/** A player of one transport with its own video element. */
-interface Attempt {
-  /** Index of the transport; lower is better. */
-  transport: number
+/** A player of one transport. It is identified by its video element. */
+interface OpenPlayer {
+  transportIndex: number
   withSound: boolean
   video: HTMLVideoElement
   player: LivePlayer
-  firstFrameMs?: number
 }
 
-/** The search for a better player than the one on display. */
+/** The replacement of the displayed player by a better one, which is called the candidate. */
 type Upgrade =
   | { kind: 'idle' }
   | { kind: 'scheduled'; timer: ReturnType<typeof setTimeout> }
-  | { kind: 'loading'; candidate: Attempt }
-  | { kind: 'closed' }
+  | { kind: 'loading'; candidate: OpenPlayer }
 
 const UPGRADE_BACKOFF = { initialMs: 2_000, maxMs: 60_000 }
-/** A candidate that is still behind the player on display after this time has a longer delay and will not catch up. */
+/** A candidate that is behind the displayed player for longer has a longer delay, and would never catch up. */
 const MAX_CATCH_UP_MS = 1_500
 
 /**
- * Plays with the first of these transports that is available. The last one is always kept, because it reports why there
- * is no video. A better player is loaded in the background and takes over once it has reached the frame on display.
+ * Creates a player for a list of transports, best first. It displays one transport at a time:
+ *
+ * - If the displayed transport becomes unavailable, the next one in the list replaces it. The last one is never
+ *   replaced, because it reports why there is no video.
+ * - If a better transport exists, or sound is turned on or off, a candidate is loaded in the background. It replaces the
+ *   displayed player once it has caught up. A failed candidate is retried with back-off.
  */
 export function createSwitchingPlayer(
   transports: readonly [CreateLivePlayer, ...CreateLivePlayer[]],
   { createVideo, volume, ...options }: SwitchingPlayerOptions,
 ): SwitchingPlayer {
   const needsSound = computed(() => volume.value > 0)
+  const displayed = signal(openPlayer(0, needsSound.peek()))
+  /** Stream time of the frame on display. */
   let displayedTime: StreamTime | undefined
   let upgrade: Upgrade = { kind: 'idle' }
   let failedUpgrades = 0
-  const current = signal(openPlayer(0, needsSound.peek()))
+  let isClosed = false
 
-  const isDisplayed = (attempt: Attempt) => attempt === current.peek()
-  const isCandidate = (attempt: Attempt) => upgrade.kind === 'loading' && upgrade.candidate === attempt
+  const isDisplayed = (video: HTMLVideoElement) => displayed.peek().video === video
 
-  function openPlayer(transport: number, withSound: boolean): Attempt {
+  function findCandidate(video: HTMLVideoElement): OpenPlayer | undefined {
+    return upgrade.kind === 'loading' && upgrade.candidate.video === video ? upgrade.candidate : undefined
+  }
+
+  function openPlayer(transportIndex: number, withSound: boolean): OpenPlayer {
     const video = createVideo()
-    // The player may call back before it has been returned.
-    const attempt = { transport, withSound, video } as Attempt
-    attempt.player = transports[transport]!({
+    let firstFrameMs: number | undefined
+
+    // Only the frames on display are measured. A candidate receives the same frames at other times.
+    const metadataDelay: MetadataDelay = {
+      ...options.metadataDelay,
+      frameArrived(pts, nowMs) {
+        if (isDisplayed(video)) options.metadataDelay.frameArrived(pts, nowMs)
+      },
+    }
+
+    const createPlayer = transports[transportIndex]!
+    const player = createPlayer({
       ...options,
       video,
       withSound,
-      metadataDelay: {
-        ...options.metadataDelay,
-        frameArrived: (pts, nowMs) => {
-          if (isDisplayed(attempt)) options.metadataDelay.frameArrived(pts, nowMs)
-        },
-      },
+      metadataDelay,
       onFrame(image, time) {
-        if (isCandidate(attempt) && hasCaughtUp(attempt, time)) switchTo(attempt)
-        if (!isDisplayed(attempt)) return
+        firstFrameMs ??= performance.now()
+        const candidate = findCandidate(video)
+        const isOverdue = performance.now() - firstFrameMs > MAX_CATCH_UP_MS
+        if (candidate && (isOverdue || hasCaughtUp(time, displayedTime))) promote(candidate)
+        if (!isDisplayed(video)) return
         displayedTime = time
         options.onFrame(image, time)
       },
-      onUnavailable: () => queueMicrotask(() => giveUp(attempt)),
+      // A transport may report this before `displayed` or `candidate` has been set.
+      onUnavailable: () => queueMicrotask(() => handleUnavailable(video)),
     })
-    return attempt
+    return { transportIndex, withSound, video, player }
   }
 
-  function closePlayer({ player, video }: Attempt) {
-    player.close()
-    video.remove()
-  }
-
-  function hasCaughtUp(attempt: Attempt, time: StreamTime | undefined): boolean {
-    attempt.firstFrameMs ??= performance.now()
-    if (!displayedTime || !time || displayedTime.epoch !== time.epoch) return true
-    return time.pts >= displayedTime.pts || performance.now() - attempt.firstFrameMs > MAX_CATCH_UP_MS
-  }
-
-  function switchTo(candidate: Attempt) {
-    const replaced = current.peek()
+  /** Displays a candidate in place of the displayed player. */
+  function promote(candidate: OpenPlayer) {
     upgrade = { kind: 'idle' }
     failedUpgrades = 0
-    current.value = candidate
-    closePlayer(replaced)
+    closePlayer(displayed.peek())
+    display(candidate)
+  }
+
+  function handleUnavailable(video: HTMLVideoElement) {
+    if (isClosed) return
+    if (isDisplayed(video)) return fallBack()
+    if (!findCandidate(video)) return
+
+    cancelUpgrade()
+    failedUpgrades += 1
+    updateUpgrade()
+  }
+
+  /** Replaces the displayed player by one of the next transport, if there is one. */
+  function fallBack() {
+    const unavailable = displayed.peek()
+    const nextIndex = unavailable.transportIndex + 1
+    if (nextIndex === transports.length) return
+    closePlayer(unavailable)
+    display(openPlayer(nextIndex, unavailable.withSound))
+  }
+
+  function display(player: OpenPlayer) {
+    displayed.value = player
     applyVolume()
-    scheduleUpgrade()
+    updateUpgrade()
   }
 
-  function giveUp(attempt: Attempt) {
-    if (upgrade.kind === 'closed') return
-    if (isCandidate(attempt)) {
-      stopUpgrade()
-      failedUpgrades++
-      scheduleUpgrade()
-    } else if (isDisplayed(attempt) && attempt.transport < transports.length - 1) {
-      closePlayer(attempt)
-      current.value = openPlayer(attempt.transport + 1, attempt.withSound)
-      applyVolume()
-      scheduleUpgrade()
-    }
+  /** Starts or schedules an upgrade, unless the displayed player is the best one or its upgrade is already loading. */
+  function updateUpgrade() {
+    if (upgrade.kind === 'loading' && upgrade.candidate.withSound === needsSound.peek()) return
+    cancelUpgrade()
+
+    const { transportIndex, withSound } = displayed.peek()
+    const changesSound = withSound !== needsSound.peek()
+    if (transportIndex === 0 && !changesSound) return
+
+    // The user is waiting for a change of sound.
+    if (changesSound && failedUpgrades === 0) return loadCandidate()
+    const timer = setTimeout(loadCandidate, backoffDelayMs(failedUpgrades, UPGRADE_BACKOFF))
+    upgrade = { kind: 'scheduled', timer }
   }
 
-  function stopUpgrade() {
+  /** Loads the same transport if only sound changes, otherwise each of the better transports in turn. */
+  function loadCandidate() {
+    const { transportIndex, withSound } = displayed.peek()
+    const changesSound = withSound !== needsSound.peek()
+    const candidateIndex = changesSound ? transportIndex : failedUpgrades % transportIndex
+    upgrade = { kind: 'loading', candidate: openPlayer(candidateIndex, needsSound.peek()) }
+  }
+
+  function cancelUpgrade() {
     if (upgrade.kind === 'scheduled') clearTimeout(upgrade.timer)
     if (upgrade.kind === 'loading') closePlayer(upgrade.candidate)
     upgrade = { kind: 'idle' }
   }
 
-  /** Loads a better player, if there can be one: at once for a change of sound, otherwise after the back-off. */
-  function scheduleUpgrade() {
-    if (upgrade.kind === 'loading' && upgrade.candidate.withSound === needsSound.peek()) return
-    stopUpgrade()
-    const { transport, withSound } = current.peek()
-    const hasRightSound = withSound === needsSound.peek()
-    if (hasRightSound && transport === 0) return
-    const load = () => {
-      // Better transports take turns. For a change of sound, the same transport is used.
-      const next = hasRightSound ? failedUpgrades % transport : transport
-      upgrade = { kind: 'loading', candidate: openPlayer(next, needsSound.peek()) }
-    }
-    if (!hasRightSound && failedUpgrades === 0) load()
-    else
-      upgrade = {
-        kind: 'scheduled',
-        timer: setTimeout(load, backoffDelayMs(failedUpgrades, UPGRADE_BACKOFF)),
-      }
-  }
-
   function applyVolume() {
-    const { video, withSound } = current.peek()
+    const { video, withSound } = displayed.peek()
     if (needsSound.peek()) video.volume = volume.peek()
     video.muted = !withSound || !needsSound.peek()
   }
 
   const disposeSoundEffect = effect(() => {
-    if (needsSound.value !== current.peek().withSound) failedUpgrades = 0
-    untracked(scheduleUpgrade)
+    if (needsSound.value !== displayed.peek().withSound) failedUpgrades = 0
+    untracked(updateUpgrade)
   })
   const disposeVolumeEffect = effect(() => {
+    // Reading the signal subscribes to it.
     void volume.value
     applyVolume()
   })
 
   return {
-    state: computed(() => current.value.player.state.value),
-    isAudible: computed(() => current.value.withSound && needsSound.value),
+    state: computed(() => displayed.value.player.state.value),
+    isAudible: computed(() => displayed.value.withSound && needsSound.value),
     close() {
+      isClosed = true
       disposeSoundEffect()
       disposeVolumeEffect()
-      stopUpgrade()
-      upgrade = { kind: 'closed' }
-      closePlayer(current.peek())
+      cancelUpgrade()
+      closePlayer(displayed.peek())
     },
   }
+}
+
+function closePlayer({ player, video }: OpenPlayer) {
+  player.close()
+  video.remove()
+}
+
+/**
+ * Whether the frame of a candidate is not older than the frame on display. Times of different epochs, which are parts of the
+ * stream before and after an interruption, cannot be compared; the frame then counts as newer.
+ */
+function hasCaughtUp(time: StreamTime | undefined, displayedTime: StreamTime | undefined): boolean {
+  if (!time || !displayedTime || time.epoch !== displayedTime.epoch) return true
+  return time.pts >= displayedTime.pts
 }

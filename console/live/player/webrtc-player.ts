@@ -2,6 +2,7 @@ import { backoffDelayMs } from '@eyrie/contract/backoff'
 import { signal } from '@preact/signals'
 import { ApiError } from '../../api/api-request.ts'
 import { createVideoFrame } from '../../video/frame-capture.ts'
+import type { StreamTime } from '../../video/metadata-buffer.ts'
 import {
   type LivePlayer,
   type LivePlayerOptions,
@@ -11,27 +12,28 @@ import {
 import { createRtpClock, type RtpClock } from './stream-clock.ts'
 import { connectWhep, type WhepConnection } from './whep-client.ts'
 
-/** Without a frame this long after the offer, WebRTC does not work here. */
+/** If no frame arrives within this time after the start of a connection, WebRTC does not work in this network. */
 const CONNECT_TIMEOUT_MS = 6_000
-/** After this long without a frame, media is asked if the connection still exists. */
+/** After this time without a frame, the media service is asked whether the connection still exists. */
 const MAX_SILENCE_MS = 1_500
 const RECONNECT_BACKOFF = { initialMs: 300, maxMs: 3_000 }
-/** After this many failed attempts to reconnect, another transport is used. */
+/** After this many failed attempts to reconnect, the player reports that WebRTC is unavailable. */
 const MAX_RECONNECTS = 6
+/** Added to the measured delay of metadata. Smaller changes of the delay are ignored. */
 const METADATA_MARGIN_MS = 20
 const MAX_DELAY_MS = 2_000
 
 interface Connection extends WhepConnection {
   clock: RtpClock
   lastFrameMs: number
-  /** Target delay of the jitter buffer. */
+  /** Target delay of the jitter buffers, in which the browser collects packets before it plays them. */
   bufferedMs: number
 }
 
 /**
- * Plays a live stream over WebRTC and delays it until the metadata has arrived. Reconnects when the worker of media
- * restarts. It is unavailable without a worker, if the network blocks its packets, and for streams that would have to
- * be transcoded.
+ * Plays a live stream over WebRTC and delays each frame until its metadata has arrived. WebRTC is unavailable if the
+ * media service has no WebRTC worker, if the network blocks UDP, or if the stream would have to be transcoded. When the
+ * worker restarts, the player reconnects.
  */
 export function createWebRtcPlayer({
   video,
@@ -59,17 +61,18 @@ export function createWebRtcPlayer({
       const path = `/live/streams/${stream}/whep?transcode=false`
       const whep = await connectWhep(path, { withSound, onTrack, signal })
       if (closing.signal.aborted) return whep.close()
+
       const clock = createRtpClock(whep.startTime.pts)
       const opened = { ...whep, clock, lastFrameMs: performance.now(), bufferedMs: 0 }
       connection = opened
-      // Media closes the transport when it ends a connection. If its worker dies, only the watchdog notices.
+
+      // The media service closes the transport when it ends a connection. A crash of its worker is detected by the watchdog.
       const { transport } = whep.videoReceiver
       transport?.addEventListener('statechange', () => {
         if (connection === opened && transport.state !== 'connected') void checkAlive(opened)
       })
     } catch (error) {
-      const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500
-      if (isRefused) giveUp(error.message)
+      if (isRefusal(error)) giveUp(error.message)
       else reconnect((error as Error).message)
     }
   }
@@ -84,9 +87,15 @@ export function createWebRtcPlayer({
   function reconnect(reason: string) {
     if (closing.signal.aborted) return
     disconnect()
-    if (state.value.kind === 'connecting' || ++failures > MAX_RECONNECTS) return giveUp(reason)
+    failures += 1
+    const hasNeverPlayed = state.value.kind === 'connecting'
+    if (hasNeverPlayed || failures > MAX_RECONNECTS) return giveUp(reason)
+
     state.value = { kind: 'lost', reason }
-    setTimeout(() => closing.signal.aborted || void connect(), backoffDelayMs(failures, RECONNECT_BACKOFF))
+    const retry = () => {
+      if (!closing.signal.aborted) void connect()
+    }
+    setTimeout(retry, backoffDelayMs(failures, RECONNECT_BACKOFF))
   }
 
   function giveUp(reason: string) {
@@ -99,9 +108,9 @@ export function createWebRtcPlayer({
     connection = undefined
   }
 
-  /** Without frames, either the camera sends none or the connection is dead. */
+  /** When no frames arrive, distinguishes a silent camera from a broken connection. */
   async function checkSilence() {
-    // A hidden page shows no frames.
+    // Frames are not presented in a hidden page.
     if (!connection || document.hidden) return
     if (video.paused) video.play().catch(() => {})
     const silentMs = performance.now() - connection.lastFrameMs
@@ -110,6 +119,7 @@ export function createWebRtcPlayer({
     if (silentMs >= MAX_SILENCE_MS) await checkAlive(connection)
   }
 
+  /** Asks the media service whether it still has the connection, and reconnects if not. */
   async function checkAlive(checked: Connection) {
     const isAlive = await checked.isAlive().catch(() => false)
     if (checked === connection && !isAlive) reconnect('connection lost')
@@ -118,12 +128,12 @@ export function createWebRtcPlayer({
   function showFrame(nowMs: number, { rtpTimestamp, receiveTime }: VideoFrameCallbackMetadata) {
     frameCallback = video.requestVideoFrameCallback(showFrame)
     if (!connection || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
+
     const frame = createVideoFrame(video)
-    const timestamp = readRtpTimestamp(frame) ?? rtpTimestamp
-    const { epoch } = connection.startTime
-    const time = timestamp === undefined ? undefined : { epoch, pts: connection.clock.toPts(timestamp) }
+    const time = toStreamTime(connection, readRtpTimestamp(frame) ?? rtpTimestamp)
     onFrame(frame ?? video, time)
     frame?.close()
+
     connection.lastFrameMs = nowMs
     failures = 0
     if (time && receiveTime !== undefined) metadataDelay.frameArrived(time.pts, receiveTime)
@@ -136,7 +146,7 @@ export function createWebRtcPlayer({
     adjustJitterBuffer(connection)
   }
 
-  /** Makes the jitter buffer hold frames, and the sound with them, until their metadata has arrived. */
+  /** Makes the jitter buffers delay frames and sound until the metadata has arrived. */
   function adjustJitterBuffer(current: Connection) {
     const targetMs = Math.min(MAX_DELAY_MS, metadataDelay.p95Ms() + METADATA_MARGIN_MS)
     if (Math.abs(targetMs - current.bufferedMs) < METADATA_MARGIN_MS) return
@@ -157,8 +167,20 @@ export function createWebRtcPlayer({
   }
 }
 
+/** Whether the media service has refused the request, so that a retry would fail, too. */
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500
+
+/** Returns the position of a frame in the stream; undefined if the browser does not report its RTP timestamp. */
+function toStreamTime(connection: Connection, rtpTimestamp: number | undefined): StreamTime | undefined {
+  if (rtpTimestamp === undefined) return undefined
+  return { epoch: connection.startTime.epoch, pts: connection.clock.toPts(rtpTimestamp) }
+}
+
 /** Chromium provides the RTP timestamp with the frame; other browsers provide it only to the frame callback. */
 function readRtpTimestamp(frame: VideoFrame | undefined): number | undefined {
-  const metadata: (() => { rtpTimestamp?: number }) | undefined = frame && Reflect.get(frame, 'metadata')
-  return metadata?.call(frame).rtpTimestamp
+  if (!frame) return undefined
+  // The types of TypeScript do not contain this method.
+  const readMetadata: (() => { rtpTimestamp?: number }) | undefined = Reflect.get(frame, 'metadata')
+  return readMetadata?.call(frame).rtpTimestamp
 }

@@ -1,14 +1,14 @@
 import { request } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 
-/** A WebRTC connection to media, negotiated with WHEP (WebRTC-HTTP Egress Protocol). */
+/** A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress Protocol, an IETF draft). */
 export interface WhepConnection {
   readonly videoReceiver: RTCRtpReceiver
   /** Undefined if sound was not requested. */
   readonly soundReceiver: RTCRtpReceiver | undefined
-  /** The approximate position of the stream when the connection was made. */
+  /** The approximate position of the stream at the time of the answer. */
   readonly startTime: StreamTime
-  /** Returns false if media has no such connection, even if the transport is still connected. */
+  /** Returns whether the media service still has this connection. The transport may be connected even if it has not. */
   isAlive(): Promise<boolean>
   close(): void
 }
@@ -19,20 +19,25 @@ export interface WhepOptions {
   signal: AbortSignal
 }
 
-/** Posts an offer to the WHEP resource at `path`. Throws `ApiError` for an error response. */
+/**
+ * Opens a connection: posts an offer (a description of the media that this browser accepts) to the WHEP resource at `path`,
+ * and applies the answer. Throws `ApiError` for an error response.
+ */
 export async function connectWhep(
   path: string,
   { withSound, onTrack, signal }: WhepOptions,
 ): Promise<WhepConnection> {
   const options = await request(path, { method: 'OPTIONS', signal })
   const peer = new RTCPeerConnection({ iceServers: parseIceServers(options.headers.get('link')) })
+
   try {
     const addReceiver = (kind: string) => peer.addTransceiver(kind, { direction: 'recvonly' }).receiver
     const videoReceiver = addReceiver('video')
     const soundReceiver = withSound ? addReceiver('audio') : undefined
     peer.ontrack = ({ track }) => onTrack(track)
     await peer.setLocalDescription()
-    // No need to wait for local candidates: media learns them from incoming packets.
+
+    // The offer needs no local ICE candidates: the media service learns them from incoming packets.
     const { sdp } = peer.localDescription!
     const answer = await request(path, {
       method: 'POST',
@@ -40,27 +45,18 @@ export async function connectWhep(
       body: sdp,
       signal,
     })
-    const resource = answer.headers.get('location')!
-    const etag = answer.headers.get('etag')!
+    const session = { url: answer.headers.get('location')!, etag: answer.headers.get('etag')! }
     await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() })
+
     return {
       videoReceiver,
       soundReceiver,
       startTime: { epoch: Number(answer.headers.get('x-epoch')), pts: Number(answer.headers.get('x-pts')) },
-      async isAlive() {
-        // A PATCH that repeats the current ICE credentials changes nothing.
-        const credentials = /^a=ice-ufrag:.*$/m.exec(sdp)![0].trim()
-        const response = await fetch(resource, {
-          method: 'PATCH',
-          headers: { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': etag },
-          body: `${credentials}\r\n`,
-        })
-        return response.ok
-      },
+      isAlive: () => isSessionAlive(session, sdp),
       close() {
         peer.close()
-        // If this request is lost, media detects the closed connection by itself.
-        fetch(resource, { method: 'DELETE', keepalive: true }).catch(() => {})
+        // If this request is lost, the media service detects the closed connection by itself.
+        fetch(session.url, { method: 'DELETE', keepalive: true }).catch(() => {})
       },
     }
   } catch (error) {
@@ -69,18 +65,41 @@ export async function connectWhep(
   }
 }
 
-/** Parses the STUN and TURN servers of a Link header: `<turn:…>; rel="ice-server"; username="…"; credential="…", …`. */
-export function parseIceServers(link: string | null): RTCIceServer[] {
-  const links = [...(link ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g)]
-  return links.flatMap(([, urls = '', text = '']) => {
-    const parameters = Object.fromEntries(
-      [...text.matchAll(/([\w-]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [
-        name,
-        value!.replace(/\\(.)/g, '$1'),
-      ]),
-    )
-    if (parameters.rel !== 'ice-server') return []
-    const { username, credential } = parameters
-    return [{ urls, ...(username && { username }), ...(credential && { credential }) }]
+/** The resource that represents the connection at the media service. */
+interface WhepSession {
+  url: string
+  etag: string
+}
+
+/** Sends a PATCH that repeats the ICE credentials of the offer. It has no effect, and fails if the session does not exist. */
+async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promise<boolean> {
+  const credentials = /^a=ice-ufrag:.*$/m.exec(offer)![0].trim()
+  const response = await fetch(url, {
+    method: 'PATCH',
+    headers: { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': etag },
+    body: `${credentials}\r\n`,
   })
+  return response.ok
+}
+
+/** A link target with its parameters (RFC 8288, section 3). Only quoted values are supported. */
+const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
+const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
+
+/** Parses the STUN and TURN servers in a Link header: `<turn:…>; rel="ice-server"; username="…"; credential="…", …`. */
+export function parseIceServers(link: string | null): RTCIceServer[] {
+  const servers: RTCIceServer[] = []
+  for (const [, urls = '', parameters = ''] of (link ?? '').matchAll(LINK)) {
+    const { rel, username, credential } = parseParameters(parameters)
+    if (rel !== 'ice-server') continue
+    servers.push({ urls, ...(username && { username }), ...(credential && { credential }) })
+  }
+  return servers
+}
+
+function parseParameters(text: string): Partial<Record<string, string>> {
+  const parameters: Partial<Record<string, string>> = {}
+  for (const [, name = '', quoted = ''] of text.matchAll(PARAMETER))
+    parameters[name] = quoted.replace(/\\(.)/g, '$1')
+  return parameters
 }

@@ -1,65 +1,77 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { PlaybackFragment } from './playback-fragment.ts'
 
-/** The frames in the buffer, by presentation time (ticks of the playback) and by recording time (ms since 1970). */
+/**
+ * An index of the recorded frames that are in the buffer of the video element. It converts between the presentation time of
+ * a frame, in ticks of 90 kHz since the start of the loaded recording, and its recording time, in ms since 1970.
+ *
+ * The recording consists of fragments, each with a few frames and its own origin: the recording time of tick 0.
+ */
 export interface FrameIndex {
-  add(fragment: Pick<PlaybackFragment, 'frames' | 'originMs'>): void
-  /** Returns the recording time of the frame at these ticks. */
+  add(fragment: IndexedFragment): void
+  /** Returns the recording time for a presentation time; undefined if the index is empty. */
   getRecordedMs(ticks: number): number | undefined
-  /** Returns the ticks of the frame to show for a seek, or undefined while later frames may still be loaded. */
+  /**
+   * Returns the presentation time of the frame to show for a seek. Returns undefined while a better frame may still be
+   * loaded, which is never the case if `isComplete`.
+   */
   find(target: SeekTarget, isComplete: boolean): number | undefined
-  /** Returns the ticks of the frame this many steps away, if it is in the buffer. */
+  /** Returns the presentation time of the frame this many steps away; undefined if it is not in the buffer. */
   findNeighbor(ticks: number, steps: number): number | undefined
-  /** Recording times of the first and the last frame. */
+  /** Returns the recording times of the first and the last frame. */
   getSpan(): { firstMs: number; lastMs: number } | undefined
   removeBefore(ticks: number): void
 }
 
 export interface SeekTarget {
   timeMs: number
-  /** `before`: the frame on display at this time. `nearest`: the time is that of a frame, but rounded. */
+  /** `before`: the last frame at or before the time. `nearest`: the closest frame, for a time that was rounded. */
   match: 'before' | 'nearest'
 }
 
-type Part = Pick<PlaybackFragment, 'frames' | 'originMs'>
+type IndexedFragment = Pick<PlaybackFragment, 'frames' | 'originMs'>
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
+/** More than the rounding error of a browser, and less than the distance between two frames. */
+const TOLERANCE_TICKS = TICKS_PER_MS / 2
 
 export function createFrameIndex(): FrameIndex {
-  /** Fragments with at least one frame. */
-  let parts: Part[] = []
-  const toRecordedMs = (part: Part, ticks: number) => part.originMs + ticks / TICKS_PER_MS
+  /** Fragments with at least one frame, in order of presentation. */
+  let fragments: IndexedFragment[] = []
 
   return {
     add({ frames, originMs }) {
-      if (frames.length > 0) parts.push({ frames, originMs })
+      if (frames.length > 0) fragments.push({ frames, originMs })
     },
 
     getRecordedMs(ticks) {
-      const part = parts.findLast(({ frames }) => frames[0]! <= ticks) ?? parts[0]
-      return part && toRecordedMs(part, ticks)
+      const current = fragments.findLast(({ frames }) => frames[0]! <= ticks)
+      const fragment = current ?? fragments[0]
+      return fragment && toRecordedMs(fragment, ticks)
     },
 
     find({ timeMs, match }, isComplete) {
-      const frames = parts.flatMap(part =>
-        part.frames.map(ticks => ({ ticks, ms: toRecordedMs(part, ticks) })),
-      )
-      const [first, last] = [frames[0], frames.at(-1)]
-      if (!first || !last || (!isComplete && last.ms <= timeMs)) return undefined
-      const before = frames.findLast(({ ms }) => ms <= timeMs) ?? first
-      const after = frames.find(({ ms }) => ms > timeMs) ?? last
-      const isAfterNearer = match === 'nearest' && after.ms - timeMs < timeMs - before.ms
-      return (isAfterNearer ? after : before).ticks
+      const frames = fragments.flatMap(listFrames)
+      const first = frames[0]
+      const last = frames.at(-1)
+      if (!first || !last) return undefined
+      if (!isComplete && last.recordedMs <= timeMs) return undefined
+
+      const before = frames.findLast(({ recordedMs }) => recordedMs <= timeMs) ?? first
+      const after = frames.find(({ recordedMs }) => recordedMs > timeMs) ?? last
+      const isAfterNearer = after.recordedMs - timeMs < timeMs - before.recordedMs
+      return match === 'nearest' && isAfterNearer ? after.ticks : before.ticks
     },
 
     findNeighbor(ticks, steps) {
-      const frames = parts.flatMap(part => part.frames)
-      const current = frames.findLastIndex(frame => frame <= ticks + TICKS_PER_MS / 2)
-      return current < 0 ? undefined : frames[current + steps]
+      const frames = fragments.flatMap(fragment => fragment.frames)
+      const currentIndex = frames.findLastIndex(frame => frame <= ticks + TOLERANCE_TICKS)
+      return currentIndex < 0 ? undefined : frames[currentIndex + steps]
     },
 
     getSpan() {
-      const [first, last] = [parts[0], parts.at(-1)]
+      const first = fragments[0]
+      const last = fragments.at(-1)
       if (!first || !last) return undefined
       return {
         firstMs: toRecordedMs(first, first.frames[0]!),
@@ -68,7 +80,13 @@ export function createFrameIndex(): FrameIndex {
     },
 
     removeBefore(ticks) {
-      parts = parts.filter(({ frames }) => frames.at(-1)! >= ticks)
+      fragments = fragments.filter(({ frames }) => frames.at(-1)! >= ticks)
     },
   }
 }
+
+const toRecordedMs = ({ originMs }: IndexedFragment, ticks: number) => originMs + ticks / TICKS_PER_MS
+
+/** Returns both times of all frames in a fragment. */
+const listFrames = (fragment: IndexedFragment) =>
+  fragment.frames.map(ticks => ({ ticks, recordedMs: toRecordedMs(fragment, ticks) }))

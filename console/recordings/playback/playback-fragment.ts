@@ -1,38 +1,49 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { findBox, readBoxes } from '../../video/mp4-boxes.ts'
 
-/** A fragment of a recording. Times are in 90 kHz ticks of the playback. */
+/**
+ * A fragment of a recording in fragmented MP4 (ISO/IEC 14496-12), or the initialisation segment at its start. Presentation
+ * times are in ticks of 90 kHz since the start of the loaded recording.
+ */
 export interface PlaybackFragment {
   bytes: Uint8Array<ArrayBuffer>
-  /** Presentation times of its video frames in ascending order; empty for the initialisation segment. */
+  /** Presentation times of the video frames, in ascending order. Empty for the initialisation segment. */
   frames: number[]
-  /** Recording time of tick 0 in ms since 1970, according to this fragment. */
+  /** The recording time of tick 0, in ms since 1970. NaN for the initialisation segment. */
   originMs: number
 }
 
-/** Seconds from 1900, where NTP time begins, to 1970. */
+/** Seconds between the NTP epoch, 1900, and the Unix epoch, 1970. */
 const NTP_EPOCH_S = 2_208_988_800
-/** NTP seconds overflow in 2036. Values that would be before 1968 belong to the next era (RFC 4330, section 3). */
+/** NTP seconds overflow in 2036. Values before the middle of the range belong to the next era (RFC 4330, section 3). */
 const NTP_ERA_S = 2 ** 32
 const VIDEO_TRACK = 1
-/** Duration, size, flags and composition offset. */
+/** Offset of the first sample in `trun`, after the flags, the sample count and the data offset. */
+const FIRST_SAMPLE_OFFSET = 12
+/** Size of a sample in `trun`: duration, size, flags and composition offset, with 4 bytes each. */
 const SAMPLE_BYTES = 16
+const COMPOSITION_OFFSET = 12
 
-/** Returns a function that splits the bytes of a response into whole fragments. */
+/** Returns a function that accepts the next bytes of a response, and returns the fragments that they complete. */
 export function createFragmentReader(): (chunk: Uint8Array) => PlaybackFragment[] {
-  let rest = new Uint8Array()
+  /** The start of a fragment whose remaining bytes have not been received. */
+  let incomplete = new Uint8Array()
+
   return chunk => {
-    const bytes = new Uint8Array(rest.length + chunk.length)
-    bytes.set(rest)
-    bytes.set(chunk, rest.length)
+    const bytes = new Uint8Array(incomplete.length + chunk.length)
+    bytes.set(incomplete)
+    bytes.set(chunk, incomplete.length)
+
     const fragments: PlaybackFragment[] = []
     let start = 0
     for (const { type, end } of readBoxes(new DataView(bytes.buffer))) {
+      // An initialisation segment ends with a `moov` box, and a fragment with an `mdat` box.
       if (type !== 'moov' && type !== 'mdat') continue
       fragments.push(parseFragment(bytes.slice(start, end)))
       start = end
     }
-    rest = bytes.slice(start)
+
+    incomplete = bytes.slice(start)
     return fragments
   }
 }
@@ -58,22 +69,33 @@ function findVideoTrack(fragment: DataView): DataView | undefined {
   return undefined
 }
 
-/** Reads a ProducerReferenceTimeBox: an NTP time and the media time that was captured then. */
+/**
+ * Returns the recording time of tick 0 from a `prft` box (ISO/IEC 14496-12, section 8.16.5), which contains the NTP time
+ * at which a media time was captured.
+ */
 function readOrigin(prft: DataView): number {
   const ntpSeconds = prft.getUint32(8)
-  const unixSeconds = ntpSeconds + (ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0) - NTP_EPOCH_S
-  const captureS = unixSeconds + prft.getUint32(12) / 2 ** 32
-  return (captureS - Number(prft.getBigUint64(16)) / TICKS_PER_SECOND) * 1000
+  const ntpFraction = prft.getUint32(12) / 2 ** 32
+  const mediaTicks = Number(prft.getBigUint64(16))
+
+  const eraStartS = ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0
+  const capturedS = ntpSeconds + eraStartS - NTP_EPOCH_S + ntpFraction
+  return (capturedS - mediaTicks / TICKS_PER_SECOND) * 1000
 }
 
-/** Reads a run whose samples have all fields. */
+/**
+ * Returns the presentation times of the samples in a `trun` (track run) box. The `tfdt` box contains the decoding time of the
+ * first sample. Recordings contain all four fields of every sample.
+ */
 function readFrames(tfdt: DataView, trun: DataView): number[] {
-  let dts = Number(tfdt.getBigUint64(4))
-  const frames = Array.from({ length: trun.getUint32(4) }, (_, i) => {
-    const offset = 12 + i * SAMPLE_BYTES
-    const pts = dts + trun.getInt32(offset + 12)
-    dts += trun.getUint32(offset)
-    return pts
-  })
+  const sampleCount = trun.getUint32(4)
+  const frames: number[] = []
+  let decodingTime = Number(tfdt.getBigUint64(4))
+  for (let i = 0; i < sampleCount; i++) {
+    const sample = FIRST_SAMPLE_OFFSET + i * SAMPLE_BYTES
+    const duration = trun.getUint32(sample)
+    frames.push(decodingTime + trun.getInt32(sample + COMPOSITION_OFFSET))
+    decodingTime += duration
+  }
   return frames.sort((a, b) => a - b)
 }

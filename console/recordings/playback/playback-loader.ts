@@ -4,35 +4,40 @@ import { request } from '../../api/api-request.ts'
 import { createFrameIndex, type FrameIndex } from './frame-index.ts'
 import { createFragmentReader } from './playback-fragment.ts'
 
+/** What a loader loads, and how it communicates with the player. */
 export interface PlaybackLoaderOptions {
   video: HTMLVideoElement
   stream: number
-  /** ms since 1970. */
+  /** The range to load, in ms since 1970. */
   fromMs: number
   toMs: number
   playbackRate(): number
-  /** A seek waits for its frame: loading must not pause, however much is buffered. */
+  /** A seek is waiting for its frame, so loading must not pause. */
   isSeeking(): boolean
+  /** More frames are loaded, or the recording is complete. */
   onFrames(): void
   onMetadata(frame: RecordedFrame): void
   onError(reason: string): void
 }
 
-/** Loads a recording from one moment on, not much further ahead than it is played. */
+/** Loads a range of a recording into a media source, a few seconds ahead of playback. */
 export interface PlaybackLoader {
   readonly frames: FrameIndex
-  /** All frames up to the end are loaded. */
+  /** All frames of the range are loaded. */
   readonly isComplete: boolean
   readonly hasSound: boolean
-  /** Playback has advanced, so there may be room in the buffer. */
+  /** Must be called when playback has advanced, so that more can be loaded. */
   resume(): void
   close(): void
 }
 
-/** How far ahead is loaded at normal speed, and how much is retained for stepping back. */
+/** How far ahead of playback video is loaded, at normal speed. */
 const AHEAD_S = 10
+/** How much played video is retained for stepping back. */
 const RETENTION_S = 60
+/** How much of it is retained if the buffer of the browser is full. */
 const RETENTION_WHEN_FULL_S = 3
+/** How far ahead of playback metadata is loaded. It is much smaller than video. */
 const METADATA_AHEAD_S = 60
 
 /** Attaches a new media source to the video element. */
@@ -42,8 +47,7 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   const progress = { isComplete: false, hasSound: false }
   const closing = new AbortController()
   const { signal } = closing
-  /** Wake the loops that wait for playback to advance. */
-  const waiters = new Set<() => void>()
+  const gate = createGate(signal)
 
   const query = new URLSearchParams({
     from: new Date(options.fromMs).toISOString(),
@@ -51,57 +55,56 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   })
 
   const source = new MediaSource()
-  const sourceOpen = new Promise<void>(resolve => {
-    source.addEventListener('sourceopen', () => resolve(), { once: true })
-  })
+  const sourceOpen = once(source, 'sourceopen')
   const url = URL.createObjectURL(source)
   video.src = url
 
+  /** Reads the video from the media service, and waits whenever enough is loaded. */
   async function loadVideo() {
     const response = await request(`/live/recordings/${stream}?${query}`, { signal })
     const type = response.headers.get('Content-Type') ?? ''
     if (!MediaSource.isTypeSupported(type))
       throw new Error(`this browser cannot play ${type}: download a clip and open it in another player`)
+
     await sourceOpen
     URL.revokeObjectURL(url)
     const buffer = source.addSourceBuffer(type)
     progress.hasSound = type.includes('mp4a')
+
     const readFragments = createFragmentReader()
     for await (const chunk of readChunks(response.body!)) {
       for (const fragment of readFragments(chunk)) {
-        await waitUntil(
-          () => options.isSeeking() || bufferedS() < AHEAD_S * Math.max(1, options.playbackRate()),
-        )
+        await gate.waitUntil(needsVideo)
         await append(buffer, fragment.bytes)
         frames.add(fragment)
         onFrames()
       }
     }
+
     progress.isComplete = true
     if (source.readyState === 'open') source.endOfStream()
     onFrames()
   }
 
+  /** Reads the analysis results, one frame per line. */
   async function loadMetadata() {
     const response = await request(`/live/recordings/${stream}/metadata?${query}`, { signal })
     for await (const line of readLines(response.body!)) {
       const frame: RecordedFrame = JSON.parse(line)
-      await waitUntil(() => frame.at - video.currentTime < METADATA_AHEAD_S)
+      await gate.waitUntil(() => frame.at - video.currentTime < METADATA_AHEAD_S)
       onMetadata(frame)
     }
   }
 
-  /** Seconds between the playback position and the end of the buffer. */
-  const bufferedS = () =>
-    video.buffered.length === 0 ? 0 : video.buffered.end(video.buffered.length - 1) - video.currentTime
-
-  async function waitUntil(condition: () => boolean) {
-    while (!condition()) {
-      await new Promise<void>(resolve => waiters.add(resolve))
-      signal.throwIfAborted()
-    }
+  /** Whether less video is loaded ahead of playback than should be. */
+  function needsVideo(): boolean {
+    const { buffered } = video
+    if (options.isSeeking() || buffered.length === 0) return true
+    const bufferedS = buffered.end(buffered.length - 1) - video.currentTime
+    return bufferedS < AHEAD_S * Math.max(1, options.playbackRate())
   }
 
+  /** Appends a fragment. If the buffer is full, frees space or waits for playback to advance. */
   async function append(buffer: SourceBuffer, bytes: Uint8Array<ArrayBuffer>) {
     await trim(buffer, RETENTION_S)
     for (;;) {
@@ -110,13 +113,13 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
       } catch (error) {
         if ((error as Error).name !== 'QuotaExceededError') throw error
         const position = video.currentTime
-        if (!(await trim(buffer, RETENTION_WHEN_FULL_S)))
-          await waitUntil(() => video.currentTime !== position)
+        const hasFreedSpace = await trim(buffer, RETENTION_WHEN_FULL_S)
+        if (!hasFreedSpace) await gate.waitUntil(() => video.currentTime !== position)
       }
     }
   }
 
-  /** Removes old frames. Returns false if there was nothing to remove. */
+  /** Removes frames that were played more than `retentionS` ago. Returns whether there were any. */
   async function trim(buffer: SourceBuffer, retentionS: number): Promise<boolean> {
     const end = video.currentTime - retentionS
     if (video.buffered.length === 0 || video.buffered.start(0) >= end - 1) return false
@@ -125,11 +128,12 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     return true
   }
 
-  /** Changes the buffer and waits until the browser has finished the update. */
+  /** Changes the buffer. Resolves when the browser has finished the update. */
   function update(buffer: SourceBuffer, change: () => void): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const onError = () => reject(new Error(`the browser rejected the video: ${video.error?.message ?? ''}`))
+
     buffer.addEventListener('updateend', () => resolve(), { once: true })
     buffer.addEventListener('error', onError, { once: true })
     change()
@@ -142,12 +146,6 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   loadVideo().catch(reportError)
   loadMetadata().catch(reportError)
 
-  function wakeWaiters() {
-    const waiting = [...waiters]
-    waiters.clear()
-    for (const wake of waiting) wake()
-  }
-
   return {
     frames,
     get isComplete() {
@@ -156,28 +154,58 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     get hasSound() {
       return progress.hasSound
     },
-    resume: wakeWaiters,
+    resume: gate.checkAgain,
     close() {
       closing.abort()
-      wakeWaiters()
+      gate.checkAgain()
     },
   }
 }
 
-async function* readLines(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const text of readChunks(body.pipeThrough(new TextDecoderStream()))) {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop()!
-    for (const line of lines) if (line) yield line
+/** Makes the loops of the loader wait for playback to advance. */
+function createGate(signal: AbortSignal) {
+  const waiters = new Set<() => void>()
+  return {
+    /** Resolves when the condition is true. It is checked now and at each `checkAgain`. Throws once the signal is aborted. */
+    async waitUntil(condition: () => boolean) {
+      while (!condition()) {
+        await new Promise<void>(resolve => waiters.add(resolve))
+        signal.throwIfAborted()
+      }
+    },
+    checkAgain() {
+      const waiting = [...waiters]
+      waiters.clear()
+      for (const wake of waiting) wake()
+    },
   }
 }
 
-/** Safari cannot iterate over a `ReadableStream`. */
+/** Resolves at the next event of this type. */
+const once = (target: EventTarget, type: string) =>
+  new Promise<void>(resolve => {
+    target.addEventListener(type, () => resolve(), { once: true })
+  })
+
+/** Yields the lines of a text, without empty ones. */
+async function* readLines(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let incompleteLine = ''
+  for await (const text of readChunks(body.pipeThrough(new TextDecoderStream()))) {
+    const lines = (incompleteLine + text).split('\n')
+    incompleteLine = lines.pop()!
+    yield* lines.filter(line => line !== '')
+  }
+}
+
+/** Yields the chunks of a stream, because Safari cannot iterate over a `ReadableStream`. */
 async function* readChunks<Chunk>(body: ReadableStream<Chunk>): AsyncGenerator<Chunk> {
   const reader = body.getReader()
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+    for (;;) {
+      const { done, value: chunk } = await reader.read()
+      if (done) return
+      yield chunk
+    }
   } finally {
     await reader.cancel().catch(() => {})
   }

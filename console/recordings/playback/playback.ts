@@ -6,16 +6,20 @@ import type { SeekTarget } from './frame-index.ts'
 import { openPlaybackLoader, type PlaybackLoader } from './playback-loader.ts'
 import type { RecordedMetadata } from './recorded-metadata.ts'
 
+/** What playback is doing. It is `empty` before the first seek. */
 export type PlaybackPhase =
   | { kind: 'empty' }
-  /** Waits for the frame at the target. */
+  /** Waiting for the frame at the target. */
   | { kind: 'loading'; target: SeekTarget }
   | { kind: 'ready' }
   | { kind: 'ended' }
-  /** With the target, if loading failed before its frame was shown. */
+  /** `target` is set if loading failed before the frame at the target was shown. */
   | { kind: 'failed'; reason: string; target?: SeekTarget }
 
-/** Plays a recording. Times are in ms since 1970. */
+/**
+ * Plays a recorded stream in a video element. Times are in ms since 1970. Within the loaded part of the recording, frames
+ * are identified by their presentation time in ticks of 90 kHz.
+ */
 export interface Playback {
   readonly phase: ReadonlySignal<PlaybackPhase>
   /** Recording time of the frame on display. */
@@ -23,6 +27,7 @@ export interface Playback {
   readonly isPlaying: ReadonlySignal<boolean>
   readonly rate: ReadonlySignal<number>
   readonly hasSound: ReadonlySignal<boolean>
+  /** Shows the frame at a time, by default the last one at or before it, and continues to play if it was playing. */
   seek(timeMs: number, match?: SeekTarget['match']): void
   play(): void
   pause(): void
@@ -36,20 +41,22 @@ export interface PlaybackOptions {
   video: HTMLVideoElement
   stream: number
   metadata: RecordedMetadata
-  /** Shows a frame. The image is valid only during the call; the time is in ticks of this playback. */
+  /** Draws a frame. The image is valid only during the call. The time is in ticks of this playback. */
   onFrame(image: CanvasImageSource, time: StreamTime): void
+  /** More metadata is loaded. */
   onMetadata(): void
-  /** Returns where playback continues after the end of what was loaded; undefined at the end of the recording. */
+  /** Returns the time at which playback continues after `endMs`; undefined at the end of the recording. */
   findContinuation(endMs: number): number | undefined
 }
 
-/** How much is requested at once. Media lists the files of a request before it responds, so requests are limited. */
+/** Length of the range that is loaded at once. The media service lists all files of the range before it responds. */
 const REQUEST_MS = 2 * 3_600_000
-/** Seeks aim slightly behind the start of a frame, so that rounding does not lead to the previous one. */
+/** Seeks aim slightly after the start of a frame, so that rounding does not select the previous frame. */
 const INSIDE_FRAME_S = 0.0005
-/** Browsers stop at gaps in sound or video. Gaps up to this length are skipped. */
+/** Browsers stop at gaps in sound or video. Gaps shorter than this are skipped. */
 const MAX_SKIPPED_GAP_S = 3
 
+/** Opens playback in a video element. Nothing is loaded before the first seek. */
 export function createPlayback(options: PlaybackOptions): Playback {
   const { video, stream, metadata, onFrame, onMetadata, findContinuation } = options
   const phase = signal<PlaybackPhase>({ kind: 'empty' })
@@ -58,16 +65,19 @@ export function createPlayback(options: PlaybackOptions): Playback {
   const rate = signal(1)
   const hasSound = signal(false)
   let loader: PlaybackLoader | undefined
-  /** Incremented with each load: metadata of an older load must not match the frames of a newer one. */
+  /** Number of the current load. Metadata of a previous load must not match frames of this one. */
   let epoch = 0
   let displayedTicks = 0
 
+  /** The target of a seek whose frame has not been shown yet. */
   const pendingTarget = () => ('target' in phase.value ? phase.value.target : undefined)
 
+  /** Replaces the loaded part of the recording. */
   function load(fromMs: number) {
     loader?.close()
     metadata.clear()
-    const loadEpoch = ++epoch
+    epoch += 1
+    const loadEpoch = epoch
     loader = openPlaybackLoader({
       video,
       stream,
@@ -88,7 +98,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     video.playbackRate = rate.value
   }
 
-  /** Shows the frame at the target of the seek, if it is loaded. */
+  /** Shows the frame at the target of the pending seek, if it is loaded. */
   function showTarget() {
     const target = pendingTarget()
     if (!target || !loader) return
@@ -98,20 +108,22 @@ export function createPlayback(options: PlaybackOptions): Playback {
     moveTo(ticks)
   }
 
+  /** Moves the video element to a loaded frame. */
   function moveTo(ticks: number) {
     phase.value = { kind: 'ready' }
     video.currentTime = ticks / TICKS_PER_SECOND + INSIDE_FRAME_S
     if (isPlaying.value) startVideo()
   }
 
-  /** A browser may refuse to play before the user has interacted with the page. */
   function startVideo() {
     video.playbackRate = rate.value
+    // Browsers may reject play() before the user has interacted with the page.
     video.play().catch(() => {
       isPlaying.value = !video.paused
     })
   }
 
+  /** Draws a frame that the video element presents, unless a seek will replace it. */
   function showFrame(image: CanvasImageSource, mediaTime: number) {
     if (!loader || pendingTarget() || video.seeking) return
     displayedTicks = Math.round(mediaTime * TICKS_PER_SECOND)
@@ -133,7 +145,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     else load(timeMs)
   }
 
-  /** Continues behind the end of what was loaded. */
+  /** Continues after the end of the loaded range. */
   function continueAfterEnd() {
     const span = loader?.frames.getSpan()
     const next = span && findContinuation(span.lastMs)
@@ -142,6 +154,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     phase.value = { kind: 'ended' }
   }
 
+  /** Loads again after a failure. */
   function retry() {
     const target = pendingTarget()
     const timeMs = target?.timeMs ?? position.value
@@ -155,21 +168,18 @@ export function createPlayback(options: PlaybackOptions): Playback {
 
   function step(frames: number) {
     pause()
-    const ticks = pendingTarget() ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
-    if (ticks !== undefined) moveTo(ticks)
-    else if (position.value !== undefined && frames < 0) seek(position.value - 1)
+    const neighbor = pendingTarget() ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
+    if (neighbor !== undefined) return moveTo(neighbor)
+
+    // The frame is outside the loaded part of the recording.
+    if (position.value !== undefined && frames < 0) seek(position.value - 1)
     else if (loader?.isComplete) continueAfterEnd()
   }
 
-  /** Loads more, and skips a gap at which the browser has stopped. */
   function onProgress() {
     loader?.resume()
     const isStalled = video.readyState <= HTMLMediaElement.HAVE_CURRENT_DATA
-    const { buffered } = video
-    for (let i = 0; i < buffered.length && isStalled && !video.seeking && !pendingTarget(); i++) {
-      const gapS = buffered.start(i) - video.currentTime
-      if (gapS > 0 && gapS < MAX_SKIPPED_GAP_S) video.currentTime = buffered.start(i) + INSIDE_FRAME_S
-    }
+    if (isStalled && !video.seeking && !pendingTarget()) skipGap(video)
   }
 
   const listeners = {
@@ -212,5 +222,16 @@ export function createPlayback(options: PlaybackOptions): Playback {
       video.removeAttribute('src')
       video.load()
     },
+  }
+}
+
+/** Skips the gap at which the browser has stopped, if it is short. */
+function skipGap(video: HTMLVideoElement) {
+  const { buffered, currentTime } = video
+  for (let i = 0; i < buffered.length; i++) {
+    const gapS = buffered.start(i) - currentTime
+    if (gapS <= 0) continue
+    if (gapS < MAX_SKIPPED_GAP_S) video.currentTime = buffered.start(i) + INSIDE_FRAME_S
+    return
   }
 }

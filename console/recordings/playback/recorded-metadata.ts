@@ -4,25 +4,30 @@ import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { createMetadataBuffer, type MetadataBuffer } from '../../video/metadata-buffer.ts'
 
-/** The recorded metadata of a playback, of which one channel is shown at a time. Times are in ticks of the playback. */
+/**
+ * The recorded analysis results of a stream: the objects and counters of each frame, and the lines and zones. Several channels
+ * may have analysed the stream; one of them is shown. Times are in ticks of 90 kHz since the start of the loaded recording.
+ */
 export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   /** Ids of the channels that have metadata, in ascending order. */
   readonly channels: ReadonlySignal<readonly number[]>
-  /** Selects the channel to show. By default, the first is shown. */
+  /** Selects the channel to show. The default is the first one. */
   selectChannel(channel: number): void
+  /** Adds the results of a frame. `epoch` is the number of the load, because ticks of different loads are not comparable. */
   add(frame: RecordedFrame, epoch: number): void
-  /** Returns lines and zones as they were at these ticks. */
+  /** Returns the lines and zones that were configured at a time. */
   getShapes(ticks: number): readonly Shape[]
   clear(): void
 }
 
-/** Longer than frames are retained. */
+/** Metadata is retained longer than frames are. */
 const RETENTION_TICKS = 600 * TICKS_PER_SECOND
 
 const NO_SHAPES: readonly Shape[] = []
 
 interface ChannelMetadata {
   frames: MetadataBuffer
+  /** The lines and zones from a time on, in order of time. */
   shapeChanges: { ticks: number; shapes: readonly Shape[] }[]
 }
 
@@ -31,8 +36,12 @@ export function createRecordedMetadata(): RecordedMetadata {
   const byChannel = new Map<number, ChannelMetadata>()
   let selected: number | undefined
 
-  const getShown = () =>
-    byChannel.get(selected ?? Number.NaN) ?? byChannel.get(channels.value[0] ?? Number.NaN)
+  /** Returns the metadata of the selected channel, or of the first one if the selected channel has none. */
+  function getShown(): ChannelMetadata | undefined {
+    if (selected !== undefined && byChannel.has(selected)) return byChannel.get(selected)
+    const [first] = channels.value
+    return first === undefined ? undefined : byChannel.get(first)
+  }
 
   function openChannel(channel: number): ChannelMetadata {
     const existing = byChannel.get(channel)
@@ -57,7 +66,8 @@ export function createRecordedMetadata(): RecordedMetadata {
     find: time => getShown()?.frames.find(time),
     getShapes(ticks) {
       const changes = getShown()?.shapeChanges ?? []
-      return (changes.findLast(change => change.ticks <= ticks) ?? changes[0])?.shapes ?? NO_SHAPES
+      const current = changes.findLast(change => change.ticks <= ticks) ?? changes[0]
+      return current?.shapes ?? NO_SHAPES
     },
     clear: () => byChannel.clear(),
   }

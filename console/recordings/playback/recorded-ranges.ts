@@ -1,23 +1,29 @@
 import type { RecordedRange } from '@eyrie/contract/recording'
 
-/** Times are in ms since 1970; `to` is exclusive. */
+/** A range of time on the timeline of recordings, in ms since 1970. `to` is exclusive. */
 export interface TimeSpan {
   from: number
   to: number
 }
 
-/** A span without gaps. */
+/** A span that is recorded without gaps. */
 export interface RecordedSpan extends TimeSpan {
   bytes: number
 }
 
-/** Where playback starts in a span whose end was requested: early enough for a frame to exist. */
+/** Playback at the end of a span starts this much earlier, so that there is a frame to show. */
 const BEFORE_END_MS = 1000
 
+/** Returns the range if both ends are known. */
+export function toTimeSpan({ from, to }: Partial<TimeSpan>): TimeSpan | undefined {
+  return from === undefined || to === undefined ? undefined : { from, to }
+}
+
+/** Converts the ranges in a response of the media service. */
 export const parseRanges = (ranges: readonly RecordedRange[]): RecordedSpan[] =>
   ranges.map(({ from, to, bytes }) => ({ from: Date.parse(from), to: Date.parse(to), bytes }))
 
-/** Merges spans with gaps shorter than `minGapMs` between them. */
+/** Merges neighbouring spans with a gap shorter than `minGapMs` between them. */
 export function mergeSpans(spans: readonly TimeSpan[], minGapMs: number): TimeSpan[] {
   const merged: TimeSpan[] = []
   for (const { from, to } of spans) {
@@ -35,25 +41,34 @@ export function findNearestRecorded(
   preferred: 'later' | 'earlier' = 'later',
 ): number | undefined {
   if (spans.some(({ from, to }) => timeMs >= from && timeMs < to)) return timeMs
-  const later = spans.find(({ from }) => from > timeMs)?.from
-  const last = spans.findLast(({ to }) => to <= timeMs)
-  const earlier = last && Math.max(last.from, last.to - BEFORE_END_MS)
+
+  const nextSpan = spans.find(({ from }) => from > timeMs)
+  const later = nextSpan?.from
+  const previousSpan = spans.findLast(({ to }) => to <= timeMs)
+  const earlier = previousSpan && Math.max(previousSpan.from, previousSpan.to - BEFORE_END_MS)
   return preferred === 'later' ? (later ?? earlier) : (earlier ?? later)
 }
 
-/** Returns where playback continues after it has reached `endMs`; undefined at the end of the recording. */
+/** Returns the time at which playback continues after `endMs`; undefined at the end of the recording. */
 export function findContinuation(spans: readonly RecordedSpan[], endMs: number): number | undefined {
   const next = spans.find(({ to }) => to > endMs + BEFORE_END_MS)
   return next && Math.max(next.from, endMs + 1)
 }
 
-/** Estimates the size of a clip. */
-export const estimateBytes = (spans: readonly RecordedSpan[], { from, to }: TimeSpan): number =>
-  spans.reduce((sum, span) => {
-    const overlapMs = Math.min(to, span.to) - Math.max(from, span.from)
-    return overlapMs > 0 ? sum + (span.bytes * overlapMs) / (span.to - span.from) : sum
-  }, 0)
+/** Estimates the size of a clip, assuming a constant bit rate in each span. */
+export function estimateBytes(spans: readonly RecordedSpan[], clip: TimeSpan): number {
+  let byteCount = 0
+  for (const span of spans) {
+    const overlapMs = getOverlapMs(span, clip)
+    if (overlapMs > 0) byteCount += (span.bytes * overlapMs) / (span.to - span.from)
+  }
+  return byteCount
+}
 
-/** Returns how much of the time between `from` and `to` is recorded. */
-export const countRecordedMs = (spans: readonly RecordedSpan[], { from, to }: TimeSpan): number =>
-  spans.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0)
+/** Returns how much of the clip is recorded. */
+export function countRecordedMs(spans: readonly RecordedSpan[], clip: TimeSpan): number {
+  return spans.reduce((sumMs, span) => sumMs + getOverlapMs(span, clip), 0)
+}
+
+const getOverlapMs = (a: TimeSpan, b: TimeSpan) =>
+  Math.max(0, Math.min(a.to, b.to) - Math.max(a.from, b.from))

@@ -8,17 +8,17 @@ import { createPlayback, type Playback } from './playback.ts'
 import { createRecordedMetadata, type RecordedMetadata } from './recorded-metadata.ts'
 import { findContinuation, findNearestRecorded, type RecordedSpan } from './recorded-ranges.ts'
 
-/** Plays a recording with its metadata, and navigates by time and by event. */
+/** Plays a recording with its analysis results drawn on top, and navigates by time and by event. */
 export interface RecordingPlayer {
   readonly playback: Playback
   readonly channels: RecordedMetadata['channels']
-  /** Counters and shapes at the frame on display. */
+  /** Counters and shapes at the time of the displayed frame. */
   readonly counters: ReadonlySignal<Counters>
   readonly shapes: ReadonlySignal<readonly Shape[]>
   togglePlay(): void
-  /** Seeks to a time, or to the nearest time that is recorded. */
+  /** Seeks to a time, or to the nearest recorded time. */
   seek(timeMs: number): void
-  /** Skips forward, or back if negative, over gaps. */
+  /** Skips forward, or back if `seconds` is negative. Skips gaps, too. */
   skip(seconds: number): void
   goToEvent(direction: 'next' | 'previous'): void
   /** Shows the frame of an event. */
@@ -33,11 +33,11 @@ export interface RecordingPlayerOptions {
   picture: HTMLCanvasElement
   boxes: HTMLCanvasElement
   getSpans(): readonly RecordedSpan[]
-  /** In order of time. */
+  /** Returns the events in order of time. */
   getEvents(): readonly RecordedEvent[]
 }
 
-/** Events closer than this to the position are the event on display, whose time may have been rounded. */
+/** An event this close to the position is the one on display, because event times may be rounded. */
 const SAME_EVENT_MS = 100
 
 export function createRecordingPlayer(options: RecordingPlayerOptions): RecordingPlayer {
@@ -45,15 +45,17 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
   const metadata = createRecordedMetadata()
   const counters = signal<Counters>({})
   const shapes = signal<readonly Shape[]>([])
+  /** The position of the frame on display. */
   let displayed: StreamTime = { epoch: 0, pts: 0 }
 
   const overlay = createOverlay({ picture, boxes, metadata, shapes: () => shapes.value })
 
   function updateSignals() {
     shapes.value = metadata.getShapes(displayed.pts)
-    const next = metadata.find(displayed)?.metadata.counters ?? {}
-    // Assigning an equal object would render the counter cards for every frame.
-    if (JSON.stringify(next) !== JSON.stringify(counters.value)) counters.value = next
+    const match = metadata.find(displayed)
+    const newCounters = match?.metadata.counters ?? {}
+    // A new but equal object would render the counter cards for every frame.
+    if (JSON.stringify(newCounters) !== JSON.stringify(counters.value)) counters.value = newCounters
   }
 
   const playback = createPlayback({
@@ -95,10 +97,9 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
     },
     goToEvent(direction) {
       const position = playback.position.value ?? 0
-      const event =
-        direction === 'next'
-          ? getEvents().find(({ time }) => Date.parse(time) - position > SAME_EVENT_MS)
-          : getEvents().findLast(({ time }) => position - Date.parse(time) > SAME_EVENT_MS)
+      const isLater = ({ time }: RecordedEvent) => Date.parse(time) > position + SAME_EVENT_MS
+      const isEarlier = ({ time }: RecordedEvent) => Date.parse(time) < position - SAME_EVENT_MS
+      const event = direction === 'next' ? getEvents().find(isLater) : getEvents().findLast(isEarlier)
       if (event) showEvent(event)
     },
     showEvent,

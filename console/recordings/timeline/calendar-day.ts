@@ -1,14 +1,13 @@
-/** A calendar day in the time zone of the browser. It may have 23 or 25 hours. */
+/** A calendar day in the browser's time zone. It has 23 or 25 hours if clocks change. */
 export interface CalendarDay {
-  /** `2026-03-29`. */
+  /** For example `2026-03-29`. */
   text: string
-  /** First moment of the day and of the next day, in ms since 1970. */
+  /** Start of the day and of the next day, in ms since 1970. */
   from: number
   to: number
 }
 
 const HOUR_MS = 3_600_000
-const pad = (value: number) => String(value).padStart(2, '0')
 
 /** Returns the day that contains this time. */
 export function getDay(timeMs: number): CalendarDay {
@@ -18,9 +17,11 @@ export function getDay(timeMs: number): CalendarDay {
 
 /** Parses `2026-03-29`. Returns undefined for any other text. */
 export function parseDay(text: string): CalendarDay | undefined {
-  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)?.map(Number) ?? []
-  if (year === undefined || month === undefined || date === undefined) return undefined
-  const day = createDay(year, month - 1, date)
+  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
+  if (!match) return undefined
+  const [, year, month, date] = match
+  const day = createDay(Number(year), Number(month) - 1, Number(date))
+  // `Date` accepts dates that do not exist, such as February 30, and returns a later day.
   return day.text === text ? day : undefined
 }
 
@@ -29,25 +30,31 @@ export function addDays({ from }: CalendarDay, days: number): CalendarDay {
   return createDay(date.getFullYear(), date.getMonth(), date.getDate() + days)
 }
 
+/** Creates a day from the numbers that `Date` uses: months begin with 0, and a date may be outside the month. */
 function createDay(year: number, month: number, date: number): CalendarDay {
-  const [from, to] = [new Date(year, month, date), new Date(year, month, date + 1)]
-  const text = `${from.getFullYear()}-${pad(from.getMonth() + 1)}-${pad(from.getDate())}`
+  const from = new Date(year, month, date)
+  const to = new Date(year, month, date + 1)
+  const text = `${from.getFullYear()}-${padTwoDigits(from.getMonth() + 1)}-${padTwoDigits(from.getDate())}`
   return { text, from: from.getTime(), to: to.getTime() }
 }
 
-/** Whether clocks change on this day, so that times need their offset from UTC. */
+/** Whether clocks change on this day, so that a local time may be ambiguous. */
 export const hasClockChange = ({ from, to }: CalendarDay) => to - from !== 24 * HOUR_MS
 
-/** Returns undefined on a day of 24 hours. */
+/** Describes a clock change for the user. Returns undefined on a day of 24 hours. */
 export function describeClockChange(day: CalendarDay): string | undefined {
   if (!hasClockChange(day)) return undefined
   const hours = (day.to - day.from) / HOUR_MS
   return `Clocks go ${hours < 24 ? 'forward' : 'back'} on this day (${hours} hours)`
 }
 
-/** The offset of local time from UTC: `+02:00`. */
+/** Formats the offset of local time from UTC: `+02:00`. */
 export function formatUtcOffset(timeMs: number): string {
-  const minutes = -new Date(timeMs).getTimezoneOffset()
-  const absolute = Math.abs(minutes)
-  return `${minutes < 0 ? '−' : '+'}${pad(Math.floor(absolute / 60))}:${pad(absolute % 60)}`
+  const offsetMinutes = -new Date(timeMs).getTimezoneOffset()
+  const sign = offsetMinutes < 0 ? '−' : '+'
+  const hours = Math.floor(Math.abs(offsetMinutes) / 60)
+  const minutes = Math.abs(offsetMinutes) % 60
+  return `${sign}${padTwoDigits(hours)}:${padTwoDigits(minutes)}`
 }
+
+const padTwoDigits = (number: number) => String(number).padStart(2, '0')

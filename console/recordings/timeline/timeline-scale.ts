@@ -1,11 +1,14 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { TimeSpan } from '../playback/recorded-ranges.ts'
 
+// Calculations of the timeline: zooming and panning its visible span, its ticks, and its event marks.
+
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-/** All UTC offsets are multiples of a quarter of an hour. */
+/** All UTC offsets are multiples of 15 minutes. */
 const OFFSET_STEP_MS = 15 * MINUTE_MS
+/** The timeline cannot be zoomed in further. */
 const MIN_SPAN_MS = 10 * SECOND_MS
 /** Possible distances between ticks. */
 const TICK_STEPS_MS = [
@@ -14,11 +17,13 @@ const TICK_STEPS_MS = [
   ...[1, 2, 3, 6, 12].map(hours => hours * HOUR_MS),
 ]
 
-/** Scales the span by `factor`; the position of `anchorMs` on the screen does not change. A factor below 1 zooms in. */
+/** Scales the span by `factor` around `anchorMs`, which does not move on the screen. A factor below 1 zooms in. */
 export function zoomAt(span: TimeSpan, factor: number, anchorMs: number, limits: TimeSpan): TimeSpan {
   const lengthMs = scaleLength(span, factor, limits)
-  const share = (anchorMs - span.from) / (span.to - span.from)
-  return clampSpan({ from: anchorMs - share * lengthMs, to: anchorMs + (1 - share) * lengthMs }, limits)
+  /** Position of the anchor in the span, from 0 to 1. */
+  const anchorShare = (anchorMs - span.from) / (span.to - span.from)
+  const from = anchorMs - anchorShare * lengthMs
+  return clampSpan({ from, to: from + lengthMs }, limits)
 }
 
 /** Scales the span by `factor` and centres it on a time. */
@@ -30,6 +35,7 @@ export function zoomCentered(span: TimeSpan, factor: number, centerMs: number, l
 const scaleLength = ({ from, to }: TimeSpan, factor: number, limits: TimeSpan) =>
   Math.max(MIN_SPAN_MS, Math.min(limits.to - limits.from, (to - from) * factor))
 
+/** Moves the span by a time, within the limits. */
 export const pan = ({ from, to }: TimeSpan, byMs: number, limits: TimeSpan): TimeSpan =>
   clampSpan({ from: from + byMs, to: to + byMs }, limits)
 
@@ -40,44 +46,53 @@ export function panInto(span: TimeSpan, timeMs: number, limits: TimeSpan): TimeS
   return clampSpan({ from: timeMs - lengthMs / 2, to: timeMs + lengthMs / 2 }, limits)
 }
 
+/** Moves the span inside the limits, and shortens it if it is longer than them. */
 function clampSpan({ from, to }: TimeSpan, limits: TimeSpan): TimeSpan {
   const lengthMs = Math.min(to - from, limits.to - limits.from)
   const start = Math.max(limits.from, Math.min(from, limits.to - lengthMs))
   return { from: start, to: start + lengthMs }
 }
 
+/** A labelled tick on the time axis. */
 export interface Tick {
   timeMs: number
   /** Local time. */
   text: string
 }
 
-/** Returns at most `max` ticks at round local times. On a day that repeats an hour, its ticks are repeated, too. */
+/** Creates about `max` ticks at round local times. An hour that is repeated by a clock change has its ticks twice. */
 export function createTicks(span: TimeSpan, max: number): Tick[] {
-  const stepMs = TICK_STEPS_MS.find(step => (span.to - span.from) / step <= max) ?? TICK_STEPS_MS.at(-1)!
-  // Where clocks change, the distance between round times is not a multiple of the step.
+  const lengthMs = span.to - span.from
+  const stepMs = TICK_STEPS_MS.find(step => lengthMs / step <= max) ?? TICK_STEPS_MS.at(-1)!
+
+  // A clock change may shift the round local times to any multiple of the offset step.
   const strideMs = Math.min(stepMs, OFFSET_STEP_MS)
+  const firstMs = Math.ceil(span.from / strideMs) * strideMs
+  const precision = stepMs < MINUTE_MS ? 'seconds' : 'minutes'
   const ticks: Tick[] = []
-  for (let timeMs = Math.ceil(span.from / strideMs) * strideMs; timeMs < span.to; timeMs += strideMs) {
-    if (getLocalMs(timeMs) % stepMs === 0)
-      ticks.push({ timeMs, text: formatClock(timeMs, stepMs < MINUTE_MS) })
+  for (let timeMs = firstMs; timeMs < span.to; timeMs += strideMs) {
+    const isRound = getTimeOfDayMs(timeMs) % stepMs === 0
+    if (isRound) ticks.push({ timeMs, text: formatClock(timeMs, precision) })
   }
   return ticks
 }
 
-/** Local time of day in ms, to the second. */
-function getLocalMs(timeMs: number): number {
+/** Returns the local time of day in ms, rounded down to a second. */
+function getTimeOfDayMs(timeMs: number): number {
   const date = new Date(timeMs)
   return date.getHours() * HOUR_MS + date.getMinutes() * MINUTE_MS + date.getSeconds() * SECOND_MS
 }
 
-/** `14:05`, or `14:05:09`. */
-export const formatClock = (timeMs: number, withSeconds: boolean) =>
-  new Date(timeMs).toTimeString().slice(0, withSeconds ? 8 : 5)
+/** Formats the local time of day: `14:05`, or `14:05:09` with seconds. */
+export function formatClock(timeMs: number, precision: 'minutes' | 'seconds'): string {
+  const [time = ''] = new Date(timeMs).toTimeString().split(' ')
+  return precision === 'seconds' ? time : time.slice(0, 'hh:mm'.length)
+}
 
+/** A mark on the timeline for one event, or for several that are too close to distinguish. */
 export interface EventMark {
   timeMs: number
-  /** Number of events that share the mark. */
+  /** Number of events. */
   count: number
   /** Class of the first object, or the type of an event without an object. */
   kind: string
@@ -85,7 +100,7 @@ export interface EventMark {
 
 const MIN_MARK_DISTANCE_PX = 4
 
-/** Groups the events of a span into marks that can be told apart on the screen. */
+/** Groups the events of a span into marks that are far enough apart on the screen. */
 export function createEventMarks(
   events: readonly RecordedEvent[],
   { from, to }: TimeSpan,

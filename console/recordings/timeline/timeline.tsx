@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { classColor } from '../../ui/class-color.ts'
+import { getClassColor } from '../../ui/class-color.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { mergeSpans, type RecordedSpan, type TimeSpan } from '../playback/recorded-ranges.ts'
 import { type CalendarDay, formatUtcOffset, hasClockChange } from './calendar-day.ts'
@@ -13,16 +13,19 @@ interface TimelineProps {
   day: CalendarDay
   /** The visible part of the day. */
   span: TimeSpan
+  /** The user has panned or zoomed. */
   onSpan(span: TimeSpan): void
   recorded: readonly RecordedSpan[]
   events: readonly RecordedEvent[]
+  /** The time of the frame on display. */
   position: ReadonlySignal<number | undefined>
   clip: TimeSpan | undefined
   onSeek(timeMs: number): void
 }
 
+/** Space for a tick with its text. */
 const TICK_WIDTH_PX = 76
-/** Gaps shorter than this, or narrower than two pixels, are not shown. */
+/** Shorter gaps, and gaps narrower than two pixels, are hidden. */
 const MIN_GAP_MS = 2000
 /** A span longer than this shows the time under the pointer without seconds. */
 const MAX_SPAN_WITH_SECONDS_MS = 12 * 3_600_000
@@ -33,8 +36,14 @@ export function Timeline(props: TimelineProps) {
   const track = useRef<HTMLElement>(null)
   const width = useWidth(track)
   const hoveredMs = useTimelineGestures(track, { span, limits: day, onSpan, onSeek })
+
   const lengthMs = span.to - span.from
   const msPerPx = lengthMs / Math.max(1, width)
+  const ticks = createTicks(span, Math.max(2, Math.floor(width / TICK_WIDTH_PX)))
+  const visibleSpans = mergeSpans(recorded, Math.max(MIN_GAP_MS, 2 * msPerPx)).filter(
+    ({ from, to }) => to > span.from && from < span.to,
+  )
+
   const toLeft = (timeMs: number) => `${((timeMs - span.from) / lengthMs) * 100}%`
   const toStyle = ({ from, to }: TimeSpan) => ({
     left: toLeft(from),
@@ -44,19 +53,17 @@ export function Timeline(props: TimelineProps) {
   return (
     <section class="timeline" aria-label="Timeline" ref={track} data-from={span.from} data-to={span.to}>
       <div class="ticks" aria-hidden="true">
-        {createTicks(span, Math.max(2, Math.floor(width / TICK_WIDTH_PX))).map(({ timeMs, text }) => (
+        {ticks.map(({ timeMs, text }) => (
           <span key={timeMs} style={{ left: toLeft(timeMs) }}>
             {text}
-            {hasClockChange(day) && <small> {formatUtcOffset(timeMs).slice(0, 3)}</small>}
+            {hasClockChange(day) && <small> {formatOffsetHours(timeMs)}</small>}
           </span>
         ))}
       </div>
       <div class="band">
-        {mergeSpans(recorded, Math.max(MIN_GAP_MS, 2 * msPerPx))
-          .filter(({ from, to }) => to > span.from && from < span.to)
-          .map(each => (
-            <i key={each.from} class="recorded" style={toStyle(each)} />
-          ))}
+        {visibleSpans.map(visible => (
+          <i key={visible.from} class="recorded" style={toStyle(visible)} />
+        ))}
         {clip && <i class="clip" style={toStyle(clip)} />}
       </div>
       <div class="marks">
@@ -64,28 +71,31 @@ export function Timeline(props: TimelineProps) {
           <i
             key={timeMs}
             class={count > 1 ? 'mark cluster' : 'mark'}
-            style={{ left: toLeft(timeMs), '--class': classColor(kind) }}
+            style={{ left: toLeft(timeMs), '--class': getClassColor(kind) }}
           />
         ))}
       </div>
       <Playhead position={props.position} span={span} />
       {hoveredMs !== undefined && (
         <output class="hover-time" style={{ left: toLeft(hoveredMs) }}>
-          {formatClock(hoveredMs, lengthMs < MAX_SPAN_WITH_SECONDS_MS)}
+          {formatClock(hoveredMs, lengthMs < MAX_SPAN_WITH_SECONDS_MS ? 'seconds' : 'minutes')}
         </output>
       )}
     </section>
   )
 }
 
-/** A component of its own, so that the timeline is not rendered for every frame. */
+/** Formats the hours of the offset of local time from UTC: `+02`. */
+const formatOffsetHours = (timeMs: number) => formatUtcOffset(timeMs).slice(0, 3)
+
+/** A line at the playback position. It is a separate component, so that the timeline is not rendered for every frame. */
 function Playhead({ position, span }: Pick<TimelineProps, 'position' | 'span'>) {
   const timeMs = position.value
   if (timeMs === undefined || timeMs < span.from || timeMs > span.to) return null
   return <i class="playhead" style={{ left: `${((timeMs - span.from) / (span.to - span.from)) * 100}%` }} />
 }
 
-/** Returns the width in CSS pixels. */
+/** Returns the width of an element in CSS pixels. */
 function useWidth(element: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
@@ -104,7 +114,7 @@ interface ZoomButtonsProps {
   onWholeDay(): void
 }
 
-/** Zooms without a wheel or a touch screen. */
+/** Buttons for users without a mouse wheel or a touch screen. */
 export function ZoomButtons({ isWholeDay, onZoomIn, onZoomOut, onWholeDay }: ZoomButtonsProps) {
   return (
     <div class="zoom">

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+const PACKAGES_FOLDER = 'node_modules/'
+
+/** An entry of package-lock.json. */
 interface LockedPackage {
   version?: string
   license?: string
@@ -15,55 +18,71 @@ interface ShippedPackage {
   name: string
   version: string
   license: string
-  /** Built for one platform, so it may not be installed and its license text may not be readable. */
+  /** The package is built for one platform. On other platforms it is not installed, and has no licence text. */
   isPlatformSpecific: boolean
 }
 
 /**
- * Renders the notices for all npm packages that Eyrie is shipped with: their licences and licence texts. Reads the
- * lockfile and the installed packages below `root`. The result is the same on every platform.
+ * Renders the notices for all npm packages that Eyrie ships: a table of licences, and the licence texts. Reads the lockfile
+ * and the installed packages in `root`. The result is the same on every platform.
  */
 export function renderNotices(root: string): string {
   const packages = readShippedPackages(root)
-  const texts = Map.groupBy(
-    packages.flatMap(shipped => readLicenseTexts(root, shipped).map(text => ({ shipped, text }))),
-    ({ text }) => text,
-  )
   const rows = packages.map(({ name, version, license }) => `| ${name} | ${version} | ${license} |`)
-  const sections = [...texts].map(([text, of]) => {
-    const names = of.map(({ shipped }) => `${shipped.name} ${shipped.version}`)
-    return `## ${[...new Set(names)].join(', ')}\n\n\`\`\`text\n${text}\n\`\`\`\n`
-  })
   return [
     '# Third-party notices\n',
     'The npm packages that Eyrie is shipped with. Written by `make generate`.\n',
     '| Package | Version | Licence |\n|---|---|---|',
     `${rows.join('\n')}\n`,
-    ...sections,
+    ...renderLicenseSections(root, packages),
   ].join('\n')
 }
 
+/** Renders each licence text once, below the names of all packages that contain it. */
+function renderLicenseSections(root: string, packages: ShippedPackage[]): string[] {
+  const namesByText = new Map<string, Set<string>>()
+  for (const shipped of packages) {
+    for (const text of readLicenseTexts(root, shipped)) {
+      const names = namesByText.get(text) ?? new Set()
+      names.add(`${shipped.name} ${shipped.version}`)
+      namesByText.set(text, names)
+    }
+  }
+  return [...namesByText].map(
+    ([text, names]) => `## ${[...names].join(', ')}\n\n\`\`\`text\n${text}\n\`\`\`\n`,
+  )
+}
+
+/** Reads the packages from the lockfile, without development dependencies. */
 function readShippedPackages(root: string): ShippedPackage[] {
   const lock: { packages: Record<string, LockedPackage> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   )
-  return Object.entries(lock.packages)
-    .filter(([path, { link, dev }]) => path.includes('node_modules/') && !link && !dev)
-    .map(([folder, { version = '', license = 'not stated', os, cpu }]) => ({
+  const shipped: ShippedPackage[] = []
+  for (const [folder, locked] of Object.entries(lock.packages)) {
+    // The other entries are Eyrie's own packages.
+    const isThirdParty = folder.includes(PACKAGES_FOLDER) && !locked.link
+    if (!isThirdParty || locked.dev) continue
+    shipped.push({
       folder,
-      name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
-      version,
-      license,
-      isPlatformSpecific: os !== undefined || cpu !== undefined,
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+      name: folder.slice(folder.lastIndexOf(PACKAGES_FOLDER) + PACKAGES_FOLDER.length),
+      version: locked.version ?? '',
+      license: locked.license ?? 'not stated',
+      isPlatformSpecific: locked.os !== undefined || locked.cpu !== undefined,
+    })
+  }
+  return shipped.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** Reads files such as `LICENSE`, `LICENSE-MIT`, `COPYING` and `NOTICE.txt` in the folder of a package. */
 function readLicenseTexts(root: string, { folder, isPlatformSpecific }: ShippedPackage): string[] {
   const path = join(root, folder)
   if (isPlatformSpecific || !existsSync(path)) return []
-  return readdirSync(path)
-    .filter(file => /^(licen[cs]e|copying|notice)([-_.].*)?$/i.test(file))
-    .sort()
-    .map(file => readFileSync(join(path, file), 'utf8').replaceAll('\r', '').replaceAll('```', "'''").trim())
+  const files = readdirSync(path).filter(file => /^(licen[cs]e|copying|notice)([-_.].*)?$/i.test(file))
+  return files.sort().map(file => toCodeBlockText(readFileSync(join(path, file), 'utf8')))
+}
+
+/** Replaces the characters that would end a Markdown code block. */
+function toCodeBlockText(text: string): string {
+  return text.replaceAll('\r', '').replaceAll('```', "'''").trim()
 }

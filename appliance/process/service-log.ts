@@ -3,8 +3,9 @@ import {
   formatLogRecord,
   type LogRecord,
   logRecord,
+  type Paint,
+  SEVERITIES,
   type Severity,
-  severities,
 } from '@eyrie/cli/logs/log-format'
 import { tryParseJson } from '@eyrie/contract/parse'
 
@@ -16,9 +17,12 @@ export interface LogFields {
 
 type Log = (service: string, message: string, fields?: LogFields) => void
 
-/** The common log of all services. */
+/**
+ * The log of the appliance, in which the records of all services are merged. `service` is the name of the process that a
+ * record comes from.
+ */
 export interface ServiceLog {
-  /** Logs a line that a service printed: a JSON record, or any text. */
+  /** Logs a line that a service has printed. A line that is not a JSON record, such as a stack trace, is logged as `info`. */
   line(service: string, line: string): void
   info: Log
   warn: Log
@@ -28,42 +32,38 @@ export interface ServiceLog {
 /** Receives every record of the log. */
 export type LogSink = (record: LogRecord) => void
 
-/** Creates a log that passes every record to all sinks. Lines that are not records, as in a crash, become records. */
+/** Creates a log that passes every record to all sinks. */
 export function createServiceLog(sinks: LogSink[], now = () => new Date()): ServiceLog {
   const write = (record: LogRecord) => {
     for (const sink of sinks) sink(record)
   }
-  const createLog =
-    (severity: Severity): Log =>
-    (service, msg, { err, ...fields } = {}) => {
-      const cause = err && { err: { type: err.name, message: err.message, stack: err.stack } }
-      write({ ...fields, ...cause, level: severities[severity], time: now().toISOString(), service, msg })
-    }
-  const info = createLog('info')
+  const log = (severity: Severity, service: string, msg: string, { err, ...fields }: LogFields = {}) => {
+    const cause = err && { err: { type: err.name, message: err.message, stack: err.stack } }
+    write({ ...fields, ...cause, level: SEVERITIES[severity], time: now().toISOString(), service, msg })
+  }
+
   return {
-    info,
-    warn: createLog('warn'),
-    error: createLog('error'),
     line(service, line) {
       if (line.trim() === '') return
       const parsed = logRecord.safeParse({ ...parseFields(line), service })
       if (parsed.success) write(parsed.data)
-      else info(service, line)
+      else log('info', service, line)
     },
+    info: (service, message, fields) => log('info', service, message, fields),
+    warn: (service, message, fields) => log('warn', service, message, fields),
+    error: (service, message, fields) => log('error', service, message, fields),
   }
 }
 
+/** Parses a JSON object. Returns an empty object for any other text. */
 function parseFields(line: string): object {
-  const value = tryParseJson(line)
-  return typeof value === 'object' && value !== null ? value : {}
+  const parsed = tryParseJson(line)
+  return typeof parsed === 'object' && parsed !== null ? parsed : {}
 }
 
-/** Creates a sink that prints readable lines, with colours for a terminal. */
+/** Creates a sink that prints records as readable lines, with colours for a terminal. */
 export function createPrinter(writeLine: (line: string) => void, hasColours: boolean): LogSink {
-  return record =>
-    writeLine(
-      formatLogRecord(record, (style, text) =>
-        hasColours ? styleText(style, text, { validateStream: false }) : text,
-      ),
-    )
+  const paint: Paint = (style, text) =>
+    hasColours ? styleText(style, text, { validateStream: false }) : text
+  return record => writeLine(formatLogRecord(record, paint))
 }

@@ -3,20 +3,22 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { LogFields, ServiceLog } from './service-log.ts'
 
-/** Delays between restarts: doubled after each exit, and reset after a process ran for a minute. */
+// The delay between restarts doubles with each exit. It is reset when a process has run for a minute.
 const MIN_RESTART_DELAY_MS = 500
-const MAX_RESTART_DELAY_MS = 30_000
+const MAX_RESTART_DELAY_MS = 15_000
 const STABLE_AFTER_MS = 60_000
 
+/** A child process of the appliance that is restarted with back-off when it exits. */
 export interface SupervisedProcess {
   readonly name: string
+  /** Undefined while the process is not running. */
   readonly pid: number | undefined
   readonly restarts: number
-  /** Sends SIGTERM, and kills the process and its children after `graceMs`. Resolves when it has exited. */
+  /** Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>
 }
 
-/** A Node program to run. */
+/** A Node.js program and its arguments. */
 export interface ProcessCommand {
   /** Name of the process in the log. */
   name: string
@@ -29,33 +31,36 @@ type State =
   | { phase: 'waiting'; restartTimer: NodeJS.Timeout }
   | { phase: 'stopped' }
 
-/** Starts a Node process, and restarts it with back-off whenever it exits, until `stop` is called. */
+/** Starts a Node.js process, and restarts it with back-off whenever it exits, until `stop` is called. */
 export function superviseProcess(command: ProcessCommand, log: ServiceLog): SupervisedProcess {
   let restarts = 0
   let delayMs = MIN_RESTART_DELAY_MS
-  let state: State = run()
+  let state: State
+  run()
 
-  function run(): State {
+  function run() {
     const startedAt = performance.now()
     const child = startProcess(command, log)
-    const scheduleRestart = (message: string, fields: LogFields) => {
-      if (state.phase === 'stopped') return
-      if (performance.now() - startedAt > STABLE_AFTER_MS) delayMs = MIN_RESTART_DELAY_MS
-      restarts += 1
-      log.warn(command.name, message, { ...fields, delay_s: delayMs / 1000 })
-      const restart = () => {
-        state = run()
-      }
-      state = { phase: 'waiting', restartTimer: setTimeout(restart, delayMs) }
-      delayMs = Math.min(delayMs * 2, MAX_RESTART_DELAY_MS)
-    }
+    state = { phase: 'running', child }
+
     child.once('exit', (code, signal) => {
       killGroup(child.pid)
-      scheduleRestart('process exited; restarting', signal ? { signal } : { code })
+      scheduleRestart('process exited; restarting', signal ? { signal } : { code }, startedAt)
     })
-    // A process that could not be started has no pid and emits no exit event.
-    child.once('error', () => child.pid ?? scheduleRestart('process did not start; retrying', {}))
-    return { phase: 'running', child }
+    child.once('error', () => {
+      // A process that could not be started has no pid and emits no exit event.
+      if (child.pid === undefined) scheduleRestart('process did not start; retrying', {}, startedAt)
+    })
+  }
+
+  function scheduleRestart(message: string, fields: LogFields, startedAt: number) {
+    if (state.phase === 'stopped') return
+    if (performance.now() - startedAt > STABLE_AFTER_MS) delayMs = MIN_RESTART_DELAY_MS
+    restarts += 1
+
+    log.warn(command.name, message, { ...fields, delay_s: delayMs / 1000 })
+    state = { phase: 'waiting', restartTimer: setTimeout(run, delayMs) }
+    delayMs = Math.min(delayMs * 2, MAX_RESTART_DELAY_MS)
   }
 
   return {
@@ -67,15 +72,14 @@ export function superviseProcess(command: ProcessCommand, log: ServiceLog): Supe
       return restarts
     },
     async stop(graceMs) {
-      const stopped = state
+      const previous = state
       state = { phase: 'stopped' }
-      if (stopped.phase === 'waiting') clearTimeout(stopped.restartTimer)
-      if (stopped.phase === 'running') await stopProcess(stopped.child, graceMs)
+      if (previous.phase === 'waiting') clearTimeout(previous.restartTimer)
+      if (previous.phase === 'running') await stopProcess(previous.child, graceMs)
     },
   }
 }
 
-/** Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has exited. */
 async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
@@ -85,8 +89,8 @@ async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> 
 }
 
 /**
- * Starts a Node process in its own process group, so that Ctrl-C reaches only the supervisor. It has an IPC channel, which
- * closes when the supervisor dies.
+ * Starts a Node.js process in its own process group, so that Ctrl-C reaches only the supervisor, and logs its output. Its IPC
+ * channel closes when the supervisor dies.
  */
 export function startProcess(command: ProcessCommand, log: ServiceLog): ChildProcess {
   const child = spawn(process.execPath, command.args, {

@@ -6,22 +6,29 @@ import { DEMO } from '../../scene/demo.ts'
 import type { ServiceLog } from '../process/service-log.ts'
 import { startProcess } from '../process/supervised-process.ts'
 
-const program = resolve(import.meta.dirname, '../../scene/main.ts')
+const PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
 
-/** A line that the renderer prints: the completed share, or the number of seconds that can be played. */
+/**
+ * A line of output of the renderer. `progress` is the completed share, from 0 to 1. `published_s` is the length of the
+ * video that can already be played, in seconds.
+ */
 const rendererMessage = z.union([z.object({ progress: z.number() }), z.object({ published_s: z.number() })])
 
-/** The video file of the demo scene. It grows while it is rendered. */
+/** Returns the video file of the demo scene. It grows while it is rendered. */
 export const getSceneFile = (data: string) => join(data, 'media', `scene-${DEMO.seed}.mp4`)
 
+/** The rendering of the demo scene in a background process. The promises reject if the scene cannot be rendered. */
 export interface SceneRendering {
   /** Resolves when the first seconds can be played. */
   readonly playable: Promise<void>
-  /** Resolves when the whole scene is rendered, or was rendered before. */
+  /** Resolves when the whole scene has been rendered, now or by an earlier run. */
   readonly finished: Promise<void>
 }
 
-/** Renders the demo scene into the media folder in a background process, until it is complete or the signal fires. */
+/**
+ * Renders the demo scene, a computer-generated street that Eyrie shows if the user has no camera. A background process
+ * writes the video to the media folder. The signal stops it.
+ */
 export function renderScene(
   data: string,
   environment: NodeJS.ProcessEnv,
@@ -29,22 +36,23 @@ export function renderScene(
   signal: AbortSignal,
 ): SceneRendering {
   const playable = Promise.withResolvers<void>()
-  let loggedTenths = 0
-  const line = (service: string, text: string) => {
+  const logProgress = createProgressLog(log)
+
+  const receiveLine = (service: string, text: string) => {
     if (signal.aborted) return
     const message = rendererMessage.safeParse(tryParseJson(text))
-    if (!message.success) return log.line(service, text)
-    if ('published_s' in message.data) return playable.resolve()
-    const tenths = Math.floor(message.data.progress * 10)
-    if (tenths > loggedTenths) log.info(service, 'rendering demo scene', { percent: tenths * 10 })
-    loggedTenths = tenths
+    if (!message.success) log.line(service, text)
+    else if ('published_s' in message.data) playable.resolve()
+    else logProgress(service, message.data.progress)
   }
+
   const seed = String(DEMO.seed)
   const seconds = String(DEMO.seconds)
-  const args = [program, '--seed', seed, '--seconds', seconds, '--out', join(data, 'media')]
-  const child = startProcess({ name: 'scene', args, environment }, { ...log, line })
+  const args = [PROGRAM, '--seed', seed, '--seconds', seconds, '--out', join(data, 'media')]
+  const child = startProcess({ name: 'scene', args, environment }, { ...log, line: receiveLine })
   const stop = () => child.kill('SIGTERM')
   signal.addEventListener('abort', stop, { once: true })
+
   const finished = once(child, 'exit').then(([code]) => {
     signal.removeEventListener('abort', stop)
     if (code !== 0 && !signal.aborted)
@@ -53,4 +61,14 @@ export function renderScene(
   })
   finished.catch(playable.reject)
   return { playable: playable.promise, finished }
+}
+
+/** Returns a function that logs the completed share of the rendering, in steps of 10 percent. */
+function createProgressLog(log: ServiceLog) {
+  let loggedPercent = 0
+  return (service: string, progress: number) => {
+    const percent = Math.floor(progress * 10) * 10
+    if (percent > loggedPercent) log.info(service, 'rendering demo scene', { percent })
+    loggedPercent = percent
+  }
 }

@@ -3,40 +3,47 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { ModelCard } from '@eyrie/contract'
 import {
   addModel,
-  cocoLabels,
-  cocoSuppressTogether,
+  COCO_LABELS,
+  COCO_SUPPRESS_TOGETHER,
   download,
+  PUBLISHED_MODELS,
   parseLabels,
-  publishedModels,
+  SHIPPED_MODELS,
   scanModels,
-  shippedModels,
 } from '@eyrie/model-store'
 import type { LogFields } from '../process/service-log.ts'
 
-/** The detector that ships with Eyrie. It is trained on the people and cars of the demo scene. */
-export const sceneDetector = 'scene-detector'
+/** The detector that ships with Eyrie. It detects the people and cars of the demo scene, and nothing else. */
+export const SCENE_DETECTOR = 'scene-detector'
+
+/** Output formats of a detection model, which are called heads. A model file does not say which one it has. */
+const HEADS: ModelCard['head'][] = ['yolox', 'nms', 'decoded']
+
+/** Logs a step, such as a download. */
+type Report = (message: string, fields: LogFields) => void
 
 /**
- * Resolves `MODEL=` to the name of a model in the store: an existing name, a published model or an ONNX file, which are
- * added to the store. Throws an `Error` that lists the known models.
+ * Returns the name of the model that the quickstart runs, from the model store in the data folder. `MODEL=` may name a model
+ * in the store, or a published model or ONNX file, which is added to the store. Throws an `Error` that lists the known models
+ * for any other name. Without `MODEL=`, returns a default that suits the video.
  */
 export async function provideModel(
   requested: string | undefined,
   isScene: boolean,
   data: string,
-  report: (message: string, fields: LogFields) => void,
+  report: Report,
 ): Promise<string> {
   const root = join(data, 'models')
-  const { models } = await scanModels([root, shippedModels])
-  if (requested === undefined) {
-    const ownModel = [...models.keys()].find(name => name !== sceneDetector)
-    return isScene ? sceneDetector : (ownModel ?? sceneDetector)
-  }
+  const { models } = await scanModels([root, SHIPPED_MODELS])
+  const names = [...models.keys()]
+
+  if (requested === undefined) return isScene ? SCENE_DETECTOR : chooseDefaultModel(names)
   if (models.has(requested)) return requested
   if (requested.endsWith('.onnx')) return addModelFile(root, resolve(requested), report)
-  const published = publishedModels[requested]
+
+  const published = PUBLISHED_MODELS[requested]
   if (!published) {
-    const known = [...models.keys(), ...Object.keys(publishedModels)].join(', ')
+    const known = [...names, ...Object.keys(PUBLISHED_MODELS)].join(', ')
     throw new Error(`MODEL=${requested}: unknown model. Use one of ${known}, or the path of an .onnx file`)
   }
   report('downloading model', { url: published.url })
@@ -44,12 +51,11 @@ export async function provideModel(
   return requested
 }
 
-/** Adds an ONNX file under the name of the file, with the first head that matches its output. */
-async function addModelFile(
-  root: string,
-  file: string,
-  report: (message: string, fields: LogFields) => void,
-): Promise<string> {
+/** Returns a model that the user has added, because the scene detector detects nothing in other videos. */
+const chooseDefaultModel = (names: string[]) => names.find(name => name !== SCENE_DETECTOR) ?? SCENE_DETECTOR
+
+/** Adds an ONNX file to the store and returns the name of the model. Tries all heads, and keeps the one that works. */
+async function addModelFile(root: string, file: string, report: Report): Promise<string> {
   const model = await readFile(file).catch(() => {
     throw new Error(`MODEL: ${file} does not exist`)
   })
@@ -57,17 +63,21 @@ async function addModelFile(
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
   const labels = await findLabels(file)
-  const heads: ModelCard['head'][] = ['yolox', 'nms', 'decoded']
+
   const reasons: string[] = []
-  for (const head of heads) {
-    const facts = {
-      head,
-      labels: labels ?? [...cocoLabels],
-      suppress_together: labels ? [] : cocoSuppressTogether,
-    }
-    const color = head === 'yolox' ? 'bgr' : 'rgb'
+  for (const head of HEADS) {
     try {
-      await addModel(root, { name, model, ...facts, color, license: 'not stated', source: file })
+      await addModel(root, {
+        name,
+        model,
+        head,
+        labels: labels ?? [...COCO_LABELS],
+        suppress_together: labels ? [] : COCO_SUPPRESS_TOGETHER,
+        // YOLOX is trained on images that OpenCV has read, which are in BGR.
+        color: head === 'yolox' ? 'bgr' : 'rgb',
+        license: 'not stated',
+        source: file,
+      })
       report('added model', { model: name, head, labels: labels ? 'from file' : 'COCO' })
       return name
     } catch (error) {
@@ -77,7 +87,7 @@ async function addModelFile(
   throw new Error(`MODEL=${file}: ${reasons[0]} (use eyrie model add to specify its properties)`)
 }
 
-/** Reads the labels next to a model: `<name>.txt` or `labels.txt`. */
+/** Reads the labels from a file in the folder of the model, `<name>.txt` or `labels.txt`. */
 async function findLabels(modelFile: string): Promise<string[] | undefined> {
   for (const name of [`${basename(modelFile, '.onnx')}.txt`, 'labels.txt']) {
     const text = await readFile(join(dirname(modelFile), name), 'utf8').catch(() => undefined)

@@ -1,22 +1,25 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { lines } from '@eyrie/element'
 import { z } from 'zod'
 
-/** The resources that an earlier start created. The next start changes only these. */
+/** The resources that the quickstart has created. A later start with another source or model updates them. */
 const quickstartState = z.object({
   source: z.number().optional(),
   pipeline: z.number().optional(),
   sink: z.number().optional(),
   /** Whether the source is the demo scene. */
   scene: z.boolean(),
-  /** The folder of the file in `SOURCE`, which media may read in addition to its own folders. */
+  /** Folder of the file in `SOURCE`. The media service may read it, in addition to the configured folders. */
   folder: z.string().optional(),
+  /** The lines that the quickstart has drawn and may replace by proposed ones. Missing once it has done so. */
+  replaceable_lines: lines.optional(),
 })
 export type QuickstartState = z.infer<typeof quickstartState>
 
 const getPath = (data: string) => join(data, 'quickstart.json')
 
-/** Reads the state of the last start; undefined if there is none. */
+/** Reads the stored state. Returns undefined if it is missing or invalid. */
 export function readState(data: string): QuickstartState | undefined {
   try {
     return quickstartState.parse(JSON.parse(readFileSync(getPath(data), 'utf8')))
@@ -25,6 +28,7 @@ export function readState(data: string): QuickstartState | undefined {
   }
 }
 
+/** Replaces the stored state atomically. */
 export function writeState(data: string, state: QuickstartState): void {
   const path = getPath(data)
   mkdirSync(dirname(path), { recursive: true })

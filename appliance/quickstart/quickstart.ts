@@ -2,13 +2,16 @@ import { pathToFileURL } from 'node:url'
 import { type Client, createClient } from '@eyrie/client'
 import { EyrieError, type PipelineInput, type SourceInput } from '@eyrie/contract'
 import type { Environment } from '@eyrie/kit'
-import type { ServiceLog } from '../process/service-log.ts'
+import type { LogFields, ServiceLog } from '../process/service-log.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import { getSceneFile, renderScene } from './demo-scene.ts'
-import { provideModel, sceneDetector } from './quickstart-model.ts'
+import { chooseLines, drawProposedLines } from './quickstart-lines.ts'
+import { provideModel, SCENE_DETECTOR } from './quickstart-model.ts'
 import { createDefaultPipeline, createScenePipeline } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
 import { parseSourceAddress } from './source-address.ts'
+
+const UNSUITABLE_MODEL = 'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
 
 /** `SOURCE=` and `MODEL=` of `make run`. */
 export interface QuickstartRequest {
@@ -16,14 +19,21 @@ export interface QuickstartRequest {
   model?: string
 }
 
+/** The part of a source that the quickstart sets. */
+type QuickstartSource = Pick<SourceInput, 'type' | 'address' | 'decoder'>
+
+/**
+ * The quickstart of `make run`: it creates a source and a pipeline, so that a new user sees analysed video without any
+ * configuration. The source is the video in `SOURCE=`, by default the demo scene.
+ */
 export interface Quickstart {
-  /** The environment of the caller, with the folder of the requested file added to the folders that media may read. */
+  /** The environment, with the folder of the requested file added to the folders that the media service may read. */
   environment: Environment
   /** Creates the requested source and pipeline once the services are healthy, and logs the address of the console. */
   run(supervisor: Supervisor, signal: AbortSignal): Promise<void>
 }
 
-/** Validates a request before any service is started. Throws an `Error` with the reason if it is invalid. */
+/** Validates a request, before any service is started. Throws an `Error` with the reason if the request is invalid. */
 export async function prepareQuickstart(
   request: QuickstartRequest,
   environment: Environment,
@@ -32,10 +42,12 @@ export async function prepareQuickstart(
   const { data } = environment
   const previous = readState(data)
   const requested = request.source === undefined ? undefined : parseSourceAddress(request.source)
+  // Without `SOURCE=`, the previous source is used again. It is the demo scene at the first start.
   const isScene = requested === undefined && (previous?.scene ?? true)
-  const model = await provideModel(request.model, isScene, data, (message, fields) =>
-    log.info('quickstart', message, fields),
-  )
+
+  const report = (message: string, fields: LogFields) => log.info('quickstart', message, fields)
+  const model = await provideModel(request.model, isScene, data, report)
+
   const folder = requested ? requested.folder : previous?.folder
   const mediaRoots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots
 
@@ -44,59 +56,79 @@ export async function prepareQuickstart(
     async run(supervisor, signal) {
       const rendering = isScene ? renderScene(data, supervisor.serviceEnvironment, log, signal) : undefined
       await Promise.all([supervisor.waitUntilHealthy(signal), rendering?.playable])
-      const engine = createClient({ url: supervisor.urls.engine, token: supervisor.engineToken, signal })
+
+      const access = { url: supervisor.urls.engine, token: supervisor.engineToken, signal }
+      const engine = createClient(access)
       const isExplicit = request.source !== undefined || request.model !== undefined
-      if (isExplicit || (!previous && (await engine.pipeline.list()).length === 0)) {
-        const input = requested?.source ?? (isScene ? getSceneSource(data) : undefined)
-        const createElements = isScene ? createScenePipeline : createDefaultPipeline
-        const ids = await putPipeline(engine, previous, input, source => createElements(model, source))
-        writeState(data, { ...ids, scene: isScene, folder })
+      if (isExplicit || (await isUnconfigured(engine, previous))) {
+        const source = isScene ? getSceneSource(data) : requested?.source
+        const lines = isScene ? undefined : await chooseLines(engine, previous, source)
+        const ids = await putPipeline(engine, previous, source, sourceId =>
+          lines ? createDefaultPipeline(model, sourceId, lines.drawn) : createScenePipeline(model, sourceId),
+        )
+        writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
       }
-      if (!isScene && model === sceneDetector) log.warn('quickstart', unsuitableModel, { model })
+
+      if (!isScene && model === SCENE_DETECTOR) log.warn('quickstart', UNSUITABLE_MODEL, { model })
       log.info('eyrie', `ready: open ${supervisor.urls.management}`)
-      await rendering?.finished
+      await Promise.all([rendering?.finished, drawProposedLines({ engine: access, data, log })])
     },
   }
 }
 
-const unsuitableModel = 'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
+/** Whether neither an earlier quickstart nor the user has created a pipeline. */
+async function isUnconfigured(engine: Client, previous: QuickstartState | undefined): Promise<boolean> {
+  if (previous) return false
+  const pipelines = await engine.pipeline.list()
+  return pipelines.length === 0
+}
 
-const getSceneSource = (data: string): Pick<SourceInput, 'type' | 'address' | 'decoder'> => ({
+/** Returns a source that plays the demo scene in a loop. */
+const getSceneSource = (data: string): QuickstartSource => ({
   type: 'inf',
   address: pathToFileURL(getSceneFile(data)).href,
   decoder: 'gst_h264',
 })
 
-/** Creates the source and its pipeline, or updates those of the previous start. Without `input` the source is not changed. */
+/**
+ * Creates the source and its pipeline, or updates those of the previous start. If `source` is undefined, the previous
+ * source is not changed. Returns the ids.
+ */
 async function putPipeline(
   engine: Client,
   previous: QuickstartState | undefined,
-  input: Pick<SourceInput, 'type' | 'address' | 'decoder'> | undefined,
-  createElements: (source: number) => PipelineInput['elements'],
+  source: QuickstartSource | undefined,
+  createElements: (sourceId: number) => PipelineInput['elements'],
 ): Promise<{ source: number; pipeline: number }> {
-  const source = input ? await put(engine.source, previous?.source, input) : Number(previous?.source)
-  const body = { elements: createElements(source), usecase: 'line-crossing', sources: [source] }
-  return { source, pipeline: await put(engine.pipeline, previous?.pipeline, body) }
+  const sourceId = source
+    ? await createOrUpdate(engine.source, previous?.source, source)
+    : Number(previous?.source)
+  const pipeline = { elements: createElements(sourceId), usecase: 'line-crossing', sources: [sourceId] }
+  const pipelineId = await createOrUpdate(engine.pipeline, previous?.pipeline, pipeline)
+  return { source: sourceId, pipeline: pipelineId }
 }
 
-/** An explicitly requested pipeline starts even if the machine drops frames. Its status reports that. */
-const ignoreCapacity = { override: 'capacity' } as const
+/** The pipeline starts even if the machine is too slow for it. Its status reports dropped frames. */
+const IGNORE_CAPACITY = { override: 'capacity' } as const
 
-/** Updates a resource, or creates it if it does not exist any more. Returns its id. */
-async function put<Body>(
+/** Updates a resource, or creates it if it does not exist. Returns its id. */
+async function createOrUpdate<Body>(
   resource: {
-    update(id: number, body: Body, options: typeof ignoreCapacity): Promise<{ id: number }>
-    create(body: Body, options: typeof ignoreCapacity): Promise<{ id: number }>
+    update(id: number, body: Body, options: typeof IGNORE_CAPACITY): Promise<{ id: number }>
+    create(body: Body, options: typeof IGNORE_CAPACITY): Promise<{ id: number }>
   },
   id: number | undefined,
   body: Body,
 ): Promise<number> {
   if (id !== undefined) {
     try {
-      return (await resource.update(id, body, ignoreCapacity)).id
+      const updated = await resource.update(id, body, IGNORE_CAPACITY)
+      return updated.id
     } catch (error) {
-      if (!(error instanceof EyrieError) || error.code !== 'id') throw error
+      const isDeleted = error instanceof EyrieError && error.code === 'id'
+      if (!isDeleted) throw error
     }
   }
-  return (await resource.create(body, ignoreCapacity)).id
+  const created = await resource.create(body, IGNORE_CAPACITY)
+  return created.id
 }

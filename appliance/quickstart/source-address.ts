@@ -2,27 +2,34 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseVideoDevice, REDACTED, redactAddress, type SourceInput } from '@eyrie/contract'
-import { localPath } from '@eyrie/kit/paths'
+import { toLocalPath } from '@eyrie/kit/paths'
 
-/** The meaning of `SOURCE=`: the source to create, and the folder that media must be allowed to read. */
+/** The parsed `SOURCE=`: the source to create, and the folder that the media service must be allowed to read. */
 export interface RequestedSource {
   source: Pick<SourceInput, 'type' | 'address' | 'decoder'>
   folder: string | undefined
 }
 
-/** Parses an address, device or path. Throws an `Error` with the accepted forms, and without the password. */
+const RTSP_URL = /^rtsps?:\/\//i
+const HTTP_URL = /^https?:\/\//i
+/** A test pattern, such as `test://ball`. */
+const TEST_URL = /^test:\/\//i
+const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i
+
+/** Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, in which passwords are redacted. */
 export function parseSourceAddress(text: string): RequestedSource {
-  if (/^rtsps?:\/\//i.test(text))
+  if (RTSP_URL.test(text))
     return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
-  // Many of these send JPEG. `gst` chooses the decoder by the content.
-  if (/^https?:\/\//i.test(text) || parseVideoDevice(text))
+  // Many HTTP sources and devices send JPEG. `gst` chooses the decoder by the content.
+  if (HTTP_URL.test(text) || parseVideoDevice(text))
     return { source: { type: 'video', address: text, decoder: 'gst' }, folder: undefined }
-  if (/^test:\/\//i.test(text))
+  if (TEST_URL.test(text))
     return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !text.startsWith('file://'))
+  if (ANY_URL.test(text) && !text.startsWith('file://'))
     throw new Error(
       `SOURCE=${redact(text)}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
     )
+
   const path = text.startsWith('file://') ? parseFileUrl(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} does not exist`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
@@ -31,12 +38,12 @@ export function parseSourceAddress(text: string): RequestedSource {
 
 function parseFileUrl(url: string): string {
   try {
-    return localPath(url)
+    return toLocalPath(url)
   } catch (cause) {
     const reason = (cause as Error).message.replaceAll(url, redact(url))
     throw new Error(`SOURCE=${redact(url)}: ${reason}`, { cause })
   }
 }
 
-/** Hides the password, even in a misspelt address: there it ends at the last @. */
+/** Redacts the password. In an invalid URL, everything up to the last @ may be part of the password. */
 const redact = (text: string) => redactAddress(text.replace(/:(?!\/\/).*@/s, `:${REDACTED}@`))

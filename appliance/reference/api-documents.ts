@@ -5,7 +5,7 @@ import { createLog, readEnvironment } from '@eyrie/kit'
 import type { ApiDocument } from '@eyrie/kit/api-docs'
 import { Hono } from 'hono'
 import { createEngine } from '../../services/engine/engine.ts'
-import { serveDocs } from '../../services/management/http/docs-routes.ts'
+import { serveApiDocument } from '../../services/management/http/api/api-document.ts'
 import manifest from '../../services/management/package.json' with { type: 'json' }
 
 export type Revision = 'v1' | 'v2' | 'v3'
@@ -15,13 +15,13 @@ export interface ApiDocuments {
   management: ApiDocument
 }
 
-/** Reads the OpenAPI documents from the services, without listening on a port or connecting them to each other. */
+/** Returns the OpenAPI documents of the engine and the management service. The services run in this process, without ports. */
 export async function readDocuments(): Promise<ApiDocuments> {
   const data = await mkdtemp(join(tmpdir(), 'eyrie-reference-'))
   const log = createLog('reference', 'silent')
   const engine = createEngine({ environment: readEnvironment({ EYRIE_DATA: data }), log })
   const management = new Hono()
-  serveDocs(management, manifest.version)
+  serveApiDocument(management, manifest.version)
   try {
     await engine.start()
     return {

@@ -17,10 +17,11 @@ export function renderElementsPage(root: string): string {
 }
 
 function renderElement(element: Manifest['elements'][number], { version }: Manifest): string[] {
-  const runs = element.runs === 'inline' ? 'on the main thread' : 'in a worker thread'
+  const thread = element.runs === 'inline' ? 'on the main thread' : 'in a worker thread'
+  const requirements = element.needs.length > 0 ? `; requires ${element.needs.join(', ')}` : ''
   return [
     `## ${element.name}`,
-    `${element.description}. Version ${version}; runs ${runs}${element.needs.length > 0 ? `; requires ${element.needs.join(', ')}` : ''}.`,
+    `${element.description}. Version ${version}; runs ${thread}${requirements}.`,
     ...renderFields('args', element.params_schema),
     ...renderFields('config', element.config_schema),
   ]

@@ -1,60 +1,73 @@
 import { describeType, renderCode, type Schema } from './schema-type.ts'
 
+/** A row of a field table. */
 interface Row {
   field: string
   schema: Schema
   required: boolean
 }
 
+/** Fields nested deeper are omitted, because schemas may be recursive. */
 const MAX_DEPTH = 6
 
-/** Renders a table of the fields of an object. Nested fields are named `outer.inner` and `list[].inner`. */
+/**
+ * Renders a Markdown table of the fields of an object, from its JSON Schema. Nested fields are named `outer.inner` and
+ * `list[].inner`.
+ */
 export function renderFieldTable(schema: Schema): string {
   const rows = collectRows(schema, '', MAX_DEPTH)
   if (rows.length === 0) return ''
-  const hasText = rows.some(({ schema }) => schema.description)
-  const head = ['Field', 'Value', 'Default', ...(hasText ? ['Meaning'] : [])]
-  return renderTable(
-    head,
-    rows.map(({ field, schema, required }) => [
-      `\`${field}\``,
-      describeType(schema),
-      renderDefault(schema, required),
-      ...(hasText ? [schema.description ?? ''] : []),
-    ]),
-  )
+  const head = ['Field', 'Value', 'Default']
+  const cells = rows.map(({ field, schema, required }) => [
+    `\`${field}\``,
+    describeType(schema),
+    renderDefault(schema, required),
+  ])
+  const hasDescriptions = rows.some(({ schema }) => schema.description)
+  if (!hasDescriptions) return renderTable(head, cells)
+
+  const withMeaning = cells.map((row, i) => [...row, rows[i]!.schema.description ?? ''])
+  return renderTable([...head, 'Meaning'], withMeaning)
 }
 
+/** Renders a Markdown table. */
 export function renderTable(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) =>
-    `| ${cells.map(cell => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+  const escapeCell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+  const renderRow = (cells: string[]) => `| ${cells.map(escapeCell).join(' | ')} |`
+  const separator = head.map(() => '---')
+  return [head, separator, ...rows].map(renderRow).join('\n')
 }
 
-const renderDefault = (schema: Schema, required: boolean) =>
-  schema.default !== undefined ? renderCode(schema.default) : required ? '*required*' : ''
+/** Renders the cell for the default of a field or parameter. */
+export function renderDefault(schema: Schema, required: boolean): string {
+  if (schema.default !== undefined) return renderCode(schema.default)
+  return required ? '*required*' : ''
+}
 
-function collectRows(schema: Schema, path: string, depth: number): Row[] {
+/** Returns the rows of an object and of its nested objects. `prefix` is the path of the object. */
+function collectRows(schema: Schema, prefix: string, depth: number): Row[] {
   const { properties = {}, required = [], additionalProperties } = findObjectSchema(schema) ?? {}
-  const rows = Object.entries(properties).flatMap(([name, field]) => {
-    const at = `${path}${name}`
-    return [
-      { field: at, schema: field, required: required.includes(name) },
-      ...collectNestedRows(field, at, depth),
-    ]
-  })
-  return typeof additionalProperties === 'object'
-    ? [...rows, ...collectNestedRows(additionalProperties, `${path}{key}`, depth)]
-    : rows
+  const rows: Row[] = []
+  for (const [name, field] of Object.entries(properties)) {
+    const path = `${prefix}${name}`
+    rows.push({ field: path, schema: field, required: required.includes(name) })
+    rows.push(...collectNestedRows(field, path, depth))
+  }
+  if (typeof additionalProperties === 'object')
+    rows.push(...collectNestedRows(additionalProperties, `${prefix}{key}`, depth))
+  return rows
 }
 
-function collectNestedRows(field: Schema, at: string, depth: number): Row[] {
+function collectNestedRows(field: Schema, path: string, depth: number): Row[] {
   if (depth === 0) return []
-  if (field.items) return collectNestedRows(field.items, `${at}[]`, depth - 1)
-  return findObjectSchema(field) ? collectRows(field, `${at}.`, depth - 1) : []
+  if (field.items) return collectNestedRows(field.items, `${path}[]`, depth - 1)
+  return findObjectSchema(field) ? collectRows(field, `${path}.`, depth - 1) : []
 }
 
-/** The object schema of a value. The variants of a union are merged; a field is required if all of them require it. */
+/**
+ * Returns the object schema of a value, if the value can be an object. The objects of a union are merged; a field is required
+ * if all of them require it.
+ */
 function findObjectSchema(schema: Schema): Schema | undefined {
   if (schema.properties || typeof schema.additionalProperties === 'object') return schema
   const objects = (schema.anyOf ?? schema.oneOf ?? []).flatMap(choice => findObjectSchema(choice) ?? [])

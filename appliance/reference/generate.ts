@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { renderReference } from './reference.ts'
 
-const root = resolve(import.meta.dirname, '../..')
-const folder = join(root, 'docs/ref')
-mkdirSync(folder, { recursive: true })
-for (const [file, text] of Object.entries(await renderReference(root)))
-  writeFileSync(join(folder, file), text)
+// Writes the reference pages in docs/ref. Part of `make generate`.
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const FOLDER = join(ROOT, 'docs/ref')
+
+mkdirSync(FOLDER, { recursive: true })
+for (const [file, text] of Object.entries(await renderReference(ROOT)))
+  writeFileSync(join(FOLDER, file), text)

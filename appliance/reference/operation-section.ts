@@ -1,11 +1,11 @@
-import { renderFieldTable, renderTable } from './field-table.ts'
-import { describeType, renderCode, type Schema } from './schema-type.ts'
+import { renderDefault, renderFieldTable, renderTable } from './field-table.ts'
+import { describeType, type Schema } from './schema-type.ts'
 
 interface Content {
   schema?: Schema
 }
 
-/** An OpenAPI operation, limited to what Eyrie's documents use. */
+/** The parts of an OpenAPI operation that Eyrie's documents use. */
 export interface Operation {
   summary: string
   description?: string
@@ -15,46 +15,46 @@ export interface Operation {
 }
 
 export interface OperationOptions {
-  /** Errors that the page lists once for all operations. */
+  /** Errors that the page lists only once, for all operations. */
   commonErrors: ReadonlySet<string>
-  /** Extracts the part of a response schema that differs between operations. */
+  /** Extracts the part of a response schema to describe. */
   unwrapResponse(schema: Schema): Schema
 }
 
-/** Renders an operation: parameters, request body, responses and errors. */
+/** Renders the section of an operation in the reference: parameters, request body, responses and errors, in Markdown. */
 export function renderOperation(
   title: string,
   operation: Operation,
   { commonErrors, unwrapResponse }: OperationOptions,
 ): string {
   const { summary, description, parameters, requestBody, responses } = operation
+  const successes = Object.entries(responses).filter(response => !isErrorResponse(response))
+  const errors = listErrors(operation).filter(error => !commonErrors.has(error))
   return joinParagraphs(
     `### \`${title}\``,
     `${summary}.`,
     description,
     parameters && renderParameters(parameters),
     ...(requestBody ? renderContent('Body', requestBody.content) : []),
-    ...Object.entries(responses)
-      .filter(response => !isErrorResponse(response))
-      .flatMap(([status, { content }]) =>
-        content ? renderContent(`**${status}**`, content, unwrapResponse) : [`**${status}** without a body`],
-      ),
-    listErrors(operation)
-      .filter(error => !commonErrors.has(error))
-      .join('\n'),
+    ...successes.flatMap(([status, { content }]) =>
+      content ? renderContent(`**${status}**`, content, unwrapResponse) : [`**${status}** without a body`],
+    ),
+    errors.join('\n'),
   )
 }
 
+/** Returns the error responses of an operation as list items. */
 export const listErrors = ({ responses }: Operation) =>
   Object.entries(responses)
     .filter(isErrorResponse)
     .map(([status, { description }]) => `- **${status}** ${description}`)
 
+/** Joins the parts of a page. Empty parts are omitted. */
 export const joinParagraphs = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
 
 const isErrorResponse = ([status]: [string, unknown]) => Number(status) >= 400
 
-/** Renders the first media type; the others have the same content. */
+/** Renders the first media type. Other media types have the same content. */
 function renderContent(
   name: string,
   content: Record<string, Content>,
@@ -62,16 +62,21 @@ function renderContent(
 ): string[] {
   const [type, { schema = {} } = {}] = Object.entries(content)[0] ?? []
   if (type !== 'application/json') return [`${name}: \`${type}\``, renderFieldTable(schema)]
-  return [`${name}: ${describeType(unwrap(schema))}`, renderFieldTable(unwrap(schema))]
+  const described = unwrap(schema)
+  return [`${name}: ${describeType(described)}`, renderFieldTable(described)]
 }
 
-const renderParameters = (parameters: NonNullable<Operation['parameters']>) =>
-  renderTable(
-    ['Parameter', 'In', 'Value', 'Default'],
-    parameters.map(({ name, in: place, required, schema = {} }) => [
-      `\`${name}\``,
-      place,
-      describeType(schema),
-      schema.default === undefined ? (required ? '*required*' : '') : renderCode(schema.default),
-    ]),
-  )
+function renderParameters(parameters: NonNullable<Operation['parameters']>): string {
+  const head = ['Parameter', 'In', 'Value', 'Default']
+  const rows = parameters.map(({ name, in: place, required, schema = {} }) => [
+    `\`${name}\``,
+    place,
+    describeType(schema),
+    renderDefault(schema, required ?? false),
+  ])
+  const meanings = parameters.map(({ schema }) => schema?.description ?? '')
+  if (meanings.every(meaning => meaning === '')) return renderTable(head, rows)
+
+  const rowsWithMeaning = rows.map((row, index) => [...row, meanings[index]!])
+  return renderTable([...head, 'Meaning'], rowsWithMeaning)
+}

@@ -6,8 +6,10 @@ import type { Schema } from './schema-type.ts'
 const schema = z.toJSONSchema(settings, { io: 'input' }).$defs!.Settings as Schema
 
 /** Renders the JSON Schema of `eyrie.json`, for editors and programs that write it. */
-export const renderSettingsSchema = () =>
-  `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'eyrie.json', ...schema }, null, 2)}\n`
+export function renderSettingsSchema(): string {
+  const header = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'eyrie.json' }
+  return `${JSON.stringify({ ...header, ...schema }, null, 2)}\n`
+}
 
 /** Renders the page of the settings in `eyrie.json`. */
 export const renderSettingsPage = () =>

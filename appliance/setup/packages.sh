@@ -29,16 +29,19 @@ worker_packages=(
   ninja-build
 )
 
-# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres and a TURN server.
+# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, and the programs that the
+# guides use.
 test_packages=(
   chromium
   coturn
+  curl
   ffmpeg
   git
   gir1.2-gst-plugins-base-1.0
   gir1.2-gst-rtsp-server-1.0
   gstreamer1.0-plugins-ugly
   gstreamer1.0-rtsp
+  jq
   postgresql
   python3-gi
 )

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 
 /**
- * Locks a data folder for this process and returns a function that unlocks it. Throws an `Error` if another running
- * supervisor uses the folder.
+ * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if another supervisor is
+ * running on the folder.
  */
 export function lockDataFolder(data: string): () => void {
   mkdirSync(data, { recursive: true, mode: 0o750 })
@@ -18,7 +18,7 @@ export function lockDataFolder(data: string): () => void {
   return () => rmSync(file, { force: true })
 }
 
-/** Checks the command line too, because the kernel reuses pids. */
+/** Returns the pid of the supervisor that holds the lock. Its command line is checked, because the kernel reuses pids. */
 function findRunningOwner(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'))
@@ -29,7 +29,7 @@ function findRunningOwner(pidFile: string): number | undefined {
   }
 }
 
-/** Reads a secret of the appliance, readable only by its owner. Generates it at the first start. */
+/** Returns a secret of the appliance from a file that only its owner can read. Generates the secret at the first start. */
 export function getOrCreateSecret(data: string, name: string): string {
   const folder = join(data, 'secrets')
   const file = join(folder, name)

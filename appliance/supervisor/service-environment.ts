@@ -2,24 +2,27 @@ import { formatPathList } from '@eyrie/contract/path-list'
 import type { Environment } from '@eyrie/kit'
 import { getOrCreateSecret } from './data-folder.ts'
 
-/** Variables of the caller that services inherit, in addition to those of Eyrie. */
-const inherited =
+/** Environment variables that the services inherit from the caller. */
+const INHERITED_VARIABLES =
   /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
 
-/** The addresses of the services, and the token of the engine. */
+/** The addresses of the services, and the token for the API of the engine. */
 export interface ServiceAddresses {
   ports: Record<'engine' | 'media' | 'management', number>
   urls: Environment['urls']
   engineToken: string
 }
 
-/** Creates the common environment of all services, so that they find each other and use the same folders. */
+/**
+ * Creates the environment variables with which the supervisor starts the services. All services share them: addresses,
+ * folders and tokens.
+ */
 export const createServiceEnvironment = (
   environment: Environment,
   caller: NodeJS.ProcessEnv,
   { ports, urls, engineToken }: ServiceAddresses,
 ): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(caller).filter(([name]) => inherited.test(name))),
+  ...Object.fromEntries(Object.entries(caller).filter(([name]) => INHERITED_VARIABLES.test(name))),
   EYRIE_DATA: environment.data,
   EYRIE_HOST: environment.host,
   EYRIE_ENGINE_PORT: String(ports.engine),

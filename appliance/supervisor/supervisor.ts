@@ -4,41 +4,42 @@ import type { ServiceLog } from '../process/service-log.ts'
 import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 import { findFreePort } from './ports.ts'
-import { createServiceEnvironment } from './service-environment.ts'
+import { createServiceEnvironment, type ServiceAddresses } from './service-environment.ts'
 
-/** A service of the appliance, started as one process. */
+/** A service of the appliance. The supervisor, the parent process, runs each of them as one child process. */
 export interface ServiceUnit {
   name: 'media' | 'engine' | 'management'
   main: string
-  /** Variables of the caller that only this service receives. */
+  /** Environment variables of the caller that only this service inherits. */
   variables?: readonly string[]
 }
 
-const services = resolve(import.meta.dirname, '../../services')
+const SERVICES_FOLDER = resolve(import.meta.dirname, '../../services')
 
-/** The services in the order in which they are started. */
-export const serviceUnits: readonly ServiceUnit[] = [
-  { name: 'media', main: resolve(services, 'media/main.ts') },
-  { name: 'engine', main: resolve(services, 'engine/main.ts') },
+/** All services, in the order of their start. */
+export const SERVICE_UNITS: readonly ServiceUnit[] = [
+  { name: 'media', main: resolve(SERVICES_FOLDER, 'media/main.ts') },
+  { name: 'engine', main: resolve(SERVICES_FOLDER, 'engine/main.ts') },
   {
     name: 'management',
-    main: resolve(services, 'management/main.ts'),
+    main: resolve(SERVICES_FOLDER, 'management/main.ts'),
     variables: ['DATABASE_URL', 'EYRIE_ADMIN_EMAIL', 'EYRIE_ADMIN_PASSWORD'],
   },
 ]
 
-/** How long a service may take to stop. All services together, including kills, stop in less than three seconds. */
+/** Time limit for a service to stop before it is killed. The whole appliance stops in less than three seconds. */
 const STOP_GRACE_MS = 1_300
 const HEALTH_POLL_MS = 100
 
+/** Runs the services as child processes, and restarts a service that exits. */
 export interface Supervisor {
   /** Base URL of each service. */
   readonly urls: Environment['urls']
   readonly engineToken: string
-  /** The environment of the services, for other processes of the appliance. */
+  /** The environment that all services share, for other processes of the appliance. */
   readonly serviceEnvironment: NodeJS.ProcessEnv
   services(): readonly SupervisedProcess[]
-  /** Resolves when every service answers `/health` with 200. */
+  /** Resolves when `/health` of every service responds with status 200. */
   waitUntilHealthy(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
@@ -51,24 +52,15 @@ export async function startSupervisor(
 ): Promise<Supervisor> {
   const unlock = lockDataFolder(environment.data)
   try {
-    const { host } = environment
-    const ports = {
-      engine: await findFreePort(host, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
-      media: await findFreePort(host, environment.ports.media, 'EYRIE_MEDIA_PORT'),
-      management: await findFreePort(host, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
-    }
-    const toUrl = (port: number) => `${environment.tls ? 'https' : 'http'}://127.0.0.1:${port}`
-    const urls = {
-      engine: toUrl(ports.engine),
-      media: toUrl(ports.media),
-      management: toUrl(ports.management),
-    }
-    const engineToken = environment.engineTokens[0] ?? getOrCreateSecret(environment.data, 'engine-token')
-    const serviceEnvironment = createServiceEnvironment(environment, caller, { ports, urls, engineToken })
-    const running = serviceUnits.map(({ name, main, variables = [] }) => {
-      const own = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
-      return superviseProcess({ name, args: [main], environment: { ...serviceEnvironment, ...own } }, log)
+    const addresses = await assignAddresses(environment)
+    const { urls, engineToken } = addresses
+    const serviceEnvironment = createServiceEnvironment(environment, caller, addresses)
+    const running = SERVICE_UNITS.map(({ name, main, variables = [] }) => {
+      const ownVariables = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
+      const command = { name, args: [main], environment: { ...serviceEnvironment, ...ownVariables } }
+      return superviseProcess(command, log)
     })
+
     return {
       urls,
       engineToken,
@@ -78,11 +70,14 @@ export async function startSupervisor(
         await Promise.all(Object.values(urls).map(url => waitUntilOk(`${url}/health`, signal)))
       },
       async stop() {
-        // Media stops last: the other services would report its absence.
+        // The media service stops last, because the other services would log that it is unreachable.
         const [media, ...others] = running
-        await Promise.all(others.map(service => service.stop(STOP_GRACE_MS)))
-        await media?.stop(STOP_GRACE_MS)
-        unlock()
+        try {
+          await Promise.all(others.map(service => service.stop(STOP_GRACE_MS)))
+          await media?.stop(STOP_GRACE_MS)
+        } finally {
+          unlock()
+        }
       },
     }
   } catch (error) {
@@ -91,6 +86,26 @@ export async function startSupervisor(
   }
 }
 
+/** Finds a port for each service, and the token for the API of the engine. */
+async function assignAddresses(environment: Environment): Promise<ServiceAddresses> {
+  const { host } = environment
+  const ports = {
+    engine: await findFreePort(host, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
+    media: await findFreePort(host, environment.ports.media, 'EYRIE_MEDIA_PORT'),
+    management: await findFreePort(host, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
+  }
+  const scheme = environment.tls ? 'https' : 'http'
+  const toUrl = (port: number) => `${scheme}://127.0.0.1:${port}`
+  const urls = {
+    engine: toUrl(ports.engine),
+    media: toUrl(ports.media),
+    management: toUrl(ports.management),
+  }
+  const engineToken = environment.engineTokens[0] ?? getOrCreateSecret(environment.data, 'engine-token')
+  return { ports, urls, engineToken }
+}
+
+/** Polls a URL until it responds with a status of success. */
 async function waitUntilOk(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted()

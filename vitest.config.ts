@@ -10,11 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/build/**'],
     // Native addons and real processes: a process each, so that a crash names its test file.
     pool: 'forks',
-    // Most of their time they wait for cameras, browsers and processes; of two cores Vitest would use one.
-    maxWorkers: 3,
-    // Tests of several real processes can miss a moment on a busy machine. What fails twice is broken; a test that needed
-    // another try is told in the report, and is to be looked at.
-    retry: 1,
+    // Tests mostly wait for cameras, browsers and processes: four at a time keep two cores busy.
+    maxWorkers: 4,
     setupFiles: ['test/fixtures/setup/wait-timeout.ts'],
     reporters: ['default', 'test/fixtures/setup/skip-reporter.ts'],
     globalSetup: ['test/fixtures/setup/database.ts'],

@@ -1,6 +1,10 @@
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { installedProgram } from '../fixtures/requirements/installed-program.ts'
+import { needs } from '../fixtures/requirements/needs.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 import { findRelativeImports, productFiles, projectFiles, read, root } from './sources.ts'
 
 const documents = projectFiles().filter(
@@ -52,6 +56,39 @@ describe('documents', () => {
 
   it.each(documents)('%s links only to documents and headings that exist', document => {
     expect(findRelativeLinks(read(document)).filter(link => !isResolved(document, link))).toEqual([])
+  })
+})
+
+describe('guides', () => {
+  it.each(documents)('%s write commands as ./eyrie, as a reader of a checkout runs them', document => {
+    const command =
+      /(?<![./\w-])eyrie (?:status|channels|watch|deploy|logs|support|check|backup|restore|camera|license|model|plugin|user)\b/g
+    expect(read(document).match(command)).toBeNull()
+  })
+
+  it('promise only alarms that a service raises', () => {
+    const [, table = ''] = read('docs/guide/running.md').split('| Service | Alarm | Raised |')
+    const [rows = ''] = table.split('\n\n')
+    const alarms = [...rows.matchAll(/`([^`]+)`/g)].map(([, alarm]) => alarm!)
+    expect(alarms.length).toBeGreaterThan(5)
+    const sources = productFiles().map(read).join('\n')
+    // An ellipsis stands for a variable.
+    const isRaised = (alarm: string) => alarm.split('…').every(part => sources.includes(part.trim()))
+    expect(alarms.filter(alarm => !isRaised(alarm))).toEqual([])
+  })
+
+  it('contain systemd units that systemd accepts', needs(installedProgram('systemd-analyze')), () => {
+    const folder = createTemporaryFolder()
+    const units = [
+      ...read('docs/guide/systemd.md').matchAll(/`[\w/]+\/([\w-]+\.service)`[^`]*```ini\n([\s\S]*?)```/g),
+    ]
+    expect(units).toHaveLength(3)
+    for (const [, name, unit] of units) {
+      const file = join(folder, name!)
+      writeFileSync(file, unit!.replaceAll('/opt/eyrie', root))
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+      expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' })
+    }
   })
 })
 

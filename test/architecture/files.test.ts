@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { serviceUnits } from '../../appliance/supervisor/supervisor.ts'
+import { SERVICE_UNITS } from '../../appliance/supervisor/supervisor.ts'
 import { projectFiles, read, root } from './sources.ts'
 
 const MAX_LINES = 400
@@ -48,7 +48,7 @@ describe('make', () => {
 })
 
 describe('every service', () => {
-  it.each(serviceUnits)('$name starts from a main.ts of at most five lines', ({ main }) => {
+  it.each(SERVICE_UNITS)('$name starts from a main.ts of at most five lines', ({ main }) => {
     const lines = read(main.slice(root.length + 1))
       .trim()
       .split('\n')

@@ -22,18 +22,24 @@ describe('judge', () => {
     })
   })
 
-  it.each([[0 / 0], [1 / 0], [-1 / 0]])('rejects a sample of %d, even where the median is finite', broken => {
-    const verdict = judge(atMostTwo, { ...measurement, samples: [1, 1, broken] })
-    expect(verdict).toEqual({ outcome: 'invalid', reason: `one sample is ${broken}` })
-  })
+  it.each([[0 / 0], [1 / 0], [-1 / 0], [1 / (1 / 0)]])(
+    'rejects a sample of %d, even where the median is finite',
+    broken => {
+      const verdict = judge(atMostTwo, { ...measurement, samples: [1, 1, broken] })
+      expect(verdict).toEqual({ outcome: 'invalid', reason: `one sample is ${broken}` })
+    },
+  )
 
-  it.each([9.9, Number.NaN])('rejects samples that were taken under a load of %d instead of 10', actual => {
-    const loads = [{ name: 'frames per second', min: 10, actual }]
-    expect(judge(atMostTwo, { ...measurement, loads })).toEqual({
-      outcome: 'invalid',
-      reason: `frames per second: ${actual.toFixed(2)} instead of at least 10`,
-    })
-  })
+  it.each([9.9, Number.NaN, 1 / 0])(
+    'rejects samples that were taken under a load of %d instead of 10',
+    actual => {
+      const loads = [{ name: 'frames per second', min: 10, actual }]
+      expect(judge(atMostTwo, { ...measurement, loads })).toEqual({
+        outcome: 'invalid',
+        reason: `frames per second: ${actual.toFixed(2)} instead of at least 10`,
+      })
+    },
+  )
 })
 
 describe('median', () => {

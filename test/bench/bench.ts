@@ -30,9 +30,10 @@ export type Verdict =
 
 export function judge({ limit }: Pick<Bench, 'limit'>, { samples, loads }: Measurement): Verdict {
   if (samples.length === 0) return { outcome: 'invalid', reason: 'no samples' }
-  const broken = samples.find(sample => !Number.isFinite(sample))
+  // Nothing takes no time, or costs nothing: a sample of 0 comes from a division by Infinity.
+  const broken = samples.find(sample => !Number.isFinite(sample) || sample === 0)
   if (broken !== undefined) return { outcome: 'invalid', reason: `one sample is ${broken}` }
-  const missed = loads.find(({ min, actual }) => !(actual >= min))
+  const missed = loads.find(({ min, actual }) => !Number.isFinite(actual) || actual < min)
   if (missed) {
     const { name, min, actual } = missed
     return { outcome: 'invalid', reason: `${name}: ${actual.toFixed(2)} instead of at least ${min}` }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { communityLicense } from '@eyrie/contract'
-import { readModel, shippedModels } from '@eyrie/model-store'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
+import { readModel, SHIPPED_MODELS } from '@eyrie/model-store'
 import { DEMO } from '../../scene/demo.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { decodeFrames } from '../fixtures/media/decoded-frames.ts'
@@ -53,7 +53,7 @@ async function channelRate(folder: string, video: string): Promise<number> {
   try {
     await appliance.waitForLine(/ready: open/)
     const engine = createEngineClient(appliance)
-    await engine.activate(communityLicense)
+    await engine.activate(COMMUNITY_LICENSE)
     const { pipelines } = await engine.deploy([
       {
         sources: [{ type: 'file', address: pathToFileURL(video).href }],
@@ -77,7 +77,7 @@ async function channelRate(folder: string, video: string): Promise<number> {
 
 /** Frames per second of worker threads that run the same model, while gst-launch decodes and scales the same file. */
 async function bareRate(video: string): Promise<number> {
-  const { card, file } = await readModel(join(shippedModels, 'scene-detector'))
+  const { card, file } = await readModel(join(SHIPPED_MODELS, 'scene-detector'))
   const { pixels } = decodeFrames(video, DEMO, size, '1/60')
   const task: InferenceTask = { card, file, size, picture: pixels[0] as Uint8Array, thresholds }
   const url = new URL('./bare-inference.ts', import.meta.url)

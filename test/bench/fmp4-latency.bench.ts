@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
 import { startNumberedCamera } from '../fixtures/cameras/numbered-camera.ts'
@@ -35,7 +35,7 @@ export const bench: Bench = {
     try {
       await appliance.waitForLine(/ready: open/)
       const engine = createClient({ url: appliance.engineUrl, token: appliance.token })
-      await engine.activate(communityLicense)
+      await engine.activate(COMMUNITY_LICENSE)
       await engine.deploy([
         { sources: [{ type: 'video', address: camera.url }], elements: [{ name: 'read-number' }] },
       ])

@@ -10,9 +10,9 @@ import {
   addModel,
   openModelStore,
   openQuarantine,
-  publishedModels,
+  PUBLISHED_MODELS,
+  SHIPPED_MODELS,
   type StoredModel,
-  shippedModels,
 } from '@eyrie/model-store'
 import { createInference } from '../../services/engine/inference/inference.ts'
 import { toPixelFormat } from '../../services/engine/inference/model-view.ts'
@@ -50,7 +50,7 @@ export const bench: Bench = {
     const folder = mkdtempSync('/dev/shm/eyrie-bench-')
     const log = createLog('bench', 'silent')
     const root = join(folder, 'models')
-    const models = await openModelStore({ roots: [root, shippedModels], log })
+    const models = await openModelStore({ roots: [root, SHIPPED_MODELS], log })
     try {
       const model = await provideModel(root, models.get('scene-detector'))
       const size = {
@@ -88,7 +88,7 @@ async function provideModel(root: string, shipped: StoredModel | undefined): Pro
   const yolox = findTestData('models/yolox_nano.onnx')
   if (yolox)
     return addModel(root, {
-      ...publishedModels['yolox-nano']!.options,
+      ...PUBLISHED_MODELS['yolox-nano']!.options,
       name: 'bench',
       model: readFileSync(yolox),
     })

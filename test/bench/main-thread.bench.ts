@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
@@ -30,7 +30,7 @@ export const bench: Bench = {
     try {
       await appliance.waitForLine(/ready: open/)
       const engine = createEngineClient(appliance)
-      await engine.activate(communityLicense)
+      await engine.activate(COMMUNITY_LICENSE)
       const address = pathToFileURL(scene.video).href
       const { pipelines } = await engine.deploy(
         Array.from({ length: channels }, (_, n) => ({

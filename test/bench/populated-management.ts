@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { applicationName } from '../../services/management/db/application-database.ts'
+import { APPLICATION_NAME } from '../../services/management/db/application-database.ts'
 import { createDatabase, type Database } from '../../services/management/db/database.ts'
 import { type DeviceCounts, insertManyDevices } from '../fixtures/management/many-devices.ts'
 import { type ServiceProcess, startService } from '../fixtures/processes/service-process.ts'
@@ -38,7 +38,7 @@ export async function startPopulatedManagement(amounts: DeviceCounts): Promise<P
     const api = `${service.url}/api/v1`
     const token = await signIn(api)
     const path = join(data, 'postgres/data/.s.PGSQL.5432')
-    database = await createDatabase({ path, user: applicationName, database: applicationName })
+    database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
     await insertManyDevices(database, amounts)
     return { service, api, token, database, stop }
   } catch (error) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Channel } from '@eyrie/contract'
 import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { parseExposition } from '../fixtures/network/prometheus.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { type Bench, median } from './bench.ts'
@@ -97,14 +98,15 @@ async function loadMachine(engine: EngineProcess, media: MediaProcess, video: st
 async function cpuPerFrame(engine: EngineProcess, media: MediaProcess): Promise<number> {
   await wait(warmUpMs)
   const cpu = () => treeCpu(engine.pid) + treeCpu(media.pid)
-  const before = { frames: await countMessages(engine), cpu: cpu() }
+  const before = { frames: await countFrames(engine), cpu: cpu() }
   await wait(roundMs)
   const seconds = cpu() - before.cpu
-  return (seconds * 1000) / ((await countMessages(engine)) - before.frames)
+  return (seconds * 1000) / ((await countFrames(engine)) - before.frames)
 }
 
-/** Messages that the output has numbered so far; nearly all are frames. */
-async function countMessages({ url }: EngineProcess): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^eyrie_engine_output_messages_total (\d+)/m.exec(metrics)?.[1])
+/** Frames that all channels have analysed so far. Messages would not do: frames without subscribers are not numbered. */
+async function countFrames({ url }: EngineProcess): Promise<number> {
+  const families = parseExposition(await (await fetch(`${url}/metrics`)).text())
+  const { samples } = families.get('eyrie_engine_frames_analysed_total')!
+  return [...samples.values()].reduce((sum, count) => sum + count, 0)
 }

@@ -2,10 +2,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Counters, communityLicense } from '@eyrie/contract'
+import { readLines, replaceLines } from '@eyrie/cli/lines/line-config'
+import { COMMUNITY_LICENSE, type Counters } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
+import { createServiceLog } from '../../appliance/process/service-log.ts'
+import { drawProposedLines } from '../../appliance/quickstart/quickstart-lines.ts'
+import { createScenePipeline, DEFAULT_LINES } from '../../appliance/quickstart/quickstart-pipeline.ts'
+import { readState } from '../../appliance/quickstart/quickstart-state.ts'
 import { DEMO } from '../../scene/demo.ts'
+import { findCrossings } from '../../scene/truth/derive-truth.ts'
 import {
   createEngineClient,
   readDurableMessages,
@@ -13,14 +18,16 @@ import {
 } from '../fixtures/engine/engine-client.ts'
 import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 
 type Scene = Awaited<ReturnType<typeof renderTestScene>>
 
 let scene: Scene
 let appliance: Appliance
 
+const IS_LONG = process.env.EYRIE_LONG === '1'
 /** The shortest part of the demo in which each line is crossed often enough; in the long run all of it. */
-const SECONDS = process.env.EYRIE_LONG === '1' ? DEMO.seconds : 39
+const SECONDS = IS_LONG ? DEMO.seconds : 39
 
 /** With this pacing every frame is analysed, so the counts do not depend on the speed of the machine. */
 const settings = { engine: { pacing: 'all' } }
@@ -28,7 +35,8 @@ const settings = { engine: { pacing: 'all' } }
 beforeAll(async () => {
   scene = await renderTestScene(SECONDS)
   appliance = await startAppliance({
-    source: 'test://ball',
+    // To `make run`, the scene is the user's own video here.
+    source: scene.video,
     settings,
     environment: {
       EYRIE_MEDIA_ROOTS: scene.folder,
@@ -41,10 +49,62 @@ afterAll(() => appliance.remove())
 
 const count = <T>(items: T[], matches: (item: T) => boolean) => items.filter(matches).length
 
+/** The objects that move through at least a third of the picture, and the share of them that cross one of the lines. */
+function computeCrossingShare(lines: Parameters<typeof findCrossings>[0][]): number {
+  const starts = new Map<number, number>()
+  const moved = new Set<number>()
+  for (const { track, foot } of scene.truth.frames.flatMap(({ objects }) => objects)) {
+    const start = starts.get(track) ?? foot.x
+    starts.set(track, start)
+    if (Math.abs(foot.x - start) > 1 / 3) moved.add(track)
+  }
+  const crossing = new Set(
+    lines.flatMap(line => findCrossings(line, scene.truth.frames)).map(({ track }) => track),
+  )
+  return [...moved].filter(track => crossing.has(track)).length / moved.size
+}
+
+describe('lines of make run', () => {
+  const readPipeline = async () => {
+    const { pipeline = 0, source = 0 } = readState(appliance.data) ?? {}
+    const { elements } = await createEngineClient(appliance).pipeline.get(pipeline)
+    return { pipeline, source, elements, lines: readLines(elements, source)! }
+  }
+
+  it('are proposed across the paths in the video after a minute of watching', async () => {
+    expect((await readPipeline()).lines).toEqual(DEFAULT_LINES)
+    if (IS_LONG)
+      await appliance.waitForLine(/replaced the default line by lines across the paths of moving objects/)
+    else {
+      const engine = { url: appliance.engineUrl, token: appliance.token }
+      await drawProposedLines({ engine, data: appliance.data, log: createServiceLog([]), seconds: 10 })
+    }
+    const { lines } = await readPipeline()
+    expect(lines).not.toEqual(DEFAULT_LINES)
+    expect(computeCrossingShare(lines)).toBeGreaterThan(0.5)
+  }, 300_000)
+
+  it('are drawn in a running pipeline by eyrie lines propose --apply', async () => {
+    const { pipeline, source, elements } = await readPipeline()
+    await createEngineClient(appliance).pipeline.modify(pipeline, {
+      elements: replaceLines(elements, source, []),
+    })
+    const args = ['lines', 'propose', String(pipeline), '--apply', '--seconds', '8']
+    const { code, out } = await runEyrieCommand(args, {
+      data: appliance.data,
+      environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
+    })
+    expect(out).toMatch(/^drew source \d+, path: \d+ objects moved .* \(up\), \d+ .* \(down\)$/m)
+    expect(code).toBe(0)
+    const { lines } = await readPipeline()
+    expect(computeCrossingShare(lines)).toBeGreaterThan(0.5)
+  }, 300_000)
+})
+
 describe('counts of the rendered scene', () => {
   it('match the ground truth on every line in both directions', async () => {
     const engine = createEngineClient(appliance)
-    await engine.activate(communityLicense)
+    await engine.activate(COMMUNITY_LICENSE)
     const { pipelines } = await engine.deploy([
       {
         sources: [{ type: 'file', address: pathToFileURL(scene.video).href }],

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { communityLicense } from '@eyrie/contract'
+import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
@@ -39,7 +39,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
       environment: { EYRIE_DATA: data, EYRIE_PLUGINS: numberReaderPlugins, MEDIASOUP_WORKER_BIN: worker },
     })
     await appliance.waitForLine(/ready: open/)
-    await createEngineClient(appliance).activate(communityLicense)
+    await createEngineClient(appliance).activate(COMMUNITY_LICENSE)
     mkdirSync(dirname(getPath('x')), { recursive: true })
     await writeNumberedVideo(getPath('silent.mp4'), 500, { bFrames: 0 })
     const tone = [

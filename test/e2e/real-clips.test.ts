@@ -2,14 +2,17 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { communityLicense, type PipelineElement } from '@eyrie/contract'
+import { COMMUNITY_LICENSE, deployment, type PipelineElement } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { createDefaultPipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import {
   createEngineClient,
   readDurableMessages,
   waitUntilStopped,
 } from '../fixtures/engine/engine-client.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { findTestData, requireTestData } from '../fixtures/requirements/test-data.ts'
 
@@ -73,7 +76,7 @@ describe(
         },
       })
       await appliance.waitForLine(/ready: open/)
-      await createEngineClient(appliance).activate(communityLicense)
+      await createEngineClient(appliance).activate(COMMUNITY_LICENSE)
     }, 120_000)
     afterAll(() => appliance.remove())
 
@@ -119,6 +122,29 @@ describe(
         expect(vehicles.map(({ direction }) => direction)).toEqual(Array(17).fill('down'))
       }, EVENTS_TIMEOUT)
     }, 420_000)
+
+    it('counts the vehicles of a road at the line that eyrie lines propose prints', async () => {
+      // The path is another address than the URL of the other tests: a source that has ended would not start again.
+      const sources = [{ type: 'file' as const, address: join(videos ?? '', 'traffic.mp4') }]
+      const engine = createEngineClient(appliance)
+      const { pipelines } = await engine.deploy([
+        { sources, elements: createDefaultPipeline('yolox_nano', 0) },
+      ])
+      // The watch ends with the clip.
+      const args = ['lines', 'propose', String(pipelines[0]!.id), '--seconds', '600']
+      const { out, err } = await runEyrieCommand(args, {
+        data: appliance.data,
+        environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
+      })
+      expect(err).toMatch(/^watching pipeline \d+ for 600 s\n$/)
+
+      const [printed] = deployment.parse([{ sources, elements: parseYaml(out) }])
+      const events = await analyse('traffic.mp4', printed!.elements[0]!)
+      await vi.waitFor(async () => {
+        const vehicles = (await events()).filter(event => event.class === 'car' || event.class === 'truck')
+        expect(vehicles.filter(({ direction }) => direction === 'up').length).toBeGreaterThanOrEqual(15)
+      }, EVENTS_TIMEOUT)
+    }, 840_000)
 
     it('counts cars, a person and cyclists at the exits of a car park', async () => {
       const events = await analyse('person-bicycle-car-detection.mp4', carPark)

@@ -153,6 +153,18 @@ describe('console with required sign-in', () => {
     await heading().waitFor(TIMEOUT)
   }, 120_000)
 
+  test('reports a failed sign-out until a retry succeeds', async () => {
+    await signIn()
+    const failure = page.getByText('Failed to sign out: the appliance is unreachable')
+    await page.route('**/session', route => route.abort())
+    await button('Sign out').click()
+    await failure.waitFor(TIMEOUT)
+    await page.unroute('**/session')
+    await button('Sign out').click()
+    await heading().waitFor(TIMEOUT)
+    expect(await failure.count()).toBe(0)
+  }, 120_000)
+
   test('shows the sign-in page after the user has signed out in another tab', async () => {
     await signIn()
     const other = await context.newPage()

@@ -14,7 +14,7 @@ const isLong = process.env.EYRIE_LONG === '1'
 const edits = isLong ? 200 : 20
 /** With pacing `all`, the file must not end before the last edit. */
 const frames = edits * 30
-const limitMs = isLong ? 1_200_000 : 240_000
+const limitMs = isLong ? 1_200_000 : 300_000
 
 let folder: string
 let turnstile: FrameGate
@@ -151,7 +151,7 @@ async function applyAllEdits(): Promise<void> {
 
 const waitForRecords = (count: number) =>
   vi.waitUntil(() => eight.others.every(channel => eight.readRecords(channel).length >= count), {
-    timeout: 60_000,
+    timeout: limitMs,
     interval: 200,
   })
 

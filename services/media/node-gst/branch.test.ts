@@ -66,6 +66,22 @@ describe('branch', () => {
     expect(pipeline.caps('end', 'sink')).not.toBeNull()
   })
 
+  it('ends with the stream, even if it is added when the end has passed the tee', async () => {
+    const { ring } = createRing({ width: 32, height: 24, pacing: 'all' })
+    const { pipeline, message } = launch(
+      `videotestsrc num-buffers=9 ! video/x-raw,format=I420,width=32,height=24 ! tee name=frames
+       frames. ! queue ! appsink name=waiting sync=false async=false frames. ! queue ! appsink name=main sync=false async=false`,
+    )
+    pipeline.number('frames', 'sink')
+    pipeline.toRing('waiting', ring, () => {})
+    const numbers = numbersAt(pipeline, 'main')
+    await pipeline.setState('playing')
+    await until(() => numbers.length === 9, 'the tee has passed all frames')
+    await pipeline.add('queue ! fakesink async=false', 'frames').start()
+    ring.grant(Number.MAX_SAFE_INTEGER)
+    await message('eos')
+  })
+
   it('leaves the source playing when the last branch is removed', async () => {
     const { pipeline } = launch(camera())
     const first = pipeline.add(small('first'), 'frames')

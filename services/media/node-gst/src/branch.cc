@@ -16,6 +16,15 @@ static GstPad *createSinkPad(GstBin *bin) {
   return static_cast<GstPad *>(gst_object_ref(entry));
 }
 
+// A tee that has passed the end of its stream pushes nothing more, so a pad that was linked afterwards keeps the end to
+// itself. Any serialized event makes the pad push the sticky events that it has not pushed yet, which include the end.
+static void pushMissedEnd(GstPad *teePad) {
+  GstEvent *end = gst_pad_get_sticky_event(teePad, GST_EVENT_EOS, 0);
+  if (!end) return;
+  gst_event_unref(end);
+  gst_pad_push_event(teePad, gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("missed-end")));
+}
+
 // The parent is not stored, because it may be the pipeline, which must not outlive its disposal.
 static Owned<GstElement> getParent(GstElement *element) {
   return Owned<GstElement>(GST_ELEMENT(gst_object_get_parent(GST_OBJECT(element))));
@@ -61,6 +70,7 @@ std::optional<Failure> Branch::start() {
     return Failure::of(GST_CORE_ERROR_NEGOTIATION, "the branch does not accept the format of the tee");
   }
   if (!started) return Failure::of(GST_CORE_ERROR_STATE_CHANGE, "an element of the branch failed to start");
+  pushMissedEnd(teePad_.get());
   return std::nullopt;
 }
 

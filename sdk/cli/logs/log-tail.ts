@@ -3,17 +3,23 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** Reads a log while it is being written, across rotations of its files. */
 export interface LogTail {
-  /** Returns the complete lines written since the last call. The first call returns the lines of the current file. */
+  /** Returns the complete lines written since the last call. The first call returns the lines of the newest file. */
   read(): Promise<string[]>
+  /** Returns the lines of the next older file at each call, or undefined if there are no more. */
+  readOlder(): Promise<string[] | undefined>
   close(): Promise<void>
 }
 
 /**
  * Opens the log for reading. `files` are ordered from the current file to the oldest; rotation renames each file to the
- * next name in the list. Rejects if the current file does not exist.
+ * next name in the list. Returns undefined if there is no file. Rejects if the current file cannot be read.
  */
-export async function openLogTail(files: readonly [current: string, ...rotated: string[]]): Promise<LogTail> {
-  let reader = new LineReader(await open(files[0]))
+export async function openLogTail(
+  files: readonly [current: string, ...rotated: string[]],
+): Promise<LogTail | undefined> {
+  const [newestFile, ...olderFiles] = await openAll(files)
+  if (!newestFile) return undefined
+  let reader = new LineReader(newestFile)
   return {
     async read() {
       const lines = await reader.readLines()
@@ -29,8 +35,34 @@ export async function openLogTail(files: readonly [current: string, ...rotated: 
         lines.push(...(await reader.readLines()))
       }
     },
-    close: () => reader.file.close(),
+    async readOlder() {
+      const file = olderFiles.shift()
+      if (!file) return undefined
+      const lines = await new LineReader(file).readLines()
+      await file.close()
+      return lines
+    },
+    async close() {
+      await Promise.all([reader.file, ...olderFiles].map(file => file.close()))
+    },
   }
+}
+
+/**
+ * Opens the files that exist, from the newest to the oldest. A rotation meanwhile leaves no current file for a moment, and
+ * moves files ahead of the search: none is missed, and one that is met again is recognised by its inode.
+ */
+async function openAll([current, ...rotated]: readonly [string, ...string[]]): Promise<FileHandle[]> {
+  const opened = new Map<number, FileHandle>()
+  const add = async (file: FileHandle | undefined) => {
+    if (!file) return
+    const inode = (await file.stat()).ino
+    if (opened.has(inode)) await file.close()
+    else opened.set(inode, file)
+  }
+  await add(await openUnlessMissing(current))
+  for (const path of rotated) await add(await openIfReadable(path))
+  return [...opened.values()]
 }
 
 const CHUNK_BYTES = 64 * 1024
@@ -74,7 +106,7 @@ async function openNext(file: FileHandle, files: readonly string[]): Promise<Fil
     return openOldest(files)
   }
 
-  const next = await openIfExists(files[position - 1]!)
+  const next = await openIfReadable(files[position - 1]!)
   // If the files have been rotated again in the meantime, another file has the name: try again in the next call.
   const isRotatedAgain = (await getInode(files[position]!)) !== inode
   if (!isRotatedAgain) return next
@@ -95,13 +127,21 @@ async function findPosition(inode: number, files: readonly string[]): Promise<nu
 
 async function openOldest(files: readonly string[]): Promise<FileHandle | undefined> {
   for (const path of files.toReversed()) {
-    const file = await openIfExists(path)
+    const file = await openIfReadable(path)
     if (file) return file
   }
   return undefined
 }
 
-const openIfExists = (path: string) => open(path).catch(() => undefined)
+const openIfReadable = (path: string) => open(path).catch(() => undefined)
+
+/** Rejects if the file exists, but cannot be read. */
+async function openUnlessMissing(path: string): Promise<FileHandle | undefined> {
+  return open(path).catch(error => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}
 
 /** Returns undefined if the file does not exist. */
 async function getInode(path: string): Promise<number | undefined> {

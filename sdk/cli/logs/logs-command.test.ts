@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogFile } from '../../../appliance/process/log-file.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -61,6 +62,13 @@ describe('eyrie logs', () => {
     const whole = record('engine', 30, 'a', { source: 3 })
     const { out } = await logs(writeLog([whole, whole.slice(0, 20)]), '--json')
     expect(JSON.parse(out)).toEqual(JSON.parse(whole))
+  })
+
+  it('prints the rotated files while there is no current one', async () => {
+    const data = writeLog([record('engine', 30, 'b')], [record('engine', 30, 'a')])
+    renameSync(getLogFiles(data)[1]!, getLogFiles(data)[2]!)
+    renameSync(getLogFiles(data)[0], getLogFiles(data)[1]!)
+    expect((await logs(data)).out.match(/\w$/gm)).toEqual(['a', 'b'])
   })
 
   it('names the path of a missing log', async () => {
@@ -133,6 +141,18 @@ describe('eyrie logs --follow', { timeout: 60_000 }, () => {
     interrupt()
     expect(await code).toBe(0)
     expect(printed.err).toBe('')
+  })
+
+  it('prints lines that are written while it starts once', async () => {
+    const { write, start, printed } = prepareFollow(createTemporaryFolder())
+    write(10)
+    void start()
+    for (const n of from(11, 3)) {
+      write(n)
+      await setImmediate()
+    }
+    await vi.waitUntil(() => numbers(printed.out).includes(13), WAIT)
+    expect(numbers(printed.out)).toEqual(from(10, 4))
   })
 
   it('filters new records by service and level', async () => {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { setInterval } from 'node:timers/promises'
 import {
   type Command,
@@ -55,7 +54,7 @@ export const logsCommand: Command = {
 
     const tail = await openTail(data)
     try {
-      const records = await readLatest(tail, data, maxRecords, matches)
+      const records = await readLatest(tail, maxRecords, matches)
       for (const record of records) print(record)
       if (values.follow) await follow(tail, matches, print, captureInterrupt?.())
       else if (records.length === 0) err.write('no log entries match this service and level\n')
@@ -68,28 +67,23 @@ export const logsCommand: Command = {
 /** Opens the log. Throws an `Error` that names the file if it does not exist or cannot be read. */
 async function openTail(data: string): Promise<LogTail> {
   const files = getLogFiles(data)
-  return openLogTail(files).catch(cause => {
-    const problem = cause.code === 'ENOENT' ? 'there is no log' : `failed to read the log (${cause.code})`
-    throw new Error(`${problem} at ${files[0]}: set EYRIE_DATA to the data folder of the appliance`, {
-      cause,
-    })
+  const fail = (problem: string, cause?: unknown) =>
+    new Error(`${problem} at ${files[0]}: set EYRIE_DATA to the data folder of the appliance`, { cause })
+
+  const tail = await openLogTail(files).catch(error => {
+    throw fail(`failed to read the log (${error.code})`, error)
   })
+  if (!tail) throw fail('there is no log')
+  return tail
 }
 
-/** Returns the latest `maxRecords` matching records in chronological order. Reads as few rotated files as possible. */
-async function readLatest(
-  tail: LogTail,
-  data: string,
-  maxRecords: number,
-  matches: Filter,
-): Promise<LogRecord[]> {
-  const [, ...rotatedFiles] = getLogFiles(data)
+/** Returns the latest `maxRecords` matching records in chronological order. Reads as few older files as possible. */
+async function readLatest(tail: LogTail, maxRecords: number, matches: Filter): Promise<LogRecord[]> {
   let records = parseRecords(await tail.read()).filter(matches)
-  for (const file of rotatedFiles) {
-    if (records.length >= maxRecords) break
-    const text = await readFile(file, 'utf8').catch(() => '')
-    const olderRecords = parseRecords(text.split('\n')).filter(matches)
-    records = [...olderRecords, ...records]
+  while (records.length < maxRecords) {
+    const olderLines = await tail.readOlder()
+    if (!olderLines) break
+    records = [...parseRecords(olderLines).filter(matches), ...records]
   }
   return records.slice(-maxRecords)
 }

@@ -11,7 +11,7 @@ import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { type Bench, median } from './bench.ts'
 import { childrenCpu, processCpu } from './cpu.ts'
 
-const rounds = 3
+const rounds = 7
 const warmUpFrames = 300
 const measuredFrames = 3000
 

@@ -15,6 +15,8 @@ const subscribers = 200
 const rate = 10
 /** Share of the whole machine that the channels use. */
 const targetShare = 0.6
+const shareTolerance = 0.05
+const maxLoadAttempts = 4
 const rounds = 6
 const roundMs = 4000
 const warmUpMs = 1000
@@ -60,7 +62,7 @@ export const bench: Bench = {
       return {
         samples: subscribed.map((ms, round) => ms / idle[round]!),
         loads: [
-          { name: 'share of the machine used', min: targetShare - 0.1, actual: share },
+          { name: 'share of the machine used', min: targetShare - 2 * shareTolerance, actual: share },
           { name: 'messages/s received by each client', min: 0.9 * rate, actual: messageRate },
         ],
         detail: `${channels.length} channels, ${Math.round(share * 100)} % of the machine; ${median(subscribed).toFixed(2)} against ${median(idle).toFixed(2)} ms per frame; each client received ${messageRate.toFixed(1)} messages/s`,
@@ -84,14 +86,21 @@ async function loadMachine(engine: EngineProcess, media: MediaProcess, video: st
         usecase: `channel ${n}`,
       })),
     )
-  await deploy(1)
-  await wait(warmUpMs)
   const measureShare = async (count: number) =>
     (rate * count * (await cpuPerFrame(engine, media))) / 1000 / availableParallelism()
-  await deploy(Math.max(1, Math.round(targetShare / (await measureShare(1)))))
-  await wait(warmUpMs)
-  const { channels = [] } = await engine.api.getExports({ filter: ['channels'] })
-  return { channels, share: await measureShare(channels.length) }
+
+  let count = 1
+  for (let attempt = 1; ; attempt++) {
+    await deploy(count)
+    await wait(warmUpMs)
+    const share = await measureShare(count)
+    if (attempt === maxLoadAttempts || Math.abs(share - targetShare) <= shareTolerance) {
+      const { channels = [] } = await engine.api.getExports({ filter: ['channels'] })
+      return { channels, share }
+    }
+    // A frame of one channel among many costs less than one of a single channel, so one step is not enough.
+    count = Math.max(1, Math.round((count * targetShare) / share))
+  }
 }
 
 /** CPU milliseconds of engine, inference workers and media per analysed frame. */

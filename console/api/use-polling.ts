@@ -33,6 +33,8 @@ export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<
       const next = await fetchNext()
       if (unmounted.signal.aborted) return
       polled.value = next
+      // The page may have been hidden and shown during the request, which starts another one.
+      clearTimeout(timer)
       timer = setTimeout(poll, intervalMs)
     }
 

@@ -3,6 +3,8 @@ import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
 
 const DAY_MS = 86_400_000
+/** ISO 8601 writes later years with a sign and six digits, which Postgres does not read. */
+const MAX_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** A period that a client requested, with the bounds as the response shows them. */
 export interface RequestedPeriod extends Period {
@@ -44,6 +46,7 @@ export function parseReportPeriod(start_date: string, end_date: string, now: num
   const firstDay = parseDate(start_date)
   const lastDay = parseDate(end_date)
   const start = firstDay === undefined ? start_date : new Date(firstDay).toISOString()
-  const end = lastDay === undefined ? end_date : new Date(lastDay + DAY_MS).toISOString()
+  const end =
+    lastDay === undefined ? end_date : new Date(Math.min(lastDay + DAY_MS, MAX_TIME_MS)).toISOString()
   return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })
 }

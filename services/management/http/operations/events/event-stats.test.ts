@@ -157,6 +157,11 @@ describe('usecase reports', () => {
     expect(none).toBe(400)
   })
 
+  it('may end on the last day of the calendar', async () => {
+    const { status } = await management.send(usecaseReport, { ...report(), end_date: '9999-12-31' })
+    expect(status).toBe(200)
+  })
+
   it('contain the occupancy at their end, even if its last event precedes their start', async () => {
     const early = {
       start_date: new Date(historyStart).toISOString(),

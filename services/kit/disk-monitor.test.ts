@@ -18,7 +18,7 @@ describe('disk monitor', () => {
     const disk = monitor(folder, Number.MAX_SAFE_INTEGER)
     await vi.waitFor(() => expect(disk.alarms()).toHaveLength(1))
     expect(disk.alarms()[0]).toMatch(
-      /^soon nothing can be stored, because only \d+ MiB are left on the disk of .*: delete other files, or enlarge the disk$/,
+      /^soon nothing can be stored, because only \d+\.\d [MG]B are left on the disk of .*: delete files that are not needed, or enlarge the disk$/,
     )
     expect(disk.alarms()[0]).toContain(folder)
   })

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { Log } from './log.ts'
 
 /** Watches the free space of a disk, so that a full one is reported before something has to be stored. */
@@ -23,9 +24,10 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
     const space = await measure(folder)
     const problem = describeShortage(space, minFreeBytes)
     const fields = { folder, free_bytes: space.freeBytes }
-    if (problem && !alarm) log.error(fields, 'disk is almost full')
-    if (!problem && alarm) log.info(fields, 'disk has enough space again')
-    alarm = problem && `${problem} on the disk of ${folder}: delete other files, or enlarge the disk`
+    if (problem && !alarm) log.error(fields, 'too little free disk space')
+    if (!problem && alarm) log.info(fields, 'enough free disk space again')
+    alarm =
+      problem && `${problem} on the disk of ${folder}: delete files that are not needed, or enlarge the disk`
   }
 
   async function checkPeriodically(): Promise<void> {
@@ -57,9 +59,9 @@ async function measure(folder: string): Promise<DiskSpace> {
 
 /** Returns what is short, as the begin of a sentence; undefined if there is enough of everything. */
 function describeShortage({ freeBytes, hasFreeFiles }: DiskSpace, minFreeBytes: number): string | undefined {
-  if (!hasFreeFiles) return 'nothing can be stored, because there is no room for more files'
+  if (!hasFreeFiles)
+    return 'nothing can be stored, because no more files can be created (all inodes are in use)'
   if (freeBytes >= minFreeBytes) return undefined
-  const freeMib = Math.floor(freeBytes / BYTES_PER_MIB)
-  if (freeMib === 0) return 'nothing can be stored, because there is no space left'
-  return `soon nothing can be stored, because only ${freeMib} MiB are left`
+  if (freeBytes < BYTES_PER_MIB) return 'nothing can be stored, because there is no space left'
+  return `soon nothing can be stored, because only ${formatBytes(freeBytes)} are left`
 }

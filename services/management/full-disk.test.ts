@@ -77,7 +77,7 @@ const IS_FULL = {
 }
 const IS_STORED = { status: 200 }
 const CANNOT_STORE =
-  'the database cannot store anything: the disk is full: delete other files, or enlarge the disk'
+  'the database cannot store anything: the disk is full: delete files that are not needed, or enlarge the disk'
 
 /** Messages are constant, and statements are not logged. */
 function expectPlainLog({ lines }: ServiceProcess): void {

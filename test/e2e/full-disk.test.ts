@@ -78,7 +78,7 @@ it('every service reports a full disk, and stores again when there is space', {
   appliance.fill()
   for (const url of [engineUrl, consoleUrl]) {
     const noSpace = expect.stringMatching(
-      /^nothing can be stored, .* on the disk of \/.*: delete other files/,
+      /^nothing can be stored, .* on the disk of \/.*: delete files that are not needed/,
     )
     await vi.waitFor(async () => expect(await readAlarms(url)).toContainEqual(noSpace), WAIT)
   }

@@ -103,7 +103,7 @@ function propose(recorders: RecordedPaths, seconds: number, err: Output): Propos
     if (lines.length > 0) proposals.set(source, lines)
   }
   const reason = `fewer than ${MIN_PATHS} objects moved along the same path within ${seconds} s`
-  const remedy = 'watch longer with --seconds'
+  const remedy = 'watch longer with --seconds, or at a busier time'
   if (proposals.size === 0) throw new Error(`no lines to propose: ${reason}; ${remedy}`)
 
   for (const source of recorders.keys())

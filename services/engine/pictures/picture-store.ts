@@ -57,7 +57,7 @@ export function createPictureStore(folder: string, maxBytes: number): PictureSto
     failure = undefined
     await writeDurably(toPath(sha256), jpeg).catch(error => {
       if (error.code !== 'ENOSPC')
-        failure = `pictures of events cannot be saved (${error.code}): free some space in ${folder}`
+        failure = `pictures of events cannot be saved (${error.code}): check that the engine may write to ${folder}`
       throw error
     })
     addToIndex(sha256, jpeg.length)

@@ -111,7 +111,7 @@ export function describeDatabaseError(error: unknown, url: string | undefined): 
 }
 
 const FULL_SERVER_DISK_REASON =
-  'the disk of the database server is full: delete other files there, or enlarge the disk'
+  'the disk of the database server is full: delete files that are not needed there, or enlarge the disk'
 
 /** Instructions for the owner of an external database by SQLSTATE (Postgres manual, appendix A). */
 const REMEDIES: Record<string, string> = {

@@ -2,4 +2,4 @@
 export const FULL_DISK_MESSAGE = 'No space left on device'
 
 /** A full disk with the remedy, for the operator of the appliance. */
-export const FULL_DISK_REASON = 'the disk is full: delete other files, or enlarge the disk'
+export const FULL_DISK_REASON = 'the disk is full: delete files that are not needed, or enlarge the disk'

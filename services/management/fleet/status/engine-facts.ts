@@ -38,7 +38,7 @@ function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
     ? 'the engine rejects the engine_key that is stored for it'
     : 'the engine requires a token, and no engine_key is stored for it'
   const remedy =
-    'set engine_key with POST /api/v1/engine/update; on the machine of the engine it is in EYRIE_ENGINE_TOKENS, or else in secrets/engine-token of the data folder'
+    'set engine_key to a token of the engine with POST /api/v1/engine/update; the tokens are in EYRIE_ENGINE_TOKENS of the engine, or else in secrets/engine-token of its data folder'
   return new EyrieError('auth', `${problem}: ${remedy}`, { cause })
 }
 

@@ -53,7 +53,7 @@ describe('outage of an engine', () => {
       'engine Yard has been offline since 2026-01-31 12:00:00 UTC: connection refused: check that it runs, and the network to it',
     )
     expect(describeOutage({ ...outage, status: 'error', reason: 'the token is wrong' })).toBe(
-      'engine Yard cannot be used since 2026-01-31 12:00:00 UTC: the token is wrong',
+      'engine Yard has been unusable since 2026-01-31 12:00:00 UTC: the token is wrong',
     )
   })
 })

@@ -41,5 +41,5 @@ export function describeOutage({ engine_name, status, since, reason }: EngineOut
   const time = `${since.slice(0, 19).replace('T', ' ')} UTC`
   return status === 'offline'
     ? `engine ${engine_name} has been offline since ${time}: ${reason}: check that it runs, and the network to it`
-    : `engine ${engine_name} cannot be used since ${time}: ${reason}`
+    : `engine ${engine_name} has been unusable since ${time}: ${reason}`
 }

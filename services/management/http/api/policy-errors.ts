@@ -40,7 +40,7 @@ export function explainDenial(
   }
   if (findPostgresError(error)?.code !== INSUFFICIENT_PRIVILEGE) return error
 
-  const reason = `"${summary}" is outside of your rights: your role is ${role}, for the records and users of your assignments`
+  const reason = `"${summary}" is outside of your rights: your role is ${role}, which covers only the records and users of your assignments`
   return new EyrieError('rights', `${reason}. Ask an administrator of the organization concerned`, {
     cause: error,
   })

@@ -38,6 +38,6 @@ export function assertSameOrigin(context: Context): void {
   if (origin !== `http://${host}` && origin !== `https://${host}`)
     throw new EyrieError(
       'rights',
-      `pages of ${origin ?? 'an unknown origin'} may not use the session of this console: sign in at http://${host}, or send an access token`,
+      `pages of ${origin ?? 'an unknown origin'} may not use the session of this console: sign in at ${host}, or send an access token`,
     )
 }

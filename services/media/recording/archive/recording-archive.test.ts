@@ -185,7 +185,7 @@ describe('retention', () => {
 
   it('describes a full disk in megabytes and gigabytes', () => {
     expect(describeFullDisk({ freeBytes: 35_192_832, reserveBytes: 1 << 30 })).toMatch(
-      /^the disk has only 35\.2 MB left of a reserve of 1\.1 GB: delete other files, or lower the reserve/,
+      /^the disk has only 35\.2 MB left of a reserve of 1\.1 GB: delete files that are not needed, or lower the reserve/,
     )
   })
 })

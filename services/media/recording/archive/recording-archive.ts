@@ -52,7 +52,7 @@ export const describeFullDisk = ({
   freeBytes,
   reserveBytes,
 }: Pick<DiskSpace, 'freeBytes' | 'reserveBytes'>) =>
-  `the disk has only ${formatBytes(freeBytes)} left of a reserve of ${formatBytes(reserveBytes)}: delete other files, or lower the reserve (media.recording in eyrie.json)`
+  `the disk has only ${formatBytes(freeBytes)} left of a reserve of ${formatBytes(reserveBytes)}: delete files that are not needed, or lower the reserve (media.recording in eyrie.json)`
 
 /** A segment with the absolute path of its file. */
 type LocatedSegment = SegmentRow & { path: string }

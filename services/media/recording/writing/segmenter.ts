@@ -102,7 +102,7 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
 
   function handleWriteFailure(writer: SegmentWriter, error: Error) {
     const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
-    failure = `recordings cannot be written: ${isFull ? 'the disk is full: delete other files' : error.message}`
+    failure = `recordings cannot be written: ${isFull ? 'the disk is full: delete files that are not needed' : error.message}`
     if (current?.writer !== writer) return
     drop(current.units.length)
     current = undefined

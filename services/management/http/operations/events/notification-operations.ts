@@ -14,7 +14,7 @@ const routes = notificationRoutes
 type NotificationRow = typeof notification.$inferSelect
 
 const PICTURE_UNAVAILABLE =
-  'the picture of this notification is not available: management fetches it from the engine within seconds, and deletes it after the retention'
+  'the picture of this notification is not available: management has not fetched it from the engine yet, which takes seconds, or has deleted it at the end of the retention'
 
 /** Maximum size of all pictures in one response, which contains each byte as a decimal number. */
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024

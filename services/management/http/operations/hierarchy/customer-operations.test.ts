@@ -72,7 +72,7 @@ describe('customers', () => {
     const created = await management.call(customer.create, customerInput(organization_id, 'new'), admin)
     expect([created.status, created.message]).toEqual([
       403,
-      '"Create a customer" is outside of your rights: your role is admin, for the records and users of your assignments. Ask an administrator of the organization concerned',
+      '"Create a customer" is outside of your rights: your role is admin, which covers only the records and users of your assignments. Ask an administrator of the organization concerned',
     ])
   })
 

@@ -36,12 +36,14 @@ describe('stream with sound', () => {
       await vi.waitUntil(async () => (await pictures()) >= before + count, PATIENCE)
     }
 
-    const watched = receiveStream(media, 1400, '/streams/1/ws?codecs=h264,aac')
+    const watched = receiveStream(media, undefined, '/streams/1/ws?codecs=h264,aac')
     await morePictures(100)
     const { tamper } = proxy
     proxy.tamper = withoutSound
     await morePictures(150)
     proxy.tamper = tamper
+    await morePictures(150)
+    await control.apply()
     const { bytes } = await watched
     const received = join(media.folder, 'received.mp4')
     writeFileSync(received, bytes)

@@ -55,7 +55,7 @@ const objectTrackingOH = defineElement({
 
   open({ args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, ...rest } }) {
     const tracker = new OcTracker({ maxAge, minHits, movingAverage, ...rest })
-    return { process: frame => ({ objects: tracker.update(frame) }) }
+    return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })
 

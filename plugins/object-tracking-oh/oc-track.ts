@@ -2,7 +2,7 @@ import type { BBox, DetectedObject } from '@eyrie/element'
 import {
   type AssociableTrack,
   ClassVote,
-  isHighScore,
+  type Detection,
   KalmanBox,
   LOW_SCORE_NOISE_SCALE,
 } from '@eyrie/element/tracking'
@@ -16,7 +16,7 @@ const DIRECTION_SPAN = 3
  * An object that is followed from frame to frame, also while it is hidden behind other objects. A Kalman filter predicts its
  * box in the next frame; a detection that is matched with the track corrects the filter.
  */
-export class OcTrack implements AssociableTrack {
+export class OcTrack implements AssociableTrack<Detection> {
   /** Assigned when the track is confirmed. */
   id: number | undefined
   /** Number of high-score detections. */
@@ -36,13 +36,13 @@ export class OcTrack implements AssociableTrack {
   readonly #classVote = new ClassVote()
   #object: DetectedObject
 
-  constructor(first: DetectedObject, trailOptions: TrailOptions) {
+  constructor(first: Detection, trailOptions: TrailOptions) {
     this.#kalman = new KalmanBox(first.bbox)
     this.#kalmanAtObservation = this.#kalman.clone()
     this.#observations = [first.bbox]
     this.#trail = new SmoothedTrail(trailOptions)
     this.#trail.add(first.bbox)
-    this.#object = { ...first, class: this.#classVote.add(first) }
+    this.#object = this.#toObject(first, first.bbox)
     this.visibility = { share: 1, bbox: first.bbox }
   }
 
@@ -76,9 +76,9 @@ export class OcTrack implements AssociableTrack {
   }
 
   /** Applies the detection of this frame that was matched with the track. */
-  update(detection: DetectedObject): void {
+  update(detection: Detection): void {
     const bbox = restoreOccludedEdges(detection.bbox, this.predictedBox, this.visibility.bbox)
-    const isReliable = isHighScore(detection)
+    const isReliable = detection.confidence === 'high'
     const noiseScale = isReliable ? 1 : LOW_SCORE_NOISE_SCALE
 
     if (this.#secondsSinceObservation.length > 1) this.#replayGap(bbox, noiseScale)
@@ -90,9 +90,15 @@ export class OcTrack implements AssociableTrack {
     if (this.#observations.length > DIRECTION_SPAN + 1) this.#observations.shift()
     this.#trail.add(bbox)
 
-    this.#object = { ...detection, bbox, class: this.#classVote.add(detection) }
+    this.#object = this.#toObject(detection, bbox)
     if (isReliable) this.hits += 1
     this.framesSinceUpdate = 0
+  }
+
+  /** Returns a detection as an object of the track's class at `bbox`. */
+  #toObject(detection: Detection, bbox: BBox): DetectedObject {
+    const { confidence: _, ...object } = detection
+    return { ...object, bbox, class: this.#classVote.add(detection) }
   }
 
   toObject(): DetectedObject {

@@ -1,5 +1,5 @@
 import { type DetectedObject, type Frame, TICKS_PER_SECOND } from '@eyrie/element'
-import { anyClassIou, associate, bufferedIou, isHighScore } from '@eyrie/element/tracking'
+import { anyClassIou, associate, bufferedIou, type Detection, rateDetections } from '@eyrie/element/tracking'
 import { OcTrack } from './oc-track.ts'
 import { computeVisibility, isCloser } from './occlusion.ts'
 import { lastObservationIou, motionSimilarity, visibleIou } from './similarity.ts'
@@ -41,7 +41,8 @@ export class OcTracker {
   }
 
   /** Advances all tracks to `frame`. Returns the confirmed tracks that are detected in it. */
-  update({ objects, pts, discontinuity }: Frame): DetectedObject[] {
+  update(frame: Frame): DetectedObject[] {
+    const { pts, discontinuity } = frame
     if (discontinuity) this.#tracks = []
 
     const seconds = (pts - this.#lastPts) / TICKS_PER_SECOND
@@ -49,7 +50,7 @@ export class OcTracker {
     this.#lastPts = pts
 
     this.#updateVisibility()
-    this.#matchDetections(objects)
+    this.#matchDetections(rateDetections(frame))
 
     const detected = this.#tracks.filter(track => this.#isConfirmed(track) && isMatched(track))
     for (const track of detected) track.id ??= this.#nextId()
@@ -77,11 +78,11 @@ export class OcTracker {
   }
 
   /** Updates the tracks that match a detection, deletes expired tracks and starts a track for each remaining detection. */
-  #matchDetections(detections: readonly DetectedObject[]): void {
+  #matchDetections(detections: readonly Detection[]): void {
     const newTracks = this.#tracks.filter(isNew)
     const establishedTracks = this.#tracks.filter(track => !isNew(track))
-    const highScore = detections.filter(isHighScore)
-    const lowScore = detections.filter(detection => !isHighScore(detection))
+    const highScore = detections.filter(({ confidence }) => confidence === 'high')
+    const lowScore = detections.filter(({ confidence }) => confidence !== 'high')
 
     const remaining = matchEstablishedTracks(establishedTracks, highScore, lowScore)
     const newByHighScore = associate(newTracks, remaining.highScore, bufferedIou(MIN_IOU))
@@ -106,8 +107,8 @@ export class OcTracker {
  */
 function matchEstablishedTracks(
   tracks: readonly OcTrack[],
-  highScore: readonly DetectedObject[],
-  lowScore: readonly DetectedObject[],
+  highScore: readonly Detection[],
+  lowScore: readonly Detection[],
 ) {
   const byOverlap = associate(tracks, highScore, visibleIou(MIN_IOU))
   const lowScoreTracks = byOverlap.unmatchedTracks.filter(canMatchLowScore)

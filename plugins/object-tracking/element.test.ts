@@ -12,14 +12,26 @@ const object = (x: number, y: number, { class: label = 'person', score = 0.9 } =
   bbox: { x: x - 0.05, y: y - 0.1, w: 0.1, h: 0.2 },
 })
 
+interface Detected {
+  objects?: DetectedObject[]
+  lowScoreObjects?: DetectedObject[]
+}
+
 /** Runs the tracker over frames at 10 fps. Returns the tracked objects of each frame. */
-async function run(frames: DetectedObject[][], args: object = {}) {
+const run = (frames: DetectedObject[][], args: object = {}) =>
+  runOn(
+    frames.map(objects => ({ objects })),
+    args,
+  )
+
+async function runOn(frames: Detected[], args: object = {}) {
   const element = await openElement(objectTracking, { args })
   const stream = createStream(10)
   const tracked: DetectedObject[][] = []
-  for (const detections of frames) {
-    const { objects } = await element.process(stream.next(detections))
-    tracked.push(objects!)
+  for (const { objects = [], lowScoreObjects = [] } of frames) {
+    const result = await element.process(stream.next(objects, { lowScoreObjects }))
+    expect(result.lowScoreObjects).toEqual([])
+    tracked.push(result.objects!)
   }
   return tracked
 }
@@ -128,6 +140,29 @@ describe('object-tracking', () => {
     const numbers = (frames: DetectedObject[][]) => run(frames).then(tracked => getIds(tracked).flat())
     expect(new Set(await numbers(moving(20)))).toEqual(new Set([1]))
     expect(await numbers(moving(5))).toEqual([])
+  })
+
+  it('continues a track with the low-score objects of the frame, and retains its class', async () => {
+    const low = object(0.5, 0.5, { class: 'airplane', score: 0.7 })
+    const frames = [...repeat(2, object(0.5, 0.5)).map(objects => ({ objects })), { lowScoreObjects: [low] }]
+    const last = (await runOn(frames)).at(-1)!
+    expect(last.map(({ track, class: label }) => [track, label])).toEqual([[1, 'person']])
+  })
+
+  it('never starts a track from low-score objects of the frame alone, even if they move', async () => {
+    const moving = Array.from({ length: 30 }, (_, i) => ({
+      lowScoreObjects: [object(0.1 + 0.02 * i, 0.5, { score: 0.8 })],
+    }))
+    expect(getIds(await runOn(moving)).flat()).toEqual([])
+  })
+
+  it('starts a track with the first reported detection of an object that has moved, and returns its whole trail', async () => {
+    const at = (i: number, score: number) => [object(0.2 + 0.02 * i, 0.5, { score })]
+    const unreported = Array.from({ length: 10 }, (_, i) => ({ lowScoreObjects: at(i, 0.2) }))
+    const frames = await runOn([...unreported, { objects: at(10, 0.35) }])
+    expect(getIds(frames.slice(0, 10)).flat()).toEqual([])
+    expect(getIds(frames.slice(10))).toEqual([[1]])
+    expect(frames.at(-1)![0]!.attributes?.trail).toHaveLength(11)
   })
 
   it('does not start a track from a low-score duplicate', async () => {

@@ -28,7 +28,7 @@ const objectTracking = defineElement({
       history: args.history,
       samplingFrequency: args.sampling_frequency,
     })
-    return { process: frame => ({ objects: tracker.update(frame) }) }
+    return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })
 

@@ -2,7 +2,7 @@ import { type BBox, clipToPicture, type DetectedObject, type Point } from '@eyri
 import {
   type AssociableTrack,
   ClassVote,
-  isHighScore,
+  type Detection,
   KalmanBox,
   LOW_SCORE_NOISE_SCALE,
 } from '@eyrie/element/tracking'
@@ -19,7 +19,7 @@ const TRAIL_STEPS_PER_PICTURE = 10_000
  * An object that the tracker follows from frame to frame, with the prediction of its position and the trail of its past
  * positions. A new track is tentative. The tracker confirms it, by assigning an id, when there is enough evidence for it.
  */
-export class Track implements AssociableTrack {
+export class Track implements AssociableTrack<Detection> {
   /** Assigned when the track is confirmed. */
   id: number | undefined
   /** Analysed frames since the last associated detection. */
@@ -35,6 +35,8 @@ export class Track implements AssociableTrack {
 
   readonly #firstBox: BBox
   #highScoreDetections = 0
+  /** Whether the detector reports the latest detection, rather than only passing it to trackers. */
+  #isReported = false
   #totalScore = 0
   /** The model may classify an object differently in each frame. The track has the class with the most votes. */
   readonly #classVote = new ClassVote()
@@ -42,7 +44,7 @@ export class Track implements AssociableTrack {
   /** The latest detection, with the class and box of the track. */
   #object: DetectedObject
 
-  constructor(first: DetectedObject, maxTrailLength: number) {
+  constructor(first: Detection, maxTrailLength: number) {
     this.#maxTrailLength = maxTrailLength
     this.#firstBox = first.bbox
     this.#kalman = new KalmanBox(first.bbox)
@@ -59,11 +61,11 @@ export class Track implements AssociableTrack {
 
   /**
    * Whether the detections are sufficient evidence for an object. Low scores suffice only if the object has moved, because
-   * false positives do not move.
+   * false positives do not move, and if the detector reports the latest detection.
    */
   get isReliable(): boolean {
     if (this.#highScoreDetections >= MIN_HIGH_SCORE_DETECTIONS) return true
-    return this.#totalScore >= MIN_TOTAL_SCORE && this.#hasMoved
+    return this.#isReported && this.#totalScore >= MIN_TOTAL_SCORE && this.#hasMoved
   }
 
   get predictedBox(): BBox {
@@ -81,8 +83,8 @@ export class Track implements AssociableTrack {
    * Continues the track with a detection. An object with a low score is often partly occluded. Its detected box therefore
    * has less weight, and the object gets the smoothed box instead.
    */
-  update(detection: DetectedObject): void {
-    const hasHighScore = isHighScore(detection)
+  update(detection: Detection): void {
+    const hasHighScore = detection.confidence === 'high'
     this.framesSinceUpdate = 0
     this.#kalman.update(detection.bbox, hasHighScore ? 1 : LOW_SCORE_NOISE_SCALE)
     this.#predictedBox = undefined
@@ -113,11 +115,13 @@ export class Track implements AssociableTrack {
   }
 
   /** Adds a detection to the evidence and the trail. Returns the detection with the class of the track. */
-  #addDetection(detection: DetectedObject): DetectedObject {
-    this.#totalScore += detection.score
-    if (isHighScore(detection)) this.#highScoreDetections += 1
-    this.#extendTrail(detection.bbox)
-    return { ...detection, class: this.#classVote.add(detection) }
+  #addDetection(detection: Detection): DetectedObject {
+    const { confidence, ...object } = detection
+    this.#totalScore += object.score
+    if (confidence === 'high') this.#highScoreDetections += 1
+    this.#isReported = confidence !== 'low'
+    this.#extendTrail(object.bbox)
+    return { ...object, class: this.#classVote.add(detection) }
   }
 
   /** Appends the middle of the box's lower edge, where the object touches the ground. */

@@ -1,5 +1,13 @@
 import { type DetectedObject, type Frame, TICKS_PER_SECOND } from '@eyrie/element'
-import { anyClassIou, associate, bufferedIou, iou, isHighScore, sameClassIou } from '@eyrie/element/tracking'
+import {
+  anyClassIou,
+  associate,
+  bufferedIou,
+  type Detection,
+  iou,
+  rateDetections,
+  sameClassIou,
+} from '@eyrie/element/tracking'
 import { Track } from './track.ts'
 
 export interface TrackerOptions {
@@ -24,10 +32,10 @@ const MAX_NEW_OVERLAP = 0.5
 const MIN_IOU_CONFIRMED = { highScore: 0.3, lowScore: 0.5, highScoreAnyClass: 0.6, lowScoreAnyClass: 0.7 }
 const MIN_IOU_TENTATIVE = { highScore: 0.3, lowScore: 0.5 }
 
-/** Detections of one frame, by whether the detector is confident of them. */
+/** Detections of one frame: those with high confidence, and the others. */
 interface DetectionsByScore {
-  high: readonly DetectedObject[]
-  low: readonly DetectedObject[]
+  high: readonly Detection[]
+  low: readonly Detection[]
 }
 
 /**
@@ -36,7 +44,7 @@ interface DetectionsByScore {
  * recently matched tracks. Detections without a match start tentative tracks.
  *
  * Two additions: leftover tracks and detections are associated regardless of class, and low-score detections that move
- * consistently start a track.
+ * consistently start a track if the detector reports at least one of them.
  */
 export class Tracker {
   readonly #options: TrackerOptions
@@ -60,7 +68,7 @@ export class Tracker {
 
     const isSampled = this.#frameCount % this.#options.samplingFrequency === 0
     this.#frameCount += 1
-    if (isSampled) this.#processDetections(frame.objects)
+    if (isSampled) this.#processDetections(rateDetections(frame))
     else for (const track of this.#listVisibleTracks()) track.extrapolate()
 
     return this.#listVisibleTracks().map(track => track.toObject())
@@ -75,7 +83,7 @@ export class Tracker {
   }
 
   /** Associates the detections of a sampled frame with the tracks, deletes old tracks and starts new ones. */
-  #processDetections(detections: readonly DetectedObject[]): void {
+  #processDetections(detections: readonly Detection[]): void {
     const { maxAge, samplingFrequency } = this.#options
     const confirmed = this.#tracks.filter(track => track.isConfirmed)
     const tentative = this.#tracks.filter(track => !track.isConfirmed)
@@ -84,8 +92,8 @@ export class Tracker {
     // A match below resets the count to 0.
     for (const track of this.#tracks) track.framesSinceUpdate += samplingFrequency
 
-    const high = detections.filter(isHighScore)
-    const low = detections.filter(detection => !isHighScore(detection))
+    const high = detections.filter(({ confidence }) => confidence === 'high')
+    const low = detections.filter(({ confidence }) => confidence !== 'high')
     const unmatched = this.#updateConfirmed(confirmed, recent, { high, low })
 
     const newDetections = { high: unmatched.high, low: this.#removeDuplicates(unmatched.low, high) }
@@ -127,7 +135,7 @@ export class Tracker {
   }
 
   /** A low-score detection that overlaps a known object is most likely a second detection of that object. */
-  #removeDuplicates(low: readonly DetectedObject[], high: readonly DetectedObject[]): DetectedObject[] {
+  #removeDuplicates(low: readonly Detection[], high: readonly Detection[]): Detection[] {
     const trackBoxes = this.#listVisibleTracks().map(track => track.predictedBox)
     const knownBoxes = [...trackBoxes, ...high.map(detection => detection.bbox)]
     return low.filter(({ bbox }) => knownBoxes.every(known => iou(known, bbox) < MAX_NEW_OVERLAP))

@@ -16,6 +16,11 @@ export interface Frame {
   readonly height: number
   /** Objects added by the preceding elements. Boxes are normalised to 0..1 of the source picture. */
   readonly objects: readonly DetectedObject[]
+  /**
+   * Detections whose score is too low for `objects`. A tracker may continue a track with them, but must not start one. They
+   * are no results: no element counts or reports them, and they are neither stored nor shown.
+   */
+  readonly lowScoreObjects: readonly DetectedObject[]
   readonly counters: Readonly<Counters>
 }
 
@@ -23,6 +28,8 @@ export interface Frame {
 export interface FrameResult {
   /** Replaces the frame's objects. */
   objects?: DetectedObject[]
+  /** Replaces the frame's low-score objects. Trackers return an empty array. */
+  lowScoreObjects?: DetectedObject[]
   /** Merged into the counters of the preceding elements. */
   counters?: Counters
   /** Appended to the events of the preceding elements. */

@@ -27,16 +27,28 @@ export interface Detector {
   /** The view of a frame that the model reads. The element must request it as its own `view`. */
   readonly view: ViewSpec
   /**
-   * Detects objects in one frame.
+   * Detects objects in one frame, in normalised source coordinates (0..1).
    *
-   * @returns Objects in normalised source coordinates (0..1).
    * @throws {FrameDroppedError} The frame's picture is no longer available.
    */
-  detect(
-    frame: Frame,
-    thresholds: { score_threshold: number; iou_threshold: number },
-  ): Promise<DetectedObject[]>
+  detect(frame: Frame, thresholds: Thresholds): Promise<Detections>
   close(): void
+}
+
+/** Which of the objects that a model proposes are reported. Without a value, that of the model's card applies. */
+export interface Thresholds {
+  /** Objects with a lower score are not reported. It replaces the scores of the card, also those of single classes. */
+  score_threshold?: number | undefined
+  /** Of two objects that overlap by more than this intersection over union, the one with the lower score is discarded. */
+  iou_threshold?: number | undefined
+}
+
+/** The objects in one frame, by descending score. */
+export interface Detections {
+  /** The objects that the thresholds select. */
+  objects: DetectedObject[]
+  /** Further objects with a score of at least 0.1, for `lowScoreObjects` of the frame. */
+  lowScoreObjects: DetectedObject[]
 }
 
 /** Newer frames superseded a frame before it could be processed. The channel drops the frame and counts it. */

@@ -29,7 +29,10 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
   let n = 0
   return {
     /** Returns the next frame, after dropping `skip` frames. */
-    next(objects: DetectedObject[] = [], { skip = 0, discontinuity = false } = {}): Frame {
+    next(
+      objects: DetectedObject[] = [],
+      { skip = 0, discontinuity = false, lowScoreObjects = [] as DetectedObject[] } = {},
+    ): Frame {
       n += 1 + skip
       const seconds = n / fps
       return {
@@ -40,6 +43,7 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
         width,
         height,
         objects,
+        lowScoreObjects,
         counters: {},
       }
     },

@@ -9,6 +9,13 @@ export {
   type Similarity,
   sameClassIou,
 } from './tracking/association.ts'
-export { ClassVote, isHighScore, LOW_SCORE_NOISE_SCALE } from './tracking/detection-score.ts'
+export {
+  ClassVote,
+  type Confidence,
+  type Detection,
+  isHighScore,
+  LOW_SCORE_NOISE_SCALE,
+  rateDetections,
+} from './tracking/detection-score.ts'
 export { KalmanBox } from './tracking/kalman-box.ts'
 export { KalmanFilter, type KalmanNoise } from './tracking/kalman-filter.ts'

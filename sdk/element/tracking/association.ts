@@ -7,19 +7,19 @@ import { type Candidate, solveAssignment } from './assignment.ts'
  */
 
 /** A track that detections can be associated with. */
-export interface AssociableTrack {
+export interface AssociableTrack<Detection extends DetectedObject = DetectedObject> {
   readonly class: string
   /** The box predicted for the current frame. */
   readonly predictedBox: BBox
   /** Continues the track with an associated detection. */
-  update(detection: DetectedObject): void
+  update(detection: Detection): void
 }
 
 /**
  * Returns how well a detection continues a track, or 0 if the detection cannot continue it. `predictedBox` is the predicted
  * box of the track, which the caller reads only once per track.
  */
-export type Similarity<Track extends AssociableTrack = AssociableTrack> = (
+export type Similarity<Track = AssociableTrack> = (
   track: Track,
   predictedBox: BBox,
   detection: DetectedObject,
@@ -53,9 +53,9 @@ export const bufferedIou =
  * Associates tracks with detections so that the total similarity is maximal, and calls `update` on each matched track.
  * Returns the matched tracks, unmatched tracks and unmatched detections in their original order.
  */
-export function associate<Track extends AssociableTrack>(
+export function associate<Track extends AssociableTrack<Detection>, Detection extends DetectedObject>(
   tracks: readonly Track[],
-  detections: readonly DetectedObject[],
+  detections: readonly Detection[],
   similarity: Similarity<Track>,
 ) {
   const candidates: Candidate[] = []
@@ -69,7 +69,7 @@ export function associate<Track extends AssociableTrack>(
     }
   }
   const matchedTracks = new Set<Track>()
-  const matchedDetections = new Set<DetectedObject>()
+  const matchedDetections = new Set<Detection>()
   for (const { row, column } of solveAssignment(candidates)) {
     const track = tracks[row]!
     const detection = detections[column]!

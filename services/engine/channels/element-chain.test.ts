@@ -57,6 +57,24 @@ describe('element chain', () => {
     })
   })
 
+  it('passes low-score objects to later elements until one of them replaces them, and returns none', async () => {
+    const weak = { ...person, score: 0.2 }
+    const received: number[] = []
+    const count = stage('count', ({ lowScoreObjects }) => {
+      received.push(lowScoreObjects.length)
+      return {}
+    })
+    const { process } = await openChain(
+      count,
+      stage('detect', () => ({ objects: [person], lowScoreObjects: [weak] })),
+      count,
+      stage('track', () => ({ lowScoreObjects: [] })),
+      count,
+    ).then(chain => ({ process: (n: number) => chain.process(stamp(n)) }))
+    expect(await process(1)).toEqual({ objects: [person], counters: {}, events: [] })
+    expect(received).toEqual([0, 1, 0])
+  })
+
   it('opens elements in order, each with the picture size that an earlier element requested', async () => {
     const openings: OpenContext[] = []
     const requesting = (name: string, element: Partial<Element>): StagePlan => ({

@@ -79,6 +79,7 @@ export class ElementChain {
     trace?: Span,
   ): Promise<Analysis | 'overwritten' | 'failed'> {
     let analysis: Analysis = { objects: upstream.objects, counters: {}, events: upstream.events }
+    let lowScoreObjects: readonly DetectedObject[] = []
     // A turn is a place in the queue of an element. The frame enters all queues at once, so that the order of the frames is
     // the same at each element.
     const turns = this.#stages.map(({ queue }) => queue?.enqueue())
@@ -87,13 +88,14 @@ export class ElementChain {
         await turns[index]?.ready
         const { objects, counters } = analysis
         const span = trace?.child(stage.name)
-        const result = await stage.process({ ...stamp, objects, counters })
+        const result = await stage.process({ ...stamp, objects, lowScoreObjects, counters })
         span?.end(typeof result === 'string' ? result : undefined)
         turns[index]?.finish()
 
         if (result === 'failed') void this.#openElements()
         if (typeof result === 'string') return result
         analysis = addResult(analysis, result)
+        lowScoreObjects = result.lowScoreObjects ?? lowScoreObjects
       }
       return analysis
     } finally {

@@ -26,6 +26,7 @@ describe('stage', () => {
         width: 16,
         height: 9,
         objects: [],
+        lowScoreObjects: [],
         counters: {},
       }
       expect(await stage.process(frame)).toBe('failed')

@@ -97,6 +97,7 @@ export class Stage {
 
 const frameResult = z.strictObject({
   objects: z.array(detectedObject).optional(),
+  lowScoreObjects: z.array(detectedObject).optional(),
   counters: counters.optional(),
   events: z.array(eventData).optional(),
 }) satisfies z.ZodType<FrameResult>

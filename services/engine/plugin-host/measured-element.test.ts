@@ -5,7 +5,7 @@ import { measureElement } from './measured-element.ts'
 
 const frame: Frame = {
   ...{ n: 1, pts: 0, time: 0, discontinuity: false, width: 16, height: 9 },
-  ...{ objects: [], counters: {} },
+  ...{ objects: [], lowScoreObjects: [], counters: {} },
 }
 
 /** Most of it is the system's time on some machines: what is done is to ask the system. */

@@ -18,6 +18,7 @@ const frame = (n: number): Frame => ({
   width: 16,
   height: 9,
   objects: [{ class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }],
+  lowScoreObjects: [],
   counters: {},
 })
 

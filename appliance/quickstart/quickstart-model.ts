@@ -3,8 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { ModelCard } from '@eyrie/contract'
 import {
   addModel,
-  COCO_LABELS,
-  COCO_SUPPRESS_TOGETHER,
+  COCO_DETECTOR,
   download,
   PUBLISHED_MODELS,
   parseLabels,
@@ -71,8 +70,7 @@ async function addModelFile(root: string, file: string, report: Report): Promise
         name,
         model,
         head,
-        labels: labels ?? [...COCO_LABELS],
-        suppress_together: labels ? [] : COCO_SUPPRESS_TOGETHER,
+        ...(labels ? { labels } : COCO_DETECTOR),
         // YOLOX is trained on images that OpenCV has read, which are in BGR.
         color: head === 'yolox' ? 'bgr' : 'rgb',
         license: 'not stated',

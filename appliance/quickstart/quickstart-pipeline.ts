@@ -5,8 +5,7 @@ import { DEMO_LINES, DEMO_ZONES } from '../../scene/demo.ts'
 /** The elements of a pipeline, which are its processing steps, in the order in which a frame passes through them. */
 type Elements = PipelineInput['elements']
 
-/** The score threshold is low, because the tracker uses uncertain detections to follow objects that it has already found. */
-const createInfer = (model: string) => ({ name: 'infer', args: { model, score_threshold: 0.1 } })
+const createInfer = (model: string) => ({ name: 'infer', args: { model } })
 
 const TRACKING = { name: 'object-tracking' }
 

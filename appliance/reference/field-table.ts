@@ -40,7 +40,10 @@ export function renderTable(head: string[], rows: string[][]): string {
 
 /** Renders the cell for the default of a field or parameter. */
 export function renderDefault(schema: Schema, required: boolean): string {
-  if (schema.default !== undefined) return renderCode(schema.default)
+  if (schema.default !== undefined) {
+    const value = renderCode(schema.default)
+    return schema.defaultFrom === 'model' ? `${value}, or the value on the model's card` : value
+  }
   return required ? '*required*' : ''
 }
 

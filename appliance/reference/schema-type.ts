@@ -5,6 +5,8 @@ export interface Schema {
   title?: string
   description?: string
   default?: unknown
+  /** Where the default comes from if the schema's own is only the usual one. */
+  defaultFrom?: string
   const?: unknown
   enum?: unknown[]
   format?: string

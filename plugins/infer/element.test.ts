@@ -6,6 +6,9 @@ import plugin from './element.ts'
 const view = { width: 416, multiple_of: 32, format: 'BGRP', letterbox: true, fill: 114 } as const
 const car = { class: 'car', score: 0.9, bbox: { x: 0.1, y: 0.1, w: 0.2, h: 0.1 } }
 const fire = { class: 'fire', score: 0.5, bbox: { x: 0.5, y: 0.5, w: 0.1, h: 0.1 } }
+const smoke = { ...fire, class: 'smoke', score: 0.15 }
+
+const nothing = { objects: [], lowScoreObjects: [] }
 
 /** A fake inference that records requests and counts open detectors. */
 function createInference(detect: Detector['detect']) {
@@ -29,7 +32,7 @@ function createInference(detect: Detector['detect']) {
 
 describe('infer', () => {
   it('opens the model at the size set by a preceding image-resize and uses its view', async () => {
-    const { inference, requests } = createInference(async () => [])
+    const { inference, requests } = createInference(async () => nothing)
     const element = await openElement(plugin.infer, {
       args: { model: 'yolox-nano', hw: 'cpu', mode: 's' },
       size: { width: 640, height: 384 },
@@ -41,13 +44,11 @@ describe('infer', () => {
     expect(element.view).toEqual(view)
   })
 
-  it('requires the model only and has defaults for the rest', () => {
+  it('requires the model only, and leaves the thresholds to the card of the model', () => {
     expect(plugin.infer.args.parse({ model: 'yolox-nano' })).toEqual({
       model: 'yolox-nano',
       hw: 'auto',
       mode: 'a',
-      score_threshold: 0.3,
-      iou_threshold: 0.3,
     })
     expect(plugin.infer.args.safeParse({}).success).toBe(false)
   })
@@ -59,15 +60,21 @@ describe('infer', () => {
     },
   )
 
-  it('appends the detections above the thresholds to the objects of the frame', async () => {
+  it('appends what the detector finds with its thresholds to the objects and low-score objects of the frame', async () => {
     const { inference } = createInference(async (_frame, { score_threshold, iou_threshold }) =>
-      score_threshold === 0.2 && iou_threshold === 0.6 ? [fire] : [],
+      score_threshold === 0.2 && iou_threshold === 0.6
+        ? { objects: [fire], lowScoreObjects: [smoke] }
+        : nothing,
     )
     const element = await openElement(plugin.infer, {
       args: { model: 'fire', score_threshold: 0.2, iou_threshold: 0.6 },
       inference,
     })
-    expect(await element.process(createStream(25).next([car]))).toEqual({ objects: [car, fire] })
+    const shadow = { ...car, score: 0.2 }
+    expect(await element.process(createStream(25).next([car], { lowScoreObjects: [shadow] }))).toEqual({
+      objects: [car, fire],
+      lowScoreObjects: [shadow, smoke],
+    })
   })
 
   it('passes a FrameDroppedError on to the channel', async () => {
@@ -79,7 +86,7 @@ describe('infer', () => {
   })
 
   it('closes the detector', async () => {
-    const { inference, open } = createInference(async () => [])
+    const { inference, open } = createInference(async () => nothing)
     const element = await openElement(plugin.infer, { args: { model: 'fire' }, inference })
     expect(open()).toBe(1)
     element.close?.()

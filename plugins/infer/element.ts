@@ -1,7 +1,7 @@
 import { defineElement, definePlugin, z } from '@eyrie/element'
 
-/** A score or an overlap, from 0 to 1. */
-const threshold = z.number().min(0).max(1).default(0.3)
+/** A score or an overlap, from 0 to 1. Without it, the card of the model decides: 0.3, unless the card has another value. */
+const threshold = z.number().min(0).max(1).optional().meta({ default: 0.3, defaultFrom: 'model' })
 
 /** A pipeline element that detects objects in each frame with a neural network from the model store. */
 const infer = defineElement({
@@ -23,8 +23,11 @@ const infer = defineElement({
     return {
       view: detector.view,
       async process(frame) {
-        const detected = await detector.detect(frame, thresholds)
-        return { objects: [...frame.objects, ...detected] }
+        const { objects, lowScoreObjects } = await detector.detect(frame, thresholds)
+        return {
+          objects: [...frame.objects, ...objects],
+          lowScoreObjects: [...frame.lowScoreObjects, ...lowScoreObjects],
+        }
       },
       close: () => detector.close(),
     }

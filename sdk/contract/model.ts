@@ -8,6 +8,12 @@ const perColour = z
   .array(z.number())
   .refine(({ length }) => length === 1 || length === 3, 'must have one or three numbers')
 
+/** The score and overlap thresholds of models whose card has no others. */
+export const DEFAULT_THRESHOLD = 0.3
+
+/** A score or an overlap. */
+const share = z.number().min(0).max(1)
+
 /**
  * The card of a model: the properties that its ONNX graph does not contain. The model store has the card of each model in
  * `model.json`.
@@ -44,6 +50,12 @@ export const modelCard = z
     }),
     /** Groups of classes that are easily confused, such as car, truck and bus: overlapping boxes suppress each other. */
     suppress_together: z.array(z.array(z.string())).default([]),
+    /** Objects with a lower score are not reported, unless a pipeline specifies another threshold. */
+    score_threshold: share.default(DEFAULT_THRESHOLD),
+    /** Of two objects that overlap by more than this intersection over union, only the one with the higher score is reported. */
+    iou_threshold: share.default(DEFAULT_THRESHOLD),
+    /** Score thresholds of classes that the model often reports by mistake, by label. */
+    class_score_thresholds: z.record(z.string(), share).default({}),
     license: z.string().min(1),
     source: z.string().optional(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ModelCard } from '@eyrie/contract/model'
+import { DEFAULT_THRESHOLD, type ModelCard } from '@eyrie/contract/model'
 import { supportsDynamicSize } from './dynamic-size-check.ts'
 import { assertScoresInRange, type Size } from './head-output.ts'
 import { acceptBytes, NO_NORMALIZATION, type Normalization } from './onnx/byte-input.ts'
@@ -18,6 +18,10 @@ export interface ModelFacts {
   color?: ModelCard['input']['color']
   normalization?: Partial<Normalization>
   suppress_together?: ModelCard['suppress_together']
+  /** Thresholds that pipelines use unless they specify others; those of `modelCard` by default. */
+  score_threshold?: number
+  iou_threshold?: number
+  class_score_thresholds?: ModelCard['class_score_thresholds']
   /** Size to run the model at; required if the input of the file has a dynamic size. */
   size?: Size
 }
@@ -45,7 +49,7 @@ export async function prepareModel(
   const model = decodeModel(file)
   const input = findImageInput(model.graph)
   const size = chooseSize(input, facts.size)
-  assertSuppressedLabelsExist(facts)
+  assertLabelsExist(facts)
 
   const normalization = { ...NO_NORMALIZATION, ...facts.normalization }
   const graph = acceptBytes(model.graph, input, normalization)
@@ -92,6 +96,9 @@ function createCard(
       fill: FILL,
     },
     suppress_together: facts.suppress_together ?? [],
+    score_threshold: facts.score_threshold ?? DEFAULT_THRESHOLD,
+    iou_threshold: facts.iou_threshold ?? DEFAULT_THRESHOLD,
+    class_score_thresholds: facts.class_score_thresholds ?? {},
     license: facts.license,
     source: facts.source,
   }
@@ -133,7 +140,15 @@ function chooseSize({ width, height }: ImageInput, requested: Size | undefined):
   throw new Error('it accepts images of any size: choose the size to run at, such as --size 640x640')
 }
 
-function assertSuppressedLabelsExist({ suppress_together = [], labels }: ModelFacts): void {
-  const unknown = suppress_together.flat().find(label => !labels.includes(label))
+function assertLabelsExist({
+  labels,
+  suppress_together = [],
+  class_score_thresholds = {},
+}: ModelFacts): void {
+  const findUnknown = (named: string[]) => named.find(label => !labels.includes(label))
+  const unknown = findUnknown(suppress_together.flat())
   if (unknown) throw new Error(`${unknown}, in the labels to suppress together, is not a label of the model`)
+  const unknownClass = findUnknown(Object.keys(class_score_thresholds))
+  if (unknownClass)
+    throw new Error(`${unknownClass}, which has a score threshold, is not a label of the model`)
 }

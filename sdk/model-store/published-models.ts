@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { COCO_LABELS, COCO_SUPPRESS_TOGETHER } from './model-labels.ts'
+import { COCO_DETECTOR } from './model-labels.ts'
 import type { NewModel } from './write-models.ts'
 
 /** A model that can be downloaded from its authors. */
@@ -19,10 +19,9 @@ function describeYolox(file: string, sha256: string, about: string): PublishedMo
     sha256,
     about,
     options: {
+      ...COCO_DETECTOR,
       head: 'yolox',
-      labels: [...COCO_LABELS],
       color: 'bgr',
-      suppress_together: COCO_SUPPRESS_TOGETHER,
       license: 'Apache-2.0',
       source: url,
     },

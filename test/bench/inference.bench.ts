@@ -128,6 +128,7 @@ async function startEyrie(folder: string, { card, file, size, picture }: Inferen
     width: 768,
     height: 432,
     objects: [],
+    lowScoreObjects: [],
     counters: {},
   }
 

@@ -12,7 +12,8 @@ export const addModelCommand: Command = {
   usage:
     '<name> [--file model.onnx --head yolox|decoded|nms --labels labels.txt|coco --license Apache-2.0\n' +
     '      [--color rgb|bgr] [--scale 1/255] [--mean 0,0,0] [--std 1,1,1] [--size 640x640]\n' +
-    '      [--suppress-together car,truck,bus]… [--source URL]]',
+    '      [--suppress-together car,truck,bus]… [--score-threshold 0.3] [--iou-threshold 0.3]\n' +
+    '      [--class-score-threshold airplane=0.9]… [--source URL]]',
   about:
     `Adds a published model (${PUBLISHED_NAMES}) or an ONNX file.\n` +
     'To add a published model from a local file, its name and --file are sufficient.\n' +

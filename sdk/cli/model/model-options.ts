@@ -1,6 +1,6 @@
 import type { parseArgs } from 'node:util'
 import { modelHead } from '@eyrie/contract/model'
-import { COCO_LABELS, type NewModel, parseLabels } from '@eyrie/model-store'
+import { COCO_DETECTOR, type NewModel, parseLabels } from '@eyrie/model-store'
 import { parseChoice, UsageError } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
 
@@ -16,6 +16,9 @@ export const MODEL_OPTIONS = {
   std: { type: 'string' },
   size: { type: 'string' },
   'suppress-together': { type: 'string', multiple: true },
+  'score-threshold': { type: 'string' },
+  'iou-threshold': { type: 'string' },
+  'class-score-threshold': { type: 'string', multiple: true },
 } as const
 
 export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_OPTIONS }>>['values']
@@ -24,16 +27,39 @@ export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_O
 export async function parseModelOptions(options: ModelOptions): Promise<Partial<NewModel>> {
   const { head, labels, license, source, color, size } = options
   const labelGroups = options['suppress-together']
+  const classThresholds = options['class-score-threshold']
 
   const properties: Partial<NewModel> = { normalization: parseNormalization(options) }
   if (head !== undefined) properties.head = parseChoice('head', head, modelHead.options)
-  if (labels !== undefined) properties.labels = await readLabels(labels)
+  if (labels !== undefined) Object.assign(properties, await readLabels(labels))
   if (license !== undefined) properties.license = license
   if (source !== undefined) properties.source = source
   if (color !== undefined) properties.color = parseChoice('color', color, ['rgb', 'bgr'])
   if (size !== undefined) properties.size = parseSize(size)
   if (labelGroups) properties.suppress_together = labelGroups.map(splitLabels)
+  if (options['score-threshold'] !== undefined)
+    properties.score_threshold = parseThreshold('score-threshold', options['score-threshold'])
+  if (options['iou-threshold'] !== undefined)
+    properties.iou_threshold = parseThreshold('iou-threshold', options['iou-threshold'])
+  if (classThresholds)
+    properties.class_score_thresholds = Object.fromEntries(classThresholds.map(parseClassThreshold))
   return properties
+}
+
+function parseThreshold(option: keyof ModelOptions, text: string): number {
+  const threshold = text.trim() === '' ? Number.NaN : Number(text)
+  if (threshold >= 0 && threshold <= 1) return threshold
+  throw new UsageError(`--${option} ${text} should be a number from 0 to 1`)
+}
+
+/** Parses the threshold of a class, such as `airplane=0.9`. */
+function parseClassThreshold(text: string): [label: string, threshold: number] {
+  const [, label, threshold] = /^(.+)=([^=]*)$/.exec(text) ?? []
+  if (label === undefined || threshold === undefined)
+    throw new UsageError(
+      `--class-score-threshold ${text} should be a class and a number, such as airplane=0.9`,
+    )
+  return [label.trim(), parseThreshold('class-score-threshold', threshold)]
 }
 
 /** Splits a group of labels such as `car, truck, bus`. */
@@ -41,10 +67,10 @@ function splitLabels(group: string): string[] {
   return group.split(',').map(label => label.trim())
 }
 
-/** Reads the labels from a file, or returns those of the COCO data set for the word `coco`. */
-async function readLabels(labels: string): Promise<string[]> {
-  if (labels === 'coco') return [...COCO_LABELS]
-  return parseLabels((await readLocalFile(labels)).toString())
+/** Reads the labels from a file. For the word `coco`, returns the properties of a detector of the COCO data set. */
+async function readLabels(labels: string): Promise<Partial<NewModel>> {
+  if (labels === 'coco') return COCO_DETECTOR
+  return { labels: parseLabels((await readLocalFile(labels)).toString()) }
 }
 
 type Normalization = NonNullable<NewModel['normalization']>

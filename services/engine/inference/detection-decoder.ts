@@ -1,18 +1,21 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import type { DetectedObject } from '@eyrie/contract/object'
+import type { Detections, Thresholds } from '@eyrie/element'
 import { type Candidate, HEAD_DECODERS, type HeadOutput } from './model-heads.ts'
 import { assignSuppressionGroups, suppressOverlaps } from './overlap-suppression.ts'
-import type { Thresholds } from './worker-messages.ts'
+
+/** Objects with a lower score help no tracker (`low_thresh` of ByteTrack, Zhang et al. 2022). */
+const MIN_LOW_SCORE = 0.1
 
 /**
- * Converts the output of a model to detected objects, ordered by descending score. `content` is the area of the model's
- * input that shows the picture of the source; the rest of the input is a border.
+ * Converts the output of a model to detected objects. `content` is the area of the model's input that shows the picture of
+ * the source; the rest of the input is a border.
  */
 export type DetectionDecoder = (
   output: Omit<HeadOutput, 'classes'>,
   content: ContentArea,
   thresholds: Thresholds,
-) => DetectedObject[]
+) => Detections
 
 /** In pixels of the model's input. */
 interface ContentArea {
@@ -22,18 +25,38 @@ interface ContentArea {
   height: number
 }
 
+type DecodedModel = Pick<
+  ModelCard,
+  'head' | 'labels' | 'suppress_together' | 'score_threshold' | 'iou_threshold' | 'class_score_thresholds'
+>
+
 /** Creates the decoder for the head (output format) that the model card names. The card describes a model for the engine. */
-export function createDetectionDecoder(
-  card: Pick<ModelCard, 'head' | 'labels' | 'suppress_together'>,
-): DetectionDecoder {
+export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const decodeHead = HEAD_DECODERS[card.head]
   const suppressionGroups = assignSuppressionGroups(card)
   const classes = card.labels.length
+  const cardThresholds = card.labels.map(label => card.class_score_thresholds[label] ?? card.score_threshold)
 
-  return (output, content, { score_threshold, iou_threshold }) => {
-    const candidates = decodeHead({ ...output, classes }, score_threshold).filter(isValidBox)
-    const selected = suppressOverlaps(candidates, suppressionGroups, iou_threshold)
-    return selected.map(candidate => toObject(candidate, content, card.labels))
+  return (output, content, { score_threshold, iou_threshold = card.iou_threshold }) => {
+    const minScores = score_threshold === undefined ? cardThresholds : card.labels.map(() => score_threshold)
+    const candidates = decodeHead({ ...output, classes }, Math.min(MIN_LOW_SCORE, ...minScores)).filter(
+      isValidBox,
+    )
+    const { reported = [], low = [] } = Object.groupBy(candidates, ({ score, label }) =>
+      score >= minScores[label]! ? 'reported' : 'low',
+    )
+
+    const objects = suppressOverlaps(reported, suppressionGroups, iou_threshold)
+    // Reported objects come first, so that a class with a high threshold cannot suppress them.
+    const lowScoreObjects = suppressOverlaps(
+      low.filter(({ score }) => score >= MIN_LOW_SCORE),
+      suppressionGroups,
+      iou_threshold,
+      objects,
+    )
+    const toObjects = (selected: Candidate[]) =>
+      selected.map(candidate => toObject(candidate, content, card.labels))
+    return { objects: toObjects(objects), lowScoreObjects: toObjects(lowScoreObjects) }
   }
 }
 

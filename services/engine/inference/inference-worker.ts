@@ -54,13 +54,13 @@ async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
   const { width, height } = ring.shape
   const session = sessions.get(request.model)!
   const cpuBefore = process.cpuUsage()
-  const objects = await session.detect(ring, request.n, request.thresholds)
-  if (objects === 'overwritten') return { type: 'overwritten' }
+  const detections = await session.detect(ring, request.n, request.thresholds)
+  if (detections === 'overwritten') return { type: 'overwritten' }
 
   // The CPU time of the whole process includes the threads of ONNX Runtime. Nothing else runs in the meantime.
   const { user, system } = process.cpuUsage(cpuBefore)
   const cpuMs = (user + system) / MICROSECONDS_PER_MS
-  return { type: 'objects', objects, cpuMs, size: { width, height } }
+  return { type: 'detections', detections, cpuMs, size: { width, height } }
 }
 
 /** Returns the reader of a ring, and reopens a replaced ring. Returns undefined if the ring was removed. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DetectedObject, Frame, ModelRequest } from '@eyrie/element'
+import type { Detections, Frame, ModelRequest } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine } from '@eyrie/model-store'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -75,11 +75,12 @@ const frame = (n: number): Frame => ({
   width: 16,
   height: 9,
   objects: [],
+  lowScoreObjects: [],
   counters: {},
 })
 
 /** Of the box of one white cell, in units of cells. */
-const cellOf = (objects: DetectedObject[]) =>
+const cellOf = ({ objects }: Detections) =>
   objects.map(({ bbox }) => ({ row: Math.round(bbox.y * 8), column: Math.round(bbox.x * 8) }))
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`)
@@ -104,7 +105,8 @@ describe('inference', () => {
     const { inference, ring, client } = await setUp()
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 3, column: 5 }))
-    const [object, ...others] = await detector.detect(frame(1), thresholds)
+    const { objects } = await detector.detect(frame(1), thresholds)
+    const [object, ...others] = objects
     expect(others).toEqual([])
     expect(object).toEqual({
       class: 'bright',
@@ -184,7 +186,7 @@ describe('inference', () => {
 
     current = ringIn(folder, { generation: 2, width: 128 })
     current.write(1, pictureOf({ row: 2, column: 4 }, 128))
-    const [object] = await detector.detect(frame(1), thresholds)
+    const [object] = (await detector.detect(frame(1), thresholds)).objects
     expect(object?.bbox).toEqual({ x: 4 / 16, y: 2 / 8, w: 1 / 16, h: 1 / 8 })
   })
 
@@ -232,7 +234,7 @@ describe('models on the workers', () => {
     const detector = await inference.forChannel(client).open(request)
     ring.write(1, pictureOf({ row: 1, column: 1 }))
     const seen = new Set<string>()
-    const look = async () => seen.add((await detector.detect(frame(1), thresholds))[0]!.class)
+    const look = async () => seen.add((await detector.detect(frame(1), thresholds)).objects[0]!.class)
     await look()
     await put('yolox', 'shine', createBrightCellDetector({ ...size, shapes: 'nodes' }))
     await vi.waitUntil(async () => (await look()).has('shine'), 10_000)

@@ -1,9 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Pacing } from '@eyrie/contract'
-import type { DetectedObject } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
-import { type Detector, FrameDroppedError, type Inference, type ModelRequest } from '@eyrie/element'
+import {
+  type Detections,
+  type Detector,
+  FrameDroppedError,
+  type Inference,
+  type ModelRequest,
+  type Thresholds,
+} from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
@@ -13,7 +19,6 @@ import { followModel } from './followed-model.ts'
 import { ModelRegistry } from './model-registry.ts'
 import { toModelView } from './model-view.ts'
 import { Scheduler } from './scheduler.ts'
-import type { Thresholds } from './worker-messages.ts'
 import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -154,11 +159,7 @@ async function openDetector(
   const currentRing = createCurrentRing(pool)
   let isClosed = false
 
-  async function detectOn(
-    worker: WorkerProcess,
-    n: number,
-    thresholds: Thresholds,
-  ): Promise<DetectedObject[]> {
+  async function detectOn(worker: WorkerProcess, n: number, thresholds: Thresholds): Promise<Detections> {
     const ring = client.findRing(view)
     if (!ring) throw new FrameDroppedError(n)
     currentRing.switchTo(ring.path)
@@ -166,10 +167,10 @@ async function openDetector(
     // Read before the inference, during which the model may be replaced.
     const { sha256 } = lease.card
     const answer = await lease.run(worker, { ring, n, thresholds })
-    if (answer.type !== 'objects') throw new FrameDroppedError(n)
+    if (answer.type !== 'detections') throw new FrameDroppedError(n)
 
     costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
-    return answer.objects
+    return answer.detections
   }
 
   return {

@@ -33,7 +33,7 @@ async function brightnessOf(picture: Uint8Array, input: object): Promise<number 
   })
   ring.write(1, picture)
   const found = await loaded.detect(reader, 1, { score_threshold: 0.01, iou_threshold: 0.3 })
-  return found === 'overwritten' ? undefined : found[0]!.score
+  return found === 'overwritten' ? undefined : found.objects[0]!.score
 }
 
 test('a model with float input receives pixels normalised as (value · scale − mean) / std for each colour', async () => {

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { ModelCard } from '@eyrie/contract/model'
-import type { DetectedObject } from '@eyrie/contract/object'
+import type { Detections, Thresholds } from '@eyrie/element'
 import { createInputTensor, openSession, type Provider, runTrial } from '@eyrie/model-store/session'
 import type { Tensor } from 'onnxruntime-node'
 import type { RingReader } from '../frames/ring-reader.ts'
 import { createDetectionDecoder } from './detection-decoder.ts'
 import { findRingMismatch } from './model-view.ts'
-import type { Thresholds } from './worker-messages.ts'
 
 /** A model that is loaded in the memory of an inference worker. It reads frames from rings, buffers in shared memory. */
 export interface ModelSession {
   /** Detects objects in frame `n` of a ring. Returns `overwritten` if the ring no longer holds the frame. */
-  detect(ring: RingReader, n: number, thresholds: Thresholds): Promise<DetectedObject[] | 'overwritten'>
+  detect(ring: RingReader, n: number, thresholds: Thresholds): Promise<Detections | 'overwritten'>
   close(): Promise<void>
 }
 

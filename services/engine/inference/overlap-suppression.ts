@@ -17,21 +17,21 @@ export function assignSuppressionGroups(card: Pick<ModelCard, 'labels' | 'suppre
 
 /**
  * Greedy non-maximum suppression. If boxes of a group overlap by more than `iouThreshold`, only the box with the highest
- * score remains. Returns the remaining boxes by descending score.
+ * score remains, and none if they overlap a box in `selectedBefore`. Returns the remaining boxes by descending score.
  */
 export function suppressOverlaps(
   candidates: readonly Candidate[],
   groups: readonly number[],
   iouThreshold: number,
+  selectedBefore: readonly Candidate[] = [],
 ): Candidate[] {
   const best = [...candidates].sort((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)
   const selected: Candidate[] = []
   for (const candidate of best) {
-    const group = groups[candidate.label]
-    const isSuppressed = selected.some(
-      other => groups[other.label] === group && intersectionOverUnion(candidate, other) > iouThreshold,
-    )
-    if (!isSuppressed) selected.push(candidate)
+    const suppresses = (other: Candidate) =>
+      groups[other.label] === groups[candidate.label] &&
+      intersectionOverUnion(candidate, other) > iouThreshold
+    if (!selectedBefore.some(suppresses) && !selected.some(suppresses)) selected.push(candidate)
   }
   return selected
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DetectedObject } from '@eyrie/element'
+import { createStream } from '@eyrie/element/testing'
 import { createLog } from '@eyrie/kit'
 import { addModel, openModelStore, openQuarantine, PUBLISHED_MODELS } from '@eyrie/model-store'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -13,7 +14,6 @@ import { createInference, type InferencePool } from './inference.ts'
 
 const yolox = findTestData('models/yolox_nano.onnx')
 const clip = (name: string) => findTestData(`video/${name}.mp4`) ?? ''
-const thresholds = { score_threshold: 0.4, iou_threshold: 0.3 }
 
 const rectangle = { width: 416, height: 256 }
 const square = { width: 416, height: 416 }
@@ -48,13 +48,10 @@ async function detectOn(
   const client = { channel: 1, pacing: 'all' as const, priority: () => 5, findRing: () => ring }
   const detector = await inference.forChannel(client).open({ model: 'yolox-nano', hw: 'auto', mode: 'a' })
   return Promise.all(
-    pixels.map((picture, i) => {
-      const n = i + 1
-      ring.write(n, picture)
-      return detector.detect(
-        { n, pts: 0, time: 0, discontinuity: false, width: 768, height: 432, objects: [], counters: {} },
-        thresholds,
-      )
+    pixels.map(async (picture, i) => {
+      const frame = createStream(10).next([], { skip: i })
+      ring.write(frame.n, picture)
+      return (await detector.detect(frame, {})).objects
     }),
   )
 }

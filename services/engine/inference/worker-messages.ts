@@ -1,5 +1,5 @@
 import type { ModelCard } from '@eyrie/contract/model'
-import type { DetectedObject } from '@eyrie/contract/object'
+import type { Detections, Thresholds } from '@eyrie/element'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
 
@@ -7,14 +7,6 @@ import type { RingLocation } from '../frames/ring-reader.ts'
  * Messages between the engine and its inference workers, the child processes that run models. The engine sends requests and
  * notices; a worker answers each request with one message.
  */
-
-/** Which of the objects that a model proposes are reported. */
-export interface Thresholds {
-  /** Objects with a lower score are discarded. */
-  score_threshold: number
-  /** Of two objects that overlap by more than this intersection over union, the one with the lower score is discarded. */
-  iou_threshold: number
-}
 
 /** Loads a model under an id that the engine has chosen. */
 export interface LoadRequest {
@@ -43,7 +35,7 @@ export type WorkerNotice = { type: 'unload'; model: number } | { type: 'close-ri
 export type WorkerAnswer =
   | { type: 'loaded' }
   /** `cpuMs`: CPU time of the inference. `size`: size of the model's input in pixels. */
-  | { type: 'objects'; objects: DetectedObject[]; cpuMs: number; size: { width: number; height: number } }
+  | { type: 'detections'; detections: Detections; cpuMs: number; size: { width: number; height: number } }
   /** The frame was overwritten before it was read. */
   | { type: 'overwritten' }
   | { type: 'failed'; reason: string }

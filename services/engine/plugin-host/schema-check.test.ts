@@ -20,6 +20,13 @@ describe('schema check', () => {
     expect(given).toEqual({ model: 'person' })
   })
 
+  it('leaves values out whose default comes from elsewhere', () => {
+    const threshold = { type: 'number', default: 0.3, defaultFrom: 'model' }
+    const check = compileCheck({ type: 'object', properties: { threshold } })
+    expect(check({})).toEqual({ value: {}, problem: undefined })
+    expect(check({ threshold: 'x' }).problem).toEqual({ pointer: '/threshold', message: 'must be number' })
+  })
+
   it.each([
     [{}, '/model', 'is required'],
     [{ model: 1 }, '/model', 'must be string'],

@@ -63,11 +63,20 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
   metaSchemaAjv.validateSchema(schema, true)
   // Each schema has its own Ajv instance, so that its `$id` is not visible to the schemas of other plugins.
   const ajv = new Ajv2020({ ...AJV_OPTIONS, keywords: KEYWORDS, meta: false, validateSchema: false })
-  const validate = ajv.compile(schema)
+  const validate = ajv.compile(removeForeignDefaults(schema))
   return original => {
     const value = structuredClone(original)
     return { value, problem: validate(value) ? undefined : describeErrors(validate.errors ?? []) }
   }
+}
+
+/** Removes the defaults with the annotation `defaultFrom`: another part of Eyrie, such as the model's card, has the value. */
+function removeForeignDefaults(schema: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    if (typeof value?.defaultFrom !== 'string') return value
+    const { default: _default, ...rest } = value
+    return rest
+  })
 }
 
 const checkIsEmpty: Check = value => {

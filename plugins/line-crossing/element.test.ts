@@ -102,6 +102,37 @@ describe('line-crossing', () => {
     expect((await run(across(6), { history: 5 })).counters.door?.total).toBe(0)
   })
 
+  describe('of a track that appears beyond the line', () => {
+    /** Points of a trail: the middle of the lower edge, which is 0.025 below the center of the lowest quarter. */
+    const trail = (...ys: number[]) => ys.map(y => ({ x: 0.5, y: y + 0.025 }))
+    const appearing = (y: number, ys: number[], track = 1) => [
+      { ...person(0.5, y, track), attributes: { trail: trail(...ys, y) } },
+    ]
+
+    it('counts the crossing if its trail crosses the line', async () => {
+      const { events, counters } = await run([[], appearing(0.6, [0.4, 0.48, 0.55])])
+      expect(counters.door).toEqual({ up: 1, down: 0, total: 1 })
+      expect(events.map(({ track, direction }) => [track, direction])).toEqual([[1, 'up']])
+    })
+
+    it('counts no crossing that its trail does not show', async () => {
+      expect((await run([[], appearing(0.6, [0.52, 0.56])])).events).toEqual([])
+      expect((await run([[], [person(0.5, 0.6)]])).events).toEqual([])
+    })
+
+    it('ignores the trail of a track that existed before', async () => {
+      const trailing = appearing(0.6, [0.4, 0.48, 0.55])
+      expect((await run([trailing])).events).toEqual([])
+      const gone = [...walk([0.4, 0.6]), ...empty(6), trailing]
+      expect((await run(gone, { history: 5 })).counters.door).toEqual({ up: 1, down: 0, total: 1 })
+    })
+
+    it.each([[[]], ['long'], [[{ x: 0.5 }]]])('ignores the trail %j', async invalid => {
+      const frame = [{ ...person(0.5, 0.6), attributes: { trail: invalid } }]
+      expect((await run([[], frame])).events).toEqual([])
+    })
+  })
+
   it('does not connect positions across a discontinuity', async () => {
     const element = await openElement(lineCrossing, { config: { 1: { lines: [door] } } })
     const stream = createStream(25)

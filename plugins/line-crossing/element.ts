@@ -1,15 +1,17 @@
 import {
-  type BBox,
   type Counters,
   clipToPicture,
   cropToRegion,
   DEFAULT_REGION_RATIO,
+  type DetectedObject,
   defineElement,
   definePlugin,
   type EventData,
   getCenter,
   type Line,
   lines,
+  type Point,
+  point,
   region,
   z,
 } from '@eyrie/element'
@@ -52,6 +54,8 @@ const lineCrossing = defineElement({
     /** The tracked objects, with the number of the frame in which each was last detected. */
     const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
     let frameCount = 0
+    /** The greatest track id in the frames so far. Undefined before the first frame, whose tracks may have been counted. */
+    let lastTrack: number | undefined
     let counters: Counters = Object.fromEntries(
       sourceLines.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]),
     )
@@ -64,11 +68,15 @@ const lineCrossing = defineElement({
     }
 
     /** Moves a track to its position in this frame. Returns the crossings in the configured directions. */
-    function moveTrack(track: number, bbox: BBox) {
+    function moveTrack(track: number, { bbox, attributes }: DetectedObject) {
       const position = getCenter(cropToRegion(clipToPicture(bbox), region, ratio))
-      const detector = tracks.get(track)?.detector ?? new CrossingDetector(polylines, position)
+      const isNew = lastTrack !== undefined && track > lastTrack
+      const path = isNew ? alignTrail(attributes?.trail, position) : [position]
+      const detector = tracks.get(track)?.detector ?? new CrossingDetector(polylines, path[0]!)
       tracks.set(track, { detector, lastFrame: frameCount })
-      return detector.move(position, bbox).filter(({ direction }) => countedDirections.has(direction))
+      return path
+        .flatMap(point => detector.move(point, bbox))
+        .filter(({ direction }) => countedDirections.has(direction))
     }
 
     function deleteLostTracks(): void {
@@ -86,19 +94,35 @@ const lineCrossing = defineElement({
         deleteLostTracks()
 
         const events: EventData[] = []
-        for (const { track, class: label, bbox } of objects) {
+        for (const object of objects) {
+          const { track, class: label, bbox } = object
           if (track === undefined) continue
-          for (const { line, direction } of moveTrack(track, bbox)) {
+          for (const { line, direction } of moveTrack(track, object)) {
             const { name } = sourceLines[line]!
             count(name, direction)
             events.push({ type: 'line-crossing', name, direction, track, class: label, bbox })
           }
         }
+        lastTrack = Math.max(lastTrack ?? 0, ...objects.map(({ track }) => track ?? 0))
         return { counters, events }
       },
     }
   },
 })
+
+const trail = z.array(point).min(1)
+
+/**
+ * Returns the path of a new track up to its current position. Trackers follow an object for some frames before it becomes a
+ * track, and return its positions in these frames as the trail. The trail is shifted to end at `position`, because it may
+ * follow another point of the box. Without a trail, the path is only the position.
+ */
+function alignTrail(attribute: unknown, position: Point): Point[] {
+  const { data: points } = trail.safeParse(attribute)
+  if (!points) return [position]
+  const end = points.at(-1)!
+  return points.map(({ x, y }) => ({ x: x + position.x - end.x, y: y + position.y - end.y }))
+}
 
 /** Returns the lines of all keys that list the source. Throws if two of them have the same name. */
 function selectLines(config: z.output<typeof lineConfig>, source: number): Line[] {

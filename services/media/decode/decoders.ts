@@ -11,6 +11,9 @@ const H264_DECODERS = [
   'openh264dec',
 ] as const
 
+/** H.265 decoders, best first: hardware, then libavcodec. */
+const H265_DECODERS = ['vah265dec', 'nvh265dec', 'v4l2slh265dec', 'avdec_h265'] as const
+
 /** The decoders of libavcodec (FFmpeg), by codec. */
 const LIBAVCODEC: Record<string, string> = {
   h264: 'avdec_h264',
@@ -18,7 +21,12 @@ const LIBAVCODEC: Record<string, string> = {
   vp8: 'avdec_vp8',
   vp9: 'avdec_vp9',
   jpeg: 'avdec_mjpeg',
+  mpeg4: 'avdec_mpeg4',
+  mpeg2: 'avdec_mpeg2video',
 }
+
+/** Element that lets GStreamer select the decoder. */
+const AUTOMATIC = 'decodebin3'
 
 /** Returns the software decoder of a codec, which is available on every machine; undefined for other codecs. */
 export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC[codec]
@@ -31,16 +39,26 @@ export interface Decoders {
   elementsFor(decoder: Decoder, codec: string): readonly string[]
 }
 
-/** Finds the decoders that work by trying each H.264 decoder once. A driver without its device cannot reach PAUSED. */
+/** Finds the decoders that work by trying each decoder with a hardware variant once. A driver without its device cannot reach PAUSED. */
 export async function findDecoders(): Promise<Decoders> {
-  const h264 = await filterWorking(H264_DECODERS, canStart)
+  const [h264, h265] = await Promise.all([
+    filterWorking(H264_DECODERS, canStart),
+    filterWorking(H265_DECODERS, canStart),
+  ])
+
+  function bestFor(codec: string): readonly string[] {
+    if (codec === 'h264') return h264
+    if (codec === 'h265') return h265
+    const software = softwareDecoder(codec)
+    return software ? [software, AUTOMATIC] : [AUTOMATIC]
+  }
+
   return {
     h264,
     elementsFor(decoder, codec) {
-      if (decoder === 'gst_h264') return codec === 'h264' ? h264 : []
       if (codec === 'raw') return ['identity']
-      // GStreamer chooses the decoder itself.
-      if (decoder === 'gst') return ['decodebin3']
+      if (decoder === 'gst_h264') return bestFor(codec)
+      if (decoder === 'gst') return [AUTOMATIC]
 
       const element = softwareDecoder(codec)
       return element ? [element] : []
@@ -54,12 +72,15 @@ const canStart = (element: string) => canReachPaused(`appsrc ! ${element} ! fake
 /** Decoders that require H.264 in byte-stream format (ITU-T H.264, Annex B). Packets have the format of MP4 instead. */
 const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
 
+/** Decoders of libavcodec that would show pictures with missing references, with artifacts. */
+const SHOWS_CORRUPT_PICTURES: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
+
 /** Name of the decoding element in its pipeline. */
 export const DECODER_NAME = 'decoder'
 
 /** Returns the launch string of a decoder. Pictures with missing references are omitted instead of decoded with artifacts. */
 export function decoderLaunch(element: string): string {
-  const options = element === 'avdec_h264' ? ' output-corrupt=false' : ''
+  const options = SHOWS_CORRUPT_PICTURES.has(element) ? ' output-corrupt=false' : ''
   const parser = BYTE_STREAM_ONLY.has(element) ? 'h264parse ! ' : ''
   return `${parser}${element} name=${DECODER_NAME}${options}`
 }

@@ -2,7 +2,7 @@ import type { Caps, Fraction, Value } from '../node-gst/index.ts'
 
 /** The picture format of a video stream, from its caps, which is GStreamer's term for the description of a format. */
 export interface Picture {
-  /** `h264`, `h265`, `jpeg`, ... */
+  /** `h264`, `h265`, `jpeg`, `mpeg4`, ... */
   codec: string
   /** Coded size in pixels. */
   width: number
@@ -19,12 +19,18 @@ export function parsePicture(caps: Caps): Picture | undefined {
   if (typeof width !== 'number' || typeof height !== 'number') return undefined
   const rate = toFraction(caps.fields.framerate)
   return {
-    codec: caps.name.replace(/^(video|image)\/(x-)?/, ''),
+    codec: parseCodec(caps),
     width,
     height,
     pixelAspect: toFraction(caps.fields['pixel-aspect-ratio']) ?? { numerator: 1, denominator: 1 },
     fps: rate && rate.numerator > 0 ? rate.numerator / rate.denominator : undefined,
   }
+}
+
+/** Returns the codec. GStreamer describes all versions of MPEG with one name. */
+function parseCodec({ name, fields }: Caps): string {
+  if (name === 'video/mpeg') return fields.mpegversion === 4 ? 'mpeg4' : 'mpeg2'
+  return name.replace(/^(video|image)\/(x-)?/, '')
 }
 
 /** Returns the display size of a picture, in square pixels. */

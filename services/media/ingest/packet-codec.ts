@@ -7,8 +7,43 @@ export type PacketCodec = 'h264' | 'h265' | 'any'
 export const toPacketCodec = (codec: string): PacketCodec =>
   codec === 'h264' || codec === 'h265' ? codec : 'any'
 
-/** The codec to try next if the source does not offer a codec. */
-export const FALLBACK_CODEC = { h264: 'h265', h265: 'any', any: undefined } as const
+/** Finds out the codec of an origin that does not declare it before playback, by requesting one codec after the other. */
+export interface CodecSearch {
+  /** The codec to request: first H.264, later the one that the origin has sent last. */
+  readonly current: PacketCodec
+  /** Selects the next codec, because the origin does not offer the current one. Returns false if all have been requested in vain. */
+  next(): boolean
+  /** Selects the codec that the origin has sent in reply to `any`. Returns false if that codec is current or was requested in vain. */
+  select(codec: PacketCodec): boolean
+  /** Must be called when the connection was lost, because another camera may respond when the address can be reached again. */
+  restart(): void
+}
+
+/** In the order of the search. `any` is last, because live views and recordings must transcode other codecs. */
+const SEARCHED: readonly PacketCodec[] = ['h264', 'h265', 'any']
+
+export function createCodecSearch(): CodecSearch {
+  let current: PacketCodec = SEARCHED[0]!
+  const rejected = new Set<PacketCodec>()
+  return {
+    get current() {
+      return current
+    },
+    next() {
+      rejected.add(current)
+      const candidate = SEARCHED.find(codec => !rejected.has(codec))
+      current = candidate ?? SEARCHED[0]!
+      if (!candidate) rejected.clear()
+      return candidate !== undefined
+    },
+    select(codec) {
+      if (codec === current || rejected.has(codec)) return false
+      current = codec
+      return true
+    },
+    restart: () => rejected.clear(),
+  }
+}
 
 /** Returns the GStreamer launch strings of the elements that receive and parse an origin's packets. */
 export function buildPacketElements(codec: PacketCodec, { elements }: Origin): string[] {

@@ -30,6 +30,8 @@ export type Outcome =
   | { end: 'undecodable'; reason: string; unshown?: boolean }
   /** The source does not offer video in the requested codec. */
   | { end: 'unlinked' }
+  /** The source has sent a codec that a session for this codec can pass through. */
+  | { end: 'recognised' }
 
 export interface PipelineSessionOptions {
   origin: Origin
@@ -56,6 +58,7 @@ export interface PipelineSessionOptions {
 export interface PipelineSession {
   /** Other parts of the service add branches, such as the decoder. They get the packets from the tee `packets`. */
   readonly pipeline: Pipeline
+  readonly origin: Origin
   /** Aligns sound with video by the camera's sender reports; undefined without RTP. */
   readonly lipSync: LipSync | undefined
   /** Whether packets that are not read in time are dropped. */
@@ -163,6 +166,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
   return {
     pipeline,
+    origin,
     lipSync,
     live: origin.live,
     hasStarted: () => phase !== 'created',

@@ -13,7 +13,7 @@ import { openOrigin } from './open-origin.ts'
 import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
 import { stripCredentials } from './origin/url-credentials.ts'
-import { FALLBACK_CODEC, type PacketCodec, toPacketCodec } from './packet-codec.ts'
+import { createCodecSearch, type PacketCodec, toPacketCodec } from './packet-codec.ts'
 import { createPipelineSession, type Outcome, type PipelineSession } from './pipeline-session.ts'
 import { createReaderPresence } from './reader-presence.ts'
 import { createSourcePackets } from './source-packets.ts'
@@ -60,8 +60,8 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   let status: SourceStatus = { id, state: 'connecting' }
   let lifecycle = INITIAL_STATE
   let session: PipelineSession | undefined
-  /** Codec to request from an origin whose codec is unknown before playback. */
-  let codecToTry: PacketCodec = 'h264'
+  /** For an origin whose codec is unknown before playback. */
+  const search = createCodecSearch()
 
   const finished = playUntilStopped()
 
@@ -111,7 +111,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
 
     try {
       if (origin.picture) await updatePicture(origin.picture)
-      else if (codecToTry !== 'any') await attachDecoder(codecToTry)
+      else if (search.current !== 'any') await attachDecoder(search.current)
 
       const outcome = await session.play(signal)
       return decideNextStep(outcome, packets.count() > packetsBefore)
@@ -128,7 +128,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   function createSession(origin: Origin): PipelineSession {
     return createPipelineSession({
       origin,
-      codec: origin.picture ? toPacketCodec(origin.picture.codec) : codecToTry,
+      codec: origin.picture ? toPacketCodec(origin.picture.codec) : search.current,
       unpaced: pacing === 'all',
       ptsOffset: packets.nextPts(origin.live),
       clock,
@@ -147,10 +147,12 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     switch (outcome.end) {
       case 'stopped':
       case 'mispaced':
+      case 'recognised':
         return RETRY
       case 'eos':
         if (mode === 'once' && hasPlayed) return outcome
         if (mode === 'looped' && hasPlayed) return RETRY
+        search.restart()
         return createLoss(mode === 'endless' ? 'ended the stream' : 'contains no picture')
       case 'unlinked':
         return tryNextCodec()
@@ -159,25 +161,16 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
         if (outcome.unshown && decoding.isLate()) return decideNextStep({ end: 'eos' }, hasPlayed)
         return tryNextDecoder(outcome.reason)
       case 'lost':
-        // Another camera may be connected when the address responds again.
-        codecToTry = 'h264'
+        search.restart()
         return outcome
     }
   }
 
   function tryNextCodec(): NextStep {
-    const next = FALLBACK_CODEC[codecToTry]
-    const mayTryNext = mode === 'endless' && identity.decoder !== 'gst_h264'
-    if (next && mayTryNext) {
-      codecToTry = next
-      return RETRY
-    }
-
-    const reason =
-      codecToTry === 'h264'
-        ? 'has no H.264 video: choose decoder gst for other codecs'
-        : 'has no video that can be decoded: set the camera to H.264'
-    return createLoss(reason, { transient: false })
+    if (mode === 'endless' && search.next()) return RETRY
+    return createLoss('has no video that can be decoded: set its video codec to H.264 or H.265', {
+      transient: false,
+    })
   }
 
   function tryNextDecoder(reason: string): NextStep {
@@ -193,6 +186,9 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   /** Adapts decoding and live views to the format of the source's pictures. */
   async function updatePicture(picture: Picture) {
     const { codec, fps } = picture
+    const isSearching = session !== undefined && !session.origin.picture
+    if (isSearching && search.select(toPacketCodec(codec))) return session?.end({ end: 'recognised' })
+
     updateStatus({ ...displaySize(picture), codec, fps })
     variants.setCodec(codec)
     await decoding.setPicture(picture).catch(endUndecodable(session))

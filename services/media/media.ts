@@ -93,7 +93,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
     log,
     findPackets(id) {
       const source = sources.get(id)
-      return source && { stream: source.variants.original, sound: source.sound }
+      return source && { stream: source.variants.h265, sound: source.sound }
     },
   })
 

@@ -75,6 +75,8 @@ export interface PipelineSession {
 const MAX_QUEUED_PACKETS = 64
 /** How often the RTP statistics are read. */
 const RECEPTION_INTERVAL_MS = 100
+/** How often a silent origin is checked for packets without a picture. */
+const SILENCE_CHECK_MS = 1000
 /** How often pacing is checked until the first packet arrives. */
 const PACING_INTERVAL_MS = 500
 
@@ -151,18 +153,24 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     if (share !== undefined) options.onLoss(share)
   }
 
-  /** Resolves once no packet has arrived for `limitMs`. */
+  /** Resolves once no picture has arrived for `limitMs`. */
   async function waitForSilence(limitMs: number, signal: AbortSignal): Promise<Outcome> {
     lastPacketAt = clock.now()
+    let receivedBefore = 0
     let leftMs = limitMs
     while (leftMs > 0) {
-      await clock.sleep(leftMs, signal)
+      receivedBefore = countReceived()
+      await clock.sleep(Math.min(leftMs, SILENCE_CHECK_MS), signal)
       leftMs = lastPacketAt + limitMs - clock.now()
     }
 
-    const reception = origin.rtp ? readReception(pipeline) : undefined
-    return { end: 'lost', fault: createSilenceFault(origin.name, reception?.received ?? 0, limitMs) }
+    const received = countReceived()
+    const activity = received === 0 ? 'none' : received > receivedBefore ? 'packets' : 'stopped'
+    return { end: 'lost', fault: createSilenceFault(origin.name, activity, limitMs) }
   }
+
+  /** Returns the number of RTP packets received so far; 0 for other origins. */
+  const countReceived = () => (origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0)
 
   return {
     pipeline,
@@ -208,10 +216,18 @@ function buildLaunch(options: PipelineSessionOptions): string {
   return `${elements.join(' ! ')} ${sink} ${sound}`
 }
 
-function createSilenceFault(name: string, receivedCount: number, limitMs: number): SourceFault {
-  const problem = receivedCount > 0 ? `has sent ${receivedCount} packets but no picture` : 'has sent nothing'
-  const reason = `${name} ${problem} for ${limitMs / 1000} s: check the camera and the network to it`
-  return new SourceFault(reason, { transient: true })
+/** What a silent origin still sends: nothing so far, nothing any more, or packets without a complete picture. */
+type Activity = 'none' | 'stopped' | 'packets'
+
+const SILENCE_REASONS: Record<Activity, (limit: string) => string> = {
+  none: limit => `has sent nothing for ${limit}: check the camera and the network to it`,
+  stopped: limit => `has stopped sending, nothing has arrived for ${limit}: check the camera and the network to it`,
+  packets: limit =>
+    `sends packets, but no complete picture for ${limit}: restart the camera if its picture is frozen, and set transport to tcp if packets are lost`,
+}
+
+function createSilenceFault(name: string, activity: Activity, limitMs: number): SourceFault {
+  return new SourceFault(`${name} ${SILENCE_REASONS[activity](`${limitMs / 1000} s`)}`, { transient: true })
 }
 
 /** Returns the outcome of a session that this message ends; undefined for other messages. */

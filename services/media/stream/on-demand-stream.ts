@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import type { Clock } from '../runtime/clock.ts'
 import { createStream, type Stream, type StreamWriter } from './live-stream.ts'
 
-/** A live view that is produced only while it has viewers, such as one that must be transcoded. */
+/** A live view that is produced only while it has viewers or readers, such as one that must be transcoded. */
 export interface OnDemandStream extends Stream {
   /** Returns whether the stream is being produced. */
   isRunning(): boolean
@@ -14,36 +14,37 @@ export interface OnDemandStream extends Stream {
 export interface OnDemandStreamOptions {
   epoch: number
   clock: Clock
-  /** Called for the first viewer. From then on, packets must be written to `writer`. */
+  /** Called for the first viewer or reader. From then on, packets must be written to `writer`. */
   start(writer: StreamWriter): void
-  /** Called three seconds after the last viewer has left. */
+  /** Called three seconds after the last viewer or reader has left. */
   stop(): Promise<void>
-  /** Called when a viewer has joined. */
+  /** Called when a viewer or reader has joined. */
   onViewerJoined?(): void
 }
 
-/** Time for which production continues without viewers, for clients that poll for pictures. */
+/** Time for which production continues without viewers, for clients that return to poll for pictures. */
 const LINGER_MS = 3_000
 
 export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandStream {
   const { clock, onViewerJoined } = options
   const stream = createStream(options.epoch)
   let isRunning = false
-  let viewerCount = 0
+  /** Number of viewers and readers. */
+  let clientCount = 0
   /** Aborts the wait after which production stops. */
   let lingering = new AbortController()
 
-  function addViewer() {
-    viewerCount++
+  function addClient() {
+    clientCount++
     lingering.abort()
     if (isRunning) return
     isRunning = true
     options.start(stream)
   }
 
-  function removeViewer() {
-    viewerCount--
-    if (viewerCount > 0) return
+  function removeClient() {
+    clientCount--
+    if (clientCount > 0) return
     lingering = new AbortController()
     clock.sleep(LINGER_MS, lingering.signal).then(stop, () => {})
   }
@@ -56,18 +57,21 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
     if (!isRunning) stream.interrupt()
   }
 
-  function watch(viewer: Parameters<Stream['watch']>[0]) {
-    addViewer()
-    const leave = stream.watch(viewer)
+  /** Produces the stream for a client, until the returned function is called. */
+  function join(add: () => () => void): () => void {
+    addClient()
+    const leave = add()
     onViewerJoined?.()
 
     let hasLeft = false
     return () => {
       leave()
-      if (!hasLeft) removeViewer()
+      if (!hasLeft) removeClient()
       hasLeft = true
     }
   }
+
+  const watch: Stream['watch'] = viewer => join(() => stream.watch(viewer))
 
   function waitUntilStarted(signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -88,6 +92,7 @@ export function createOnDemandStream(options: OnDemandStreamOptions): OnDemandSt
   return {
     ...stream,
     watch,
+    follow: reader => join(() => stream.follow(reader)),
     isRunning: () => isRunning,
     waitUntilStarted,
     async close(reason) {

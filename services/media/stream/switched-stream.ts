@@ -59,6 +59,7 @@ export function createSwitchedStream<Carried extends PlayableTrack = VideoTrack>
       }
       for (const [reader, leave] of readers) {
         leave()
+        reader.interrupt()
         readers.set(reader, stream?.follow(reader) ?? (() => {}))
       }
     },

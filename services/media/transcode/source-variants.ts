@@ -12,7 +12,7 @@ export interface Variants {
   readonly original: Stream<Track>
   /** H.264: the original packets if the source sends H.264, else transcoded. */
   readonly h264: Stream
-  /** H.264 or H.265: the original packets if the source sends either, else transcoded to H.264. */
+  /** H.264 or H.265: the original packets if the source sends either, else transcoded to H.264. This variant is recorded. */
   readonly h265: Stream<PlayableTrack>
   /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream

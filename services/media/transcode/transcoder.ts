@@ -3,6 +3,7 @@ import type { FrameReader } from '../decode/decoding.ts'
 import { createPictureBranch } from '../decode/picture-branch.ts'
 import { AUXILIARY, errorGuard } from '../gstreamer/auxiliary-elements.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
+import type { TimedUnit } from '../stream/live-stream.ts'
 import { type Encoder, type EncoderListener, forwardEncoded } from './encoders.ts'
 
 /** Reads the decoded pictures of a source and encodes them as H.264, in a branch of the source's GStreamer pipeline. */
@@ -11,6 +12,8 @@ export interface Transcoder extends FrameReader {
 }
 
 export interface TranscoderListener extends EncoderListener {
+  /** One encoded picture with its capture time. */
+  unit(unit: TimedUnit): void
   /** The following pictures come from another pipeline, or have another size. */
   interrupted(): void
   failed(reason: string): void
@@ -46,7 +49,11 @@ export function createTranscoder(encoder: Encoder, listener: TranscoderListener)
       }
     },
     onSample(sample) {
-      forwardEncoded(sample, frameTicks, listener)
+      const { timeUs } = sample
+      forwardEncoded(sample, frameTicks, {
+        track: listener.track,
+        unit: unit => listener.unit({ ...unit, timeUs: timeUs ?? undefined }),
+      })
       if (sample.pts !== null) forceKeyframeIfDue(sample.pts, sample.keyframe)
       sample.release()
     },

@@ -9,6 +9,8 @@ export interface RtspCamera {
   name: string
   url: URL
   address: Pick<AddressObject, 'transport' | 'tls_insecure'>
+  /** Whether the address contains a user name. */
+  hasCredentials: boolean
   /** Fires when the explanation is no longer needed. */
   signal: AbortSignal
 }
@@ -26,11 +28,13 @@ export async function createRtspFault(error: GstError, camera: RtspCamera): Prom
   return new SourceFault(`${camera.name} ${reason}`, { transient: true, cause: error })
 }
 
-async function explain(error: GstError, { url, address, signal }: RtspCamera): Promise<string> {
+async function explain(error: GstError, { url, address, hasCredentials, signal }: RtspCamera): Promise<string> {
   const resourceErrorCode = error.domain === RESOURCE_ERROR ? error.code : undefined
   switch (resourceErrorCode) {
     case NOT_AUTHORIZED:
-      return "rejects the user name or password: correct them in the source's address"
+      return hasCredentials
+        ? "rejects the user name or password: correct them in the source's address"
+        : "requires authentication: add a user name and password to the source's address"
     case NOT_FOUND:
       return "has no stream at this path: compare the path with the camera's manual"
     case OPEN_READ_WRITE:

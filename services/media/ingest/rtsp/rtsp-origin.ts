@@ -48,7 +48,7 @@ export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
     live: true,
     rtp: true,
     silenceMs: SILENCE_MS,
-    fault: error => createRtspFault(error, { name, url, address, signal }),
+    fault: error => createRtspFault(error, { name, url, address, hasCredentials: username !== '', signal }),
   }
 }
 

@@ -41,7 +41,17 @@ function explainResponse(
     return 'redirects to another address, to which credentials are not sent: use the final address instead'
   if (status >= 400)
     return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
-  return `sends no video (${type ?? 'of unknown type'}): use the address of its video stream, which is in its manual`
+  return explainPage(type)
+}
+
+/** Creates the fault of a server that responds with something else than video. */
+export function createPageFault({ name }: HttpStream, { type }: ResponseHead): SourceFault {
+  return new SourceFault(`${name} ${explainPage(type)}`, { transient: true })
+}
+
+function explainPage(type: string | undefined): string {
+  const answer = type === 'text/html' ? 'a web page' : (type ?? 'unknown type')
+  return `sends no video (${answer}): use the address of its video stream, which is in its manual`
 }
 
 /** Creates the fault of a stream that has sent no picture within the time limit. */
@@ -50,11 +60,11 @@ export function createSilenceFault(
   limitMs: number,
   response: ResponseHead | undefined,
 ): SourceFault {
-  const problem = response?.status ? 'has sent no picture' : 'has not responded'
-  return new SourceFault(
-    `${stream.name} ${problem} for ${limitMs / 1000} s: check the camera and the network to it`,
-    { transient: true },
-  )
+  const limit = `${limitMs / 1000} s`
+  const reason = response?.status
+    ? `responds (${response.type ?? 'unknown type'}), but has sent no picture for ${limit}: check that this is the address of its video stream, and restart the camera if it is`
+    : `has not responded for ${limit}: check the camera and the network to it`
+  return new SourceFault(`${stream.name} ${reason}`, { transient: true })
 }
 
 /** Creates the fault of a stream that was interrupted while it played. */

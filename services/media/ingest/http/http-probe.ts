@@ -1,10 +1,10 @@
 import { type Picture, parsePicture } from '../../gstreamer/picture.ts'
 import { ANY_VIDEO } from '../../gstreamer/video-caps.ts'
-import { isGstError, Pipeline, type Sample } from '../../node-gst/index.ts'
+import { isGstError, type Message, Pipeline, type Sample } from '../../node-gst/index.ts'
 import type { OpenContext, Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
-import { createHttpFault, createSilenceFault } from './http-fault.ts'
-import { parseResponse, type ResponseHead } from './http-response.ts'
+import { createHttpFault, createPageFault, createSilenceFault } from './http-fault.ts'
+import { isPage, parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
 /** Properties of a stream over HTTP, determined from its response headers and first picture. */
@@ -37,10 +37,15 @@ export async function probeHttp(
   let response: ResponseHead | undefined
 
   const pipeline = new Pipeline(LAUNCH, message => {
-    if (message.type === 'element') response = parseResponse(message, clock) ?? response
+    if (message.type === 'element') readResponse(message)
     else if (message.type === 'error') probed.reject(message.error)
     else if (message.type === 'eos') probed.reject(createEndFault(stream))
   })
+
+  function readResponse(message: Extract<Message, { type: 'element' }>) {
+    response = parseResponse(message, clock) ?? response
+    if (response && isPage(response)) probed.reject(createPageFault(stream, response))
+  }
 
   function onSample(sample: Sample) {
     const picture = sample.caps && parsePicture(sample.caps)
@@ -77,7 +82,7 @@ function describeStream(picture: Picture, begins: number, response: ResponseHead
     return { picture, live: true, timeline: { begins, anchorUs: response.anchorUs } }
   // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew with each connection.
   if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }
-  return { picture, live: !response?.hasLength, timeline: { begins, anchorUs: undefined } }
+  return { picture, live: response?.length === undefined, timeline: { begins, anchorUs: undefined } }
 }
 
 const createEndFault = ({ name }: HttpStream) =>

@@ -8,8 +8,8 @@ export interface ResponseHead {
   status: number
   /** Media type without parameters. */
   type: string | undefined
-  /** Whether the response has a `Content-Length`: if so, the video is a file. */
-  hasLength: boolean
+  /** `Content-Length` in bytes: if it is present, the video is a file. */
+  length: number | undefined
   /** Wall clock at pts 0, in µs since 1970. Only known for the live view of another Eyrie appliance, from its header `X-Pts`. */
   anchorUs: number | undefined
 }
@@ -23,15 +23,28 @@ export function parseResponse(
   const { 'http-status-code': status, 'response-headers': headers } = message.fields
   // GStreamer serializes the nested structure as an escaped string.
   const text = String(headers).replaceAll('\\', '')
+  const length = findHeader(text, 'content-length')
   const newestPts = Number(findHeader(text, 'x-pts') ?? Number.NaN)
   const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(newestPts))
 
   return {
     status: Number(status),
     type: findHeader(text, 'content-type')?.toLowerCase(),
-    hasLength: findHeader(text, 'content-length') !== undefined,
+    length: length === undefined ? undefined : Number(length),
     anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
   }
+}
+
+/** Media types of web pages and of other responses that are never video. */
+const PAGE_TYPE = /^(text\/(html|xml)|application\/(json|xml|xhtml\+xml))$/
+/** GStreamer waits for this many bytes before it determines the format, and neither finds video in fewer bytes nor reports an error. */
+const MIN_VIDEO_BYTES = 4096
+
+/** Whether a successful response cannot be video, such as the web page of a camera. */
+export function isPage({ status, type, length }: ResponseHead): boolean {
+  const isSuccess = status >= 200 && status < 300
+  const isTooShort = length !== undefined && length < MIN_VIDEO_BYTES && type !== 'image/jpeg'
+  return isSuccess && (isTooShort || PAGE_TYPE.test(type ?? ''))
 }
 
 /** Returns the value of a header, without parameters, from a structure such as `x, Content-Type=(string)"video/mp4;a=b"`. */

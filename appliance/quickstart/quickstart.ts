@@ -20,7 +20,7 @@ export interface QuickstartRequest {
 }
 
 /** The part of a source that the quickstart sets. */
-type QuickstartSource = Pick<SourceInput, 'type' | 'address' | 'decoder'>
+type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 
 /**
  * The quickstart of `make run`: it creates a source and a pipeline, so that a new user sees analysed video without any
@@ -87,7 +87,6 @@ async function isUnconfigured(engine: Client, previous: QuickstartState | undefi
 const getSceneSource = (data: string): QuickstartSource => ({
   type: 'inf',
   address: pathToFileURL(getSceneFile(data)).href,
-  decoder: 'gst_h264',
 })
 
 /**

@@ -6,25 +6,20 @@ import { toLocalPath } from '@eyrie/kit/paths'
 
 /** The parsed `SOURCE=`: the source to create, and the folder that the media service must be allowed to read. */
 export interface RequestedSource {
-  source: Pick<SourceInput, 'type' | 'address' | 'decoder'>
+  source: Pick<SourceInput, 'type' | 'address'>
   folder: string | undefined
 }
 
-const RTSP_URL = /^rtsps?:\/\//i
-const HTTP_URL = /^https?:\/\//i
+const CAMERA_URL = /^(rtsp|http)s?:\/\//i
 /** A test pattern, such as `test://ball`. */
 const TEST_URL = /^test:\/\//i
 const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i
 
 /** Parses `SOURCE=`: a URL, a device or a path. Throws an `Error` with the accepted forms, in which passwords are redacted. */
 export function parseSourceAddress(text: string): RequestedSource {
-  if (RTSP_URL.test(text))
-    return { source: { type: 'video', address: text, decoder: 'gst_h264' }, folder: undefined }
-  // Many HTTP sources and devices send JPEG. `gst` chooses the decoder by the content.
-  if (HTTP_URL.test(text) || parseVideoDevice(text))
-    return { source: { type: 'video', address: text, decoder: 'gst' }, folder: undefined }
-  if (TEST_URL.test(text))
-    return { source: { type: 'inf', address: text, decoder: 'gst_h264' }, folder: undefined }
+  if (CAMERA_URL.test(text) || parseVideoDevice(text))
+    return { source: { type: 'video', address: text }, folder: undefined }
+  if (TEST_URL.test(text)) return { source: { type: 'inf', address: text }, folder: undefined }
   if (ANY_URL.test(text) && !text.startsWith('file://'))
     throw new Error(
       `SOURCE=${redact(text)}: write an rtsp:// address, an http:// address, a device such as /dev/video0, a test:// pattern or the path of a video file`,
@@ -33,7 +28,7 @@ export function parseSourceAddress(text: string): RequestedSource {
   const path = text.startsWith('file://') ? parseFileUrl(text) : resolve(text)
   if (!existsSync(path)) throw new Error(`SOURCE=${redact(text)}: ${redact(path)} does not exist`)
   if (!statSync(path).isFile()) throw new Error(`SOURCE=${text}: ${path} is not a file`)
-  return { source: { type: 'inf', address: pathToFileURL(path).href, decoder: 'gst' }, folder: dirname(path) }
+  return { source: { type: 'inf', address: pathToFileURL(path).href }, folder: dirname(path) }
 }
 
 function parseFileUrl(url: string): string {

@@ -3,10 +3,11 @@ import '../ui/status.css'
 
 type StatusFields = Pick<LiveChannel, 'status' | 'source'>
 
-/** The status of a channel, as a coloured dot and a word. A lost source is shown in place of any other status. */
+/** The status of a channel, as a coloured dot and a word. A lost or unreachable source is shown in place of any other status. */
 export function ChannelStatus({ channel: { status, source } }: { channel: StatusFields }) {
   const isLost = source.attempts !== undefined
-  if (isLost) return <span class="status lost">source lost</span>
+  if (isLost)
+    return <span class="status lost">{source.never_connected ? 'not connected' : 'source lost'}</span>
   return <span class={`status ${status}`}>{status}</span>
 }
 
@@ -20,4 +21,10 @@ export function describeProblem({
   const next = seconds === undefined ? 'retrying now' : `next attempt in ${seconds} s`
   const progress = `attempt ${attempts} failed, ${next}`
   return reason ? `${progress}: ${reason}` : progress
+}
+
+/** Returns the setting of the camera that improves the live view; undefined if none is known. */
+export function describeAdvice({ source }: Pick<LiveChannel, 'source'>): string | undefined {
+  if (!source.b_frames) return undefined
+  return 'This camera sends B-frames, which WebRTC cannot carry, so the live view has more delay. Set the number of B-frames to 0 in the camera, or its H.264 profile to Baseline.'
 }

@@ -4,7 +4,7 @@ import { CounterCards } from '../ui/counter-cards.tsx'
 import { EventRow } from '../ui/event-row.tsx'
 import { capitalize } from '../ui/format.ts'
 import { type ChannelOutput, openChannelOutput } from './channel-output.ts'
-import { ChannelStatus, describeProblem } from './channel-status.tsx'
+import { ChannelStatus, describeAdvice, describeProblem } from './channel-status.tsx'
 import { LiveVideo } from './live-video.tsx'
 import '../ui/view.css'
 import './channel-view.css'
@@ -19,6 +19,7 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
   }, [channel.id])
   if (!output) return null
   const problem = describeProblem(channel)
+  const advice = describeAdvice(channel)
   const elements = channel.pipeline.elements.join(' › ')
 
   return (
@@ -31,6 +32,7 @@ export function ChannelView({ channel }: { channel: LiveChannel }) {
             {elements}
           </p>
           {problem && <p class="problem">{capitalize(problem)}</p>}
+          {advice && <p class="advice">{advice}</p>}
         </header>
         <LiveVideo channel={channel} output={output} />
       </section>

@@ -53,6 +53,9 @@ export const cameraReport = z
     keyframe_distance_s: z.number().optional().meta({
       description: 'Seconds between keyframes; absent if only one keyframe arrived during the test',
     }),
+    b_frames: z.boolean().optional().meta({
+      description: 'Whether H.264 has B-frames, which WebRTC cannot carry; absent for other codecs',
+    }),
     audio: z.strictObject({ codec: z.string(), sample_rate: z.int().optional() }).optional(),
     packets_lost: z.number().optional().meta({ description: 'Share of lost RTP packets, 0 to 1' }),
     clock: cameraClock,

@@ -15,6 +15,10 @@ export const liveChannel = z.strictObject({
     attempts: z.int().optional(),
     /** Seconds until the next attempt to connect. */
     next_try_s: z.number().min(0).optional(),
+    /** Whether no video has ever arrived from the source since the media service started. */
+    never_connected: z.boolean().optional(),
+    /** Whether the source sends B-frames, which WebRTC cannot carry. */
+    b_frames: z.boolean().optional(),
   }),
   pipeline: z.strictObject({ id, elements: z.array(z.string()) }),
   usecase: z.string().nullable(),

@@ -182,7 +182,7 @@ function createApp({ environment, log, streams, ...parts }: ApiParts): Hono<{ Bi
 
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock })
   controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.host })
-  liveRoutes(app, streams, parts.snapshots)
+  liveRoutes(app, streams, parts.snapshots, parts.webrtc)
   whepRoutes(
     app,
     parts.webrtc,

@@ -77,7 +77,7 @@ describe('live page', () => {
     }
   }, 120_000)
 
-  it('marks a lost source, shows the full reason and sets the page title', async () => {
+  it('marks a source that was never connected, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
     await createEngineClient(appliance).deploy([
       { sources: [{ type: 'inf', address: pathToFileURL(video).href }], elements: [{ name: 'read-number' }] },
@@ -92,9 +92,11 @@ describe('live page', () => {
     await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('numbers.mp4 – Eyrie')
     const requestedUrls: string[] = []
     page.on('request', request => requestedUrls.push(request.url()))
-    const lostSource = page.getByRole('link', { name: 'source lost' })
-    expect(await lostSource.locator('.name').getAttribute('title')).toMatch(/^127\.0\.0\.1:9.*a-long-way\/$/)
-    await lostSource.click()
+    const unreachableSource = page.getByRole('link', { name: 'not connected' })
+    expect(await unreachableSource.locator('.name').getAttribute('title')).toMatch(
+      /^127\.0\.0\.1:9.*a-long-way\/$/,
+    )
+    await unreachableSource.click()
     await page.getByRole('alert').getByText('No video from the source').waitFor()
     await expect.poll(() => page.title(), { timeout: 30_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
 

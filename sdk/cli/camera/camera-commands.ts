@@ -97,6 +97,8 @@ function printReport(report: CameraReport, out: Output): void {
   const propertyRows = knownProperties.map(([name, text]) => [`  ${name}`, text])
   writeTable(out, propertyRows)
 
+  for (const advice of listAdvice(report)) out.write(`\n${styled(out, 'yellow', 'advice')}  ${advice}\n`)
+
   const { streams = [] } = report
   if (streams.length === 0) return
   out.write('\n')
@@ -116,15 +118,89 @@ function describeStream(report: CameraReport): [name: string, text: string][] {
   const sampleRate = audio?.sample_rate && `${audio.sample_rate} Hz`
   return [
     ['device', joinKnown(' ', device?.manufacturer, device?.model, device?.firmware)],
-    ['codec', joinKnown(', ', report.codec, report.profile)],
+    ['codec', joinKnown(', ', toCodecName(report.codec), report.profile)],
     ['size', `${report.width}×${report.height}`],
     ['rate', report.fps ? `${report.fps} frames/s, ${report.bitrate_kbps} kbit/s` : ''],
-    ['keyframes', report.keyframe_distance_s ? `every ${report.keyframe_distance_s} s` : 'rare'],
-    ['sound', joinKnown(', ', audio?.codec, sampleRate)],
+    ['keyframes', describeKeyframes(report)],
+    ['B-frames', report.b_frames ? 'yes' : ''],
+    ['sound', joinKnown(', ', audio && toCodecName(audio.codec), sampleRate)],
     ['lost', report.packets_lost ? `${Math.round(report.packets_lost * 100)} % of packets` : ''],
-    ['clock', clock.skew_s === undefined ? 'unknown' : `${clock.skew_s} s ahead (${clock.source})`],
+    ['clock', describeClock(clock)],
     ['picture', `after ${report.first_picture_s.toFixed(1)} s`],
   ]
+}
+
+const CODEC_NAMES: Record<string, string> = {
+  h264: 'H.264',
+  h265: 'H.265',
+  jpeg: 'MJPEG',
+  mpeg4: 'MPEG-4',
+  mpeg2: 'MPEG-2',
+  vp8: 'VP8',
+  vp9: 'VP9',
+  raw: 'uncompressed',
+  aac: 'AAC',
+  pcma: 'G.711 A-law',
+  pcmu: 'G.711 µ-law',
+  opus: 'Opus',
+  l16: 'L16',
+}
+
+const toCodecName = (codec: string) => CODEC_NAMES[codec] ?? codec
+
+/** Every picture of these codecs is a keyframe. */
+const INTRA_ONLY_CODECS = ['jpeg', 'raw']
+
+function describeKeyframes({ codec, keyframe_distance_s: distanceS }: CameraReport): string {
+  if (INTRA_ONLY_CODECS.includes(codec)) return ''
+  return distanceS ? `every ${distanceS} s` : 'fewer than two during the test'
+}
+
+/** Smaller differences cannot be distinguished from network delay. */
+const MIN_SKEW_S = 0.5
+
+/** Describes how the time of the camera's clock compares with the engine's. */
+function describeClock({ source, skew_s: skewS }: CameraReport['clock']): string {
+  if (skewS === undefined) return 'not sent: pictures are timed by their arrival'
+  const reader = source === 'onvif' ? 'read over ONVIF' : 'read from the stream'
+  const difference = `${formatDuration(Math.abs(skewS))} ${skewS > 0 ? 'ahead' : 'behind'}`
+  const usage = source === 'arrival' ? '; pictures are timed by their arrival' : ''
+  return `${Math.abs(skewS) < MIN_SKEW_S ? 'correct' : difference} (${reader}${usage})`
+}
+
+/** Formats a duration in its largest suitable unit. */
+function formatDuration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds * 10) / 10} s`
+  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`
+  if (seconds < 2 * 86_400) return `${Math.round(seconds / 360) / 10} hours`
+  return `${Math.round(seconds / 86_400)} days`
+}
+
+/** Viewers wait for a keyframe, so longer distances are noticeable. */
+const MAX_KEYFRAME_DISTANCE_S = 4
+
+/** Returns the settings of the camera that would improve live views and recordings. */
+function listAdvice(report: CameraReport): string[] {
+  const { codec, b_frames: hasBFrames, keyframe_distance_s: distanceS = Number.POSITIVE_INFINITY } = report
+  const advice: string[] = []
+  if (!INTRA_ONLY_CODECS.includes(codec) && distanceS > MAX_KEYFRAME_DISTANCE_S) {
+    advice.push(
+      'Viewers wait for a keyframe: set the keyframe interval (GOP, I-frame interval) of the camera to 1 or 2 s.',
+    )
+  }
+  if (hasBFrames) {
+    advice.push(
+      'WebRTC cannot carry B-frames, so live views have more delay: set the number of B-frames to 0 in the camera, or its H.264 profile to Baseline.',
+    )
+  }
+  if (codec === 'h265') {
+    advice.push('Browsers without H.265 receive a transcoded live view: H.264 needs no transcoding.')
+  } else if (codec !== 'h264') {
+    advice.push(
+      `${toCodecName(codec)} is transcoded for live views and recordings: H.264 or H.265 needs less of the processor and of the disk.`,
+    )
+  }
+  return advice
 }
 
 /** Joins the texts that are present. */

@@ -8,6 +8,7 @@ import { type Reception, readReception } from '../ingest/timing/rtp-statistics.t
 import { createWallClockAnchor } from '../ingest/timing/wall-clock-anchor.ts'
 import { type Caps, type GstError, isGstError, type Message, Pipeline } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { createMonotonicPts } from '../webrtc/feeds/b-frame-detector.ts'
 
 /** The properties of a camera that the camera test measures in its video. */
 export type CameraObservation = Omit<CameraReport, 'kind' | 'url' | 'device' | 'streams'>
@@ -100,6 +101,7 @@ export async function observeCamera(
       ...(typeof profile === 'string' && { profile }),
       ...displaySize(format),
       ...measureRates(packets),
+      ...(format.codec === 'h264' && { b_frames: hasBFrames(packets) }),
       ...(soundCaps && { audio: describeSound(soundCaps) }),
       ...(reception && { packets_lost: calculateLostShare(reception) }),
       clock: anchor.cameraClock(),
@@ -165,7 +167,7 @@ const isSoundFailure = ({ debug }: GstError) => /named sound/.test(debug ?? '')
 async function toSourceFault(error: GstError, origin: Origin): Promise<SourceFault> {
   if (!isLinkFailure(error)) return origin.fault(error)
   return new SourceFault(
-    `${origin.name} sends no video that can be displayed: set the camera to H.264 or H.265`,
+    `${origin.name} sends no video that can be displayed: set its video codec to H.264 or H.265`,
     { transient: false, cause: error },
   )
 }
@@ -200,10 +202,20 @@ function calculateLostShare({ lost, received }: Reception): number {
   return lost / Math.max(1, lost + received)
 }
 
+/** Whether the packets, which are in decoding order, are displayed in another order. */
+function hasBFrames(packets: readonly Packet[]): boolean {
+  const monotonic = createMonotonicPts()
+  return packets.some(({ pts }) => monotonic.next(pts) === undefined)
+}
+
+/** Names of RTP payload formats that differ from the name of their codec. */
+const SOUND_CODECS: Record<string, string> = { 'mpeg4-generic': 'aac', 'mp4a-latm': 'aac' }
+
 function describeSound({ fields }: Caps): NonNullable<CameraObservation['audio']> {
   const rate = fields['clock-rate']
+  const encoding = String(fields['encoding-name'] ?? 'unknown').toLowerCase()
   return {
-    codec: String(fields['encoding-name'] ?? 'unknown').toLowerCase(),
+    codec: SOUND_CODECS[encoding] ?? encoding,
     ...(typeof rate === 'number' && { sample_rate: rate }),
   }
 }

@@ -13,8 +13,10 @@ const isFrame = (message: MessageFromMedia) => message.type === 'frame'
 /** GStreamer's encoder for each codec, and a container that supports it. */
 const encoders = {
   h264: 'x264enc key-int-max=5 ! h264parse ! mp4mux',
+  h265: 'x265enc key-int-max=5 log-level=none ! h265parse ! mp4mux',
   jpeg: 'jpegenc ! avimux',
   raw: 'avimux',
+  theora: 'theoraenc ! matroskamux',
 }
 type Codec = keyof typeof encoders
 
@@ -29,6 +31,9 @@ describe.each(['file', 'inf'] as const)('a %s source', type => {
     ['h264', 'gst_h264'],
     ['h264', 'gst'],
     ['h264', 'ffmpeg'],
+    ['h265', 'gst_h264'],
+    ['jpeg', 'gst_h264'],
+    ['raw', 'gst_h264'],
     ['jpeg', 'gst'],
     ['jpeg', 'ffmpeg'],
     ['raw', 'gst'],
@@ -48,14 +53,14 @@ describe.each(['file', 'inf'] as const)('a %s source', type => {
     })
   })
 
-  it.each(['jpeg', 'raw'] as const)('in %s fails with decoder gst_h264 and suggests another', async codec => {
+  it('in a codec that its decoder does not support fails and suggests another', async () => {
     const media = await serveMedia()
     const control = await media.connectControl()
     const path = join(media.folder, 'clip')
-    makeClip(path, codec)
-    await control.apply(createDesiredSource({ id: 1, type, url: path, views }))
+    makeClip(path, 'theora')
+    await control.apply(createDesiredSource({ id: 1, type, url: path, views, decoder: 'ffmpeg' }))
     const { reason } = await control.waitForStatus(1, ({ state }) => state === 'failed')
-    expect(reason).toBe(`${path} is ${codec}, which decoder gst_h264 does not support: choose gst`)
+    expect(reason).toBe(`${path} is theora, which decoder ffmpeg does not support: choose gst_h264`)
   })
 })
 

@@ -221,7 +221,8 @@ type Activity = 'none' | 'stopped' | 'packets'
 
 const SILENCE_REASONS: Record<Activity, (limit: string) => string> = {
   none: limit => `has sent nothing for ${limit}: check the camera and the network to it`,
-  stopped: limit => `has stopped sending, nothing has arrived for ${limit}: check the camera and the network to it`,
+  stopped: limit =>
+    `has stopped sending, nothing has arrived for ${limit}: check the camera and the network to it`,
   packets: limit =>
     `sends packets, but no complete picture for ${limit}: restart the camera if its picture is frozen, and set transport to tcp if packets are lost`,
 }

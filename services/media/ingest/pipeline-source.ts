@@ -198,7 +198,7 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   async function attachDecoder(codec: string) {
     const decoder = ranking.best(decoders.elementsFor(identity.decoder, codec))
     if (!decoder) {
-      const reason = `is ${codec}, which decoder ${identity.decoder} does not support: choose gst`
+      const reason = `is ${codec}, which decoder ${identity.decoder} does not support: choose gst_h264`
       return session?.end(createLoss(reason, { transient: false }))
     }
 

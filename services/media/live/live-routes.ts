@@ -17,6 +17,7 @@ import type { SourceRegistry } from '../sources/source-registry.ts'
 import type { Stream, Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
+import type { WebRtc } from '../webrtc/webrtc.ts'
 import type { AnnotatedStream } from './annotated/annotated-stream.ts'
 import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
@@ -50,7 +51,12 @@ export function liveRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   streams: LiveStreams,
   snapshots: Snapshots,
+  { canCarry }: Pick<WebRtc, 'canCarry'>,
 ): void {
+  const describeSource = (source: Source) => ({
+    ...describeStatus(source),
+    b_frames: canCarry(source.stream) ? undefined : true,
+  })
   const getLive = (c: Context) => findLive(c.req.param('id') ?? '', streams)
 
   app.get('/streams', c =>
@@ -214,12 +220,13 @@ function respondWithSnapshot(c: Context, { jpeg, pts }: Snapshot) {
   })
 }
 
-function describeSource(source: Source) {
-  const { id, state, reason, attempts, next_try_at, clock, loss } = source.status()
+function describeStatus(source: Source) {
+  const { id, state, reason, codec, attempts, next_try_at, clock, loss } = source.status()
   return {
     id,
     state,
     reason,
+    codec,
     attempts,
     next_try_at,
     clock,

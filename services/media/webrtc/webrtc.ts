@@ -42,7 +42,7 @@ export interface WebRtcOptions {
 }
 
 const B_FRAMES_REASON =
-  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the camera to H.264 baseline'
+  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the number of B-frames to 0 in the camera (the H.264 profile Baseline has none)'
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { clock } = options

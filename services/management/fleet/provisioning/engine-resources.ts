@@ -1,5 +1,5 @@
 import { type Client, getEtag } from '@eyrie/client'
-import { type Decoder, type Pipeline, redactAddress } from '@eyrie/contract'
+import { type Pipeline, redactAddress } from '@eyrie/contract'
 import type { EngineResource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
@@ -8,7 +8,7 @@ import type { SourceFields } from './source-fields.ts'
 export function createSourceResource(engine: Client): EngineResource<SourceFields> {
   return {
     kind: 'source',
-    create: fields => engine.source.create({ ...fields, decoder: chooseDecoder(fields) }),
+    create: fields => engine.source.create(fields),
     async get(sid) {
       const object = await engine.source.get(sid)
       return { object, etag: getEtag(object) }
@@ -66,9 +66,3 @@ export const normalizePipeline = (pipeline: Pipeline) => ({
   usecase: pipeline.usecase ?? '',
   sources: pipeline.sources.toSorted((a, b) => a - b),
 })
-
-/** RTSP cameras are assumed to send H.264. Other addresses may have any format, which the decoder `gst` detects. */
-function chooseDecoder({ address }: SourceFields): Decoder {
-  const url = typeof address === 'string' ? address : address.url
-  return /^rtsps?:/i.test(url) ? 'gst_h264' : 'gst'
-}

@@ -25,7 +25,8 @@ const mediaStreams = z.array(
   z.object({
     id: z.union([z.number(), z.string()]),
     sound: z.string().optional(),
-    ...sourceStatus.pick({ attempts: true, next_try_at: true }).shape,
+    b_frames: z.boolean().optional(),
+    ...sourceStatus.pick({ codec: true, attempts: true, next_try_at: true }).shape,
   }),
 )
 type MediaStream = z.infer<typeof mediaStreams>[number]
@@ -77,7 +78,7 @@ function toLiveChannel(channel: Channel, reported: ReportedState): LiveChannel |
   const name = toSourceName(source.address)
   return {
     id: channel.id,
-    source: { id: source.id, name, ...toRetries(streamsById.get(source.id)) },
+    source: { id: source.id, name, ...toSourceState(streamsById.get(source.id)) },
     pipeline: { id: pipeline.id, elements: pipeline.elements.map(({ name }) => name) },
     usecase: pipeline.usecase ?? null,
     shapes,
@@ -96,9 +97,23 @@ async function listStreams(media: Upstream): Promise<Map<number | string, MediaS
   return new Map(list.map(stream => [stream.id, stream]))
 }
 
+function toSourceState(stream: MediaStream | undefined): Omit<LiveChannel['source'], 'id' | 'name'> {
+  if (!stream) return {}
+  const retries = toRetries(stream)
+  // The codec is known from the first picture on.
+  const isNeverConnected = retries.attempts !== undefined && stream.codec === undefined
+  return {
+    ...retries,
+    ...(isNeverConnected && { never_connected: true }),
+    ...(stream.b_frames && { b_frames: true }),
+  }
+}
+
 /** Returns the time until the next attempt rather than the time of day, because the clocks of browsers may be wrong. */
-function toRetries(stream: MediaStream | undefined): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
-  const { attempts, next_try_at } = stream ?? {}
+function toRetries({
+  attempts,
+  next_try_at,
+}: MediaStream): Pick<LiveChannel['source'], 'attempts' | 'next_try_s'> {
   if (next_try_at === undefined) return { attempts }
   const delayMs = Date.parse(next_try_at) - Date.now()
   return { attempts, next_try_s: Math.max(0, Math.ceil(delayMs / 1000)) }

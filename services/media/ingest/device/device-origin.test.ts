@@ -59,7 +59,7 @@ describe('Video4Linux camera', () => {
     const decoders = await findDecoders()
     expect(decoders.elementsFor('gst', 'raw')).toEqual(['identity'])
     expect(decoders.elementsFor('ffmpeg', 'raw')).toEqual(['identity'])
-    expect(decoders.elementsFor('gst_h264', 'raw')).toEqual([])
+    expect(decoders.elementsFor('gst_h264', 'raw')).toEqual(['identity'])
   })
 
   it('fails with a reason if another program uses it', () => {

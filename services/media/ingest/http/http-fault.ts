@@ -50,8 +50,11 @@ export function createPageFault({ name }: HttpStream, { type }: ResponseHead): S
 }
 
 function explainPage(type: string | undefined): string {
-  const answer = type === 'text/html' ? 'a web page' : (type ?? 'unknown type')
-  return `sends no video (${answer}): use the address of its video stream, which is in its manual`
+  const problem =
+    type === 'text/html'
+      ? `sends a web page (${type}) instead of video`
+      : `sends no video (${type ?? 'of unknown type'})`
+  return `${problem}: use the address of its video stream, which is in its manual`
 }
 
 /** Creates the fault of a stream that has sent no picture within the time limit. */

@@ -30,6 +30,10 @@ describe('HTTP camera', () => {
     ['/live.ts', 'gst', 'h264'],
     ['/video.mjpg?resolution=320x240&fps=25', 'gst', 'jpeg'],
     ['/video.mjpg', 'ffmpeg', 'jpeg'],
+    ['/video.mjpg', 'gst_h264', 'jpeg'],
+    ['/h265.ts', 'gst_h264', 'h265'],
+    ['/h265.mp4', 'gst_h264', 'h265'],
+    ['/mpeg4.ts', 'gst_h264', 'mpeg4'],
   ] as const)('that serves %s is decoded by %s', async (path, decoder, codec) => {
     const { url, requests } = await startHttpCamera()
     const media = await serveMedia()
@@ -147,9 +151,9 @@ describe('HTTP camera', () => {
   })
 
   it.each([
-    ['a page', 'text/html', `<!DOCTYPE html><html><body>${'Welcome! '.repeat(500)}</body></html>`],
     ['noise', 'video/mp4', Buffer.from(Uint8Array.from({ length: 50_000 }, (_, i) => (i * i * 31) % 251))],
     ['text', 'text/plain', 'No video here. '.repeat(1000)],
+    ['a few bytes', 'application/octet-stream', 'No video here.'],
   ])('that sends %s fails with the media type as a reason', async (_, type, body) => {
     const { url } = await startHttpCamera({
       answers: { '/': response => response.setHeader('Content-Type', type).end(body) },
@@ -162,6 +166,25 @@ describe('HTTP camera', () => {
       `${url('/')} sends no video (${type}): use the address of its video stream, which is in its manual`,
     )
   })
+
+  it.each([37, 200, 4000, 4500, 50_000])(
+    'that sends a web page of %i bytes fails with this reason',
+    async size => {
+      const page = '<!DOCTYPE html><html><body>'.padEnd(size, 'Welcome! ')
+      const { url } = await startHttpCamera({
+        answers: {
+          '/': response => response.setHeader('Content-Type', 'text/html; charset=utf-8').end(page),
+        },
+      })
+      const media = await serveMedia()
+      const control = await media.connectControl()
+      await control.apply(camera({ url: url('/') }))
+      const { reason } = await control.waitForStatus(1, isLost)
+      expect(reason).toBe(
+        `${url('/')} sends a web page (text/html) instead of video: use the address of its video stream, which is in its manual`,
+      )
+    },
+  )
 
   it('counts as lost if it is silent before or after its response', async () => {
     const { url, requests } = await startHttpCamera({
@@ -180,7 +203,7 @@ describe('HTTP camera', () => {
       async () => {
         clock.advance(10_000)
         expect((await control.waitForStatus(1, isLost)).reason).toContain('has not responded for 10 s')
-        expect((await control.waitForStatus(2, isLost)).reason).toContain('has sent no picture for 10 s')
+        expect((await control.waitForStatus(2, isLost)).reason).toContain('but has sent no picture for 10 s')
       },
       { interval: 500 },
     )

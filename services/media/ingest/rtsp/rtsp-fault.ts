@@ -28,7 +28,10 @@ export async function createRtspFault(error: GstError, camera: RtspCamera): Prom
   return new SourceFault(`${camera.name} ${reason}`, { transient: true, cause: error })
 }
 
-async function explain(error: GstError, { url, address, hasCredentials, signal }: RtspCamera): Promise<string> {
+async function explain(
+  error: GstError,
+  { url, address, hasCredentials, signal }: RtspCamera,
+): Promise<string> {
   const resourceErrorCode = error.domain === RESOURCE_ERROR ? error.code : undefined
   switch (resourceErrorCode) {
     case NOT_AUTHORIZED:

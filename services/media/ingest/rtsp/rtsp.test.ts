@@ -134,8 +134,7 @@ describe('RTSP camera', () => {
       { ...camera({ url }), id: 2, decoder: 'ffmpeg' },
       { ...camera({ url }), id: 3, decoder: 'gst_h264' },
     )
-    for (const id of [1, 2, 3])
-      await control.message('frame', frame => frame.source === id && frame.n > 5)
+    for (const id of [1, 2, 3]) await control.message('frame', frame => frame.source === id && frame.n > 5)
   })
 })
 
@@ -151,6 +150,17 @@ describe('password of an RTSP camera', () => {
     await control.apply(camera({ url, username: user, password }), { ...camera({ url: inside }), id: 2 })
     await control.waitForStatus(1, ({ state }) => state === 'running')
     await control.waitForStatus(2, ({ state }) => state === 'running')
+  })
+
+  it('is requested by the reason if the address has no user name', async () => {
+    const { url } = await startRtspCamera({ login })
+    const media = await serveMedia()
+    const control = await media.connectControl()
+    await control.apply(camera({ url }))
+    const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
+    expect(reason).toBe(
+      `${url} requires authentication: add a user name and password to the source's address`,
+    )
   })
 
   it('appears neither in the reason nor in logs when it is wrong', async () => {

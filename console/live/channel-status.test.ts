@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeProblem } from './channel-status.tsx'
+import { describeAdvice, describeProblem } from './channel-status.tsx'
 
 describe('problem of a channel', () => {
   it.each([
@@ -10,5 +10,14 @@ describe('problem of a channel', () => {
     [{}, undefined, undefined],
   ])('with source state %j and reason %j is described as %j', (retries, reason, description) => {
     expect(describeProblem({ reason, source: { id: 1, name: 'door', ...retries } })).toBe(description)
+  })
+})
+
+describe('advice for a channel', () => {
+  it.each([
+    [true, expect.stringContaining('Set the number of B-frames to 0 in the camera')],
+    [undefined, undefined],
+  ])('with B-frames %s is %s', (b_frames, advice) => {
+    expect(describeAdvice({ source: { id: 1, name: 'door', b_frames } })).toEqual(advice)
   })
 })

@@ -17,7 +17,7 @@ export type SourceType = z.infer<typeof sourceType>
 
 /**
  * Decoder of a source:
- * - `gst_h264`: a fixed GStreamer chain for H.264 with the best decoder available
+ * - `gst_h264`: the best decoder available for the codec of the source, hardware first. The name dates from when it only supported H.264
  * - `gst`: the decoder that GStreamer selects
  * - `ffmpeg`: libavcodec
  */

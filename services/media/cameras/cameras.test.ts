@@ -66,6 +66,18 @@ describe('camera test', () => {
     },
   )
 
+  it('reports B-frames, and names the codec of AAC', async () => {
+    const withBFrames = await testCamera({ url: (await startRtspCamera({ bFrames: 2, audio: 'aac' })).url })
+    expect(withBFrames).toMatchObject({ b_frames: true, audio: { codec: 'aac' } })
+    const without = await testCamera({ url: (await startRtspCamera()).url })
+    expect(without.b_frames).toBe(false)
+  })
+
+  it.each(['jpeg', 'mpeg4'] as const)('reports the properties of an RTSP camera in %s', async codec => {
+    const { url } = await startRtspCamera({ codec })
+    expect(await testCamera({ url, transport: 'tcp' })).toMatchObject({ codec, width: 320, height: 240 })
+  })
+
   it('reports the properties of an HTTP camera', async () => {
     const camera = await startHttpCamera()
     const report = await testCamera({ url: camera.url('/video.mjpg') })
@@ -105,6 +117,11 @@ describe('camera test', () => {
       'a wrong password for ONVIF',
       async () => ({ url: (await startOnvifDevice({ login })).url, username: 'viewer', password: 'xyzzy2' }),
       /rejects the user name or password/,
+    ],
+    [
+      'a missing user name',
+      async () => ({ url: (await startRtspCamera({ login })).url }),
+      /requires authentication: add a user name and password/,
     ],
     ['an unused port', async () => ({ url: 'rtsp://viewer:xyzzy@127.0.0.1:9/x' }), /cannot be reached/],
     [

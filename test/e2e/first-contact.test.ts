@@ -14,6 +14,14 @@ import { shared } from '../fixtures/setup/shared.ts'
 // The cameras that an integrator connects on the first day, without any setting besides the address.
 
 const POLL = { timeout: 120_000, interval: 250 }
+const streamList = z.array(
+  z.object({
+    id: z.union([z.number(), z.string()]),
+    state: z.string(),
+    codec: z.string().optional(),
+    width: z.number().optional(),
+  }),
+)
 const login = { user: 'viewer', password: 'secret' }
 
 /** Returns the channels as the live page shows them. */
@@ -140,7 +148,7 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
     const stream = await connectCamera(appliance, url)
     await waitForAnalysis(appliance)
     enlarge()
-    await vi.waitFor(async () => expect((await describeStream(stream)).width).toBe(640), POLL)
+    await vi.waitFor(async () => expect((await describeStream(stream))?.width).toBe(640), POLL)
     await waitForAnalysis(appliance)
     await kill()
     await waitForChannel(appliance, channel => expect(channel?.source.attempts).toBeGreaterThan(0))
@@ -151,12 +159,10 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
     await waitForAnalysis(appliance)
   })
 
-  async function describeStream(id: number): Promise<{ state: string; codec?: string; width?: number }> {
+  async function describeStream(id: number) {
     const headers = { authorization: `Bearer ${appliance.token}` }
-    const streams: { id: number; state: string }[] = await (
-      await fetch(`${appliance.mediaUrl}/streams`, { headers })
-    ).json()
-    return streams.find(each => each.id === id)!
+    const response = await fetch(`${appliance.mediaUrl}/streams`, { headers })
+    return streamList.parse(await response.json()).find(each => each.id === id)
   }
 
   it('names B-frames and the setting that ends them, in the camera test and on the live page', async () => {

@@ -21,10 +21,14 @@ const USERINFO_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)([^/?#]*)(@)/i
 
 const urlString = z.string().min(1).max(4096)
 
-/** A source address with credentials and transport options. */
+/** A source address with credentials and transport options, which apply to the main and to the sub stream. */
 export const addressObject = z
   .strictObject({
     url: urlString,
+    sub_url: urlString.optional().meta({
+      description:
+        'URL of a smaller stream of the same camera, for the analysis and small live views. Credentials in it take precedence over username and password',
+    }),
     username: z.string().max(256).optional(),
     password: z.string().max(1024).optional(),
     token: z
@@ -66,8 +70,14 @@ export function assertPercentEncoding(url: string): void {
   }
 }
 
-/** Where an address contains a secret: in its URL (`userinfo`, `query`), or in a field of the object. */
-export type SecretLocation = { in: 'userinfo' | 'password' | 'token' } | { in: 'query'; name: string }
+/** The fields of an address that are URLs. A short address is its `url`. */
+type UrlField = 'url' | 'sub_url'
+
+/** Where an address contains a secret: in one of its URLs (`userinfo`, `query`), or in a field of its own. */
+export type SecretLocation =
+  | { in: 'password' | 'token' }
+  | { in: 'userinfo'; field: UrlField }
+  | { in: 'query'; field: UrlField; name: string }
 
 /** Returns a copy of the address with every secret replaced by `REDACTED`. */
 export const redactAddress = <Kind extends Address>(address: Kind): Kind =>
@@ -78,21 +88,21 @@ type MapSecret = (secret: string, location: SecretLocation) => string
 
 /** Returns a copy of the address with every secret replaced by the result of `map`. */
 export function mapSecrets<Kind extends Address>(address: Kind, map: MapSecret): Kind {
-  const url = mapUrlSecrets(getUrl(address), map)
-  if (typeof address === 'string') return url as Kind
+  if (typeof address === 'string') return mapUrlSecrets(address, 'url', map) as Kind
 
-  const mapped: AddressObject = { ...address, url }
+  const mapped: AddressObject = { ...address, url: mapUrlSecrets(address.url, 'url', map) }
+  if (address.sub_url !== undefined) mapped.sub_url = mapUrlSecrets(address.sub_url, 'sub_url', map)
   if (address.password !== undefined) mapped.password = map(address.password, { in: 'password' })
   if (address.token !== undefined) mapped.token = map(address.token, { in: 'token' })
   return mapped as Kind
 }
 
-function mapUrlSecrets(url: string, map: MapSecret): string {
+function mapUrlSecrets(url: string, field: UrlField, map: MapSecret): string {
   const mapPassword = (_: string, before: string, password: string, after: string) =>
-    before + map(password, { in: 'userinfo' }) + after
+    before + map(password, { in: 'userinfo', field }) + after
 
   const mapParameter = (_: string, separator: string, name: string, secret: string) => {
-    const replacement = map(secret, { in: 'query', name })
+    const replacement = map(secret, { in: 'query', field, name })
     return `${separator}${name}=${replacement}`
   }
 
@@ -101,20 +111,18 @@ function mapUrlSecrets(url: string, map: MapSecret): string {
 
 /** Returns the secret at a location of the address, or undefined if the address has no secret there. */
 export function findSecret(address: Address, location: SecretLocation): string | undefined {
-  const url = getUrl(address)
+  const fields: Partial<AddressObject> = typeof address === 'string' ? { url: address } : address
   switch (location.in) {
     case 'userinfo': {
-      const [, , password] = USERINFO_PASSWORD.exec(url) ?? []
+      const [, , password] = USERINFO_PASSWORD.exec(fields[location.field] ?? '') ?? []
       return password
     }
     case 'query':
-      for (const [, , name, secret] of url.matchAll(QUERY_SECRETS)) {
+      for (const [, , name, secret] of (fields[location.field] ?? '').matchAll(QUERY_SECRETS)) {
         if (name === location.name) return secret
       }
       return undefined
     default:
-      return typeof address === 'string' ? undefined : address[location.in]
+      return fields[location.in]
   }
 }
-
-const getUrl = (address: Address) => (typeof address === 'string' ? address : address.url)

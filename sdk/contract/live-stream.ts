@@ -17,6 +17,12 @@ export const playableCodecs = z
   .pipe(z.array(playableCodec))
 
 /**
+ * Query parameter `size` of live views and snapshots. `small`: the sub stream of a source that has one, otherwise the only stream.
+ */
+export const streamSize = z.enum(['full', 'small'])
+export type StreamSize = z.infer<typeof streamSize>
+
+/**
  * First message of `/streams/{id}/ws`. The initialization segment and the fragments of the fragmented MP4 follow as binary
  * messages.
  */

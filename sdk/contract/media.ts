@@ -119,7 +119,23 @@ export type MessageToMedia = z.infer<typeof messageToMedia>
 export const sourceState = z.enum(['connecting', 'running', 'reconnecting', 'ended', 'failed'])
 export type SourceState = z.infer<typeof sourceState>
 
-/** Status of a source. `reason` describes the problem and its remedy. */
+/** Which stream of a source is analysed, and the state of its sub stream. */
+export const subStreamStatus = z.strictObject({
+  /** False while the sub stream is lost, so that the main stream is analysed. */
+  analysed: z.boolean(),
+  state: sourceState,
+  reason: z.string().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+  fps: z.number().optional(),
+  codec: z.string().optional(),
+})
+export type SubStreamStatus = z.infer<typeof subStreamStatus>
+
+/**
+ * Status of a source. `reason` describes the problem and its remedy. Of a source with a sub stream, size, frame rate and codec are
+ * those of the main stream; state, decoder, clock and loss those of the analysed stream.
+ */
 export const sourceStatus = z.strictObject({
   id,
   state: sourceState,
@@ -137,6 +153,8 @@ export const sourceStatus = z.strictObject({
   clock: cameraClock.optional(),
   /** Share of lost packets, 0 to 1. Absent if the loss is negligible. */
   loss: z.number().optional(),
+  /** Absent for a source without a sub stream. */
+  sub: subStreamStatus.optional(),
 })
 export type SourceStatus = z.infer<typeof sourceStatus>
 

@@ -13,8 +13,9 @@ import { type Decoders, findDecoders } from './decode/decoders.ts'
 import { createRingFolder } from './decode/ring-folder.ts'
 import { assertPluginsInstalled } from './gstreamer/required-plugins.ts'
 import { requireAccess } from './http/require-access.ts'
-import { createMessageSource } from './ingest/messages/message-source.ts'
+import { createMessageSource, type MessageSourceOptions } from './ingest/messages/message-source.ts'
 import { createPipelineSource } from './ingest/pipeline-source.ts'
+import { createMainAndSubSource } from './ingest/streams/main-and-sub-source.ts'
 import { createAnnotatedStream } from './live/annotated/annotated-stream.ts'
 import { createAnnotatedStreams } from './live/annotated/annotated-streams.ts'
 import { findSound, type LiveStreams, liveRoutes, openH264Stream } from './live/live-routes.ts'
@@ -24,7 +25,7 @@ import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings, type Recordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
-import type { SourceIdentity } from './sources/source.ts'
+import type { Source, SourceIdentity } from './sources/source.ts'
 import { countByState, registerSourceMetrics } from './sources/source-metrics.ts'
 import { createSourceRegistry } from './sources/source-registry.ts'
 import { createEncoders, type Encoders } from './transcode/encoders.ts'
@@ -58,13 +59,28 @@ export function createMedia(dependencies: MediaDependencies): Service {
 
   function createSource(identity: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(identity.id)
-    const options = { identity, epoch, beginPts, rings, encoders, clock, random, log, listener }
-    const receivesMessages = identity.type === 'zmq' || identity.type === 'zmqinternal'
-    const source = receivesMessages
-      ? createMessageSource({ ...options, ringFolder: environment.ring })
-      : createPipelineSource({ ...options, mediaRoots: environment.mediaRoots, decoders })
+    const source = createSourceOfType({
+      identity,
+      epoch,
+      beginPts,
+      rings,
+      encoders,
+      clock,
+      random,
+      log,
+      listener,
+      ringFolder: environment.ring,
+    })
     snapshots.buffer(source.variants.original)
+    if (source.smallVariants) snapshots.buffer(source.smallVariants.original)
     return source
+  }
+
+  function createSourceOfType(options: MessageSourceOptions): Source {
+    const { type, address } = options.identity
+    if (type === 'zmq' || type === 'zmqinternal') return createMessageSource(options)
+    const create = address.sub_url === undefined ? createPipelineSource : createMainAndSubSource
+    return create({ ...options, mediaRoots: environment.mediaRoots, decoders })
   }
 
   const sources = createSourceRegistry(createSource, (source, error) => {

@@ -133,7 +133,8 @@ const toElementKey = (name: string, version: string) => `element ${name} ${versi
 
 /** Contains a digest of the address without credentials: the file of costs is not as well protected as the configuration. */
 function toSourceKey({ type, address, decoder }: Pick<SourcePlan, 'type' | 'address' | 'decoder'>): string {
-  const identity = JSON.stringify([type, removeCredentials(address.url), decoder])
+  // The sub stream, if there is one, is the stream that is decoded.
+  const identity = JSON.stringify([type, removeCredentials(address.sub_url ?? address.url), decoder])
   return `source ${createHash('sha256').update(identity).digest('hex')}`
 }
 

@@ -72,7 +72,7 @@ export async function observeCamera(
     origin.configure(pipeline)
     pipeline.setTimeline({ ptsOffset: 0 })
     // Measures the camera's clock.
-    const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset: 0, clock })
+    const anchor = createWallClockAnchor({ pipeline, origin, clock })
     collectSamples(pipeline, received, clock)
     await Promise.race([pipeline.setState('playing'), failure.promise])
 

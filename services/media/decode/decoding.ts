@@ -15,6 +15,14 @@ export interface ViewListener {
   onFrame(key: string, frame: RingFrame, discontinuity: boolean): void
 }
 
+/** The end of the frames of one decoding, from which another one can continue. */
+export interface FramePosition {
+  /** Number of the next frame. */
+  nextNumber: number
+  /** Stream time of the newest frame, in 90 kHz ticks; undefined before the first. */
+  newestPts: number | undefined
+}
+
 /** A reader of decoded frames within the media service, such as an encoder. */
 export interface FrameReader {
   /** `frames` are numbered and limited to the source's frame rate; `pictures` are all decoded pictures. */
@@ -68,6 +76,9 @@ export interface Decoding {
   /** Allows the frames of a view up to `n` to be written. `read` is the number of the last frame that a reader has processed. */
   grant(key: string, n: number, read?: number): void
   rings(): { key: string; path: string; generation: number }[]
+  position(): FramePosition
+  /** Numbers the next frames after those of another decoding, and drops frames that are not newer. */
+  continueFrom(position: FramePosition): void
   /** Returns counts since the source was created. While a source reconnects, `decoding` is false even if it has readers. */
   stats(): { hasReaders: boolean; decoding: boolean; views: number; written: number; dropped: number }
 }
@@ -108,6 +119,8 @@ const PICTURES = 'pictures'
 const DEFAULT_FPS = 30
 /** At most one frame per tick of stream time. The second of two frames with equal `pts` is dropped. */
 const UNLIMITED_RATE = TICKS_PER_SECOND
+/** A stream time before every picture. */
+const BEFORE_FIRST_PTS = -1
 /** If the decoder of a live source lags further behind, it loses packets, so that live views are not affected. */
 const MAX_QUEUE_NS = 2_000_000_000
 
@@ -128,6 +141,8 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
   let running: RunningDecoder | undefined
   /** Number of the first frame after the next start of the decoder. */
   let nextNumber = 1
+  /** Stream time of the newest frame so far, in this decoding or in one that it continues. */
+  let newestPts: number | undefined
   /** Frame counts of closed views. */
   const closedCounts = { written: 0, dropped: 0 }
 
@@ -172,11 +187,15 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     if (running) return
     const branch = pipeline.add(createDecoderLaunch(source, pacing, decoder), 'packets')
     const rate = request.rate ?? UNLIMITED_RATE
-    running = {
-      branch,
-      isLate: hasStarted(),
-      numbering: pipeline.number(FRAMES, 'sink', { rate, start: nextNumber }),
-    }
+    const numbering = pipeline.number(FRAMES, 'sink', { rate })
+    numbering.continueFrom(nextNumber, newestPts ?? BEFORE_FIRST_PTS)
+    running = { branch, isLate: hasStarted(), numbering }
+  }
+
+  /** Must be called when frames are no longer numbered. */
+  function rememberPosition(numbering: Numbering) {
+    nextNumber = numbering.next
+    newestPts = numbering.newestPts ?? newestPts
   }
 
   async function stopDecoder() {
@@ -185,7 +204,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     running = undefined
     await branch.remove()
     // Frames may have been numbered until the branch was removed.
-    nextNumber = numbering.next
+    rememberPosition(numbering)
   }
 
   /** Creates a view, unless it exists, and connects it to the decoder. */
@@ -275,7 +294,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       mutex.runExclusive(() => {
         for (const { view } of views.values()) view.detach()
         for (const reader of readers) reader.detach()
-        nextNumber = running?.numbering.next ?? nextNumber
+        if (running) rememberPosition(running.numbering)
         running = undefined
         attached = undefined
       }),
@@ -290,6 +309,18 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
     },
 
     rings: () => [...announced].map(([key, { path, generation }]) => ({ key, path, generation })),
+
+    position() {
+      if (running) rememberPosition(running.numbering)
+      return { nextNumber, newestPts }
+    },
+
+    continueFrom(previous) {
+      if (running) rememberPosition(running.numbering)
+      nextNumber = Math.max(nextNumber, previous.nextNumber)
+      newestPts = Math.max(newestPts ?? BEFORE_FIRST_PTS, previous.newestPts ?? BEFORE_FIRST_PTS)
+      running?.numbering.continueFrom(nextNumber, newestPts)
+    },
 
     stats() {
       let { written, dropped } = closedCounts

@@ -11,6 +11,7 @@ import { SourceFault } from './origin/source-fault.ts'
 import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
 import { createCameraLipSync } from './timing/camera-lip-sync.ts'
 import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
+import { createPictureDistance, type SessionTiming } from './timing/stream-alignment.ts'
 import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 
 /** Name of the pacing element. */
@@ -69,6 +70,10 @@ export interface PipelineSession {
   play(signal: AbortSignal): Promise<Outcome>
   /** Ends the session with this outcome. */
   end(outcome: Outcome): void
+  /** Returns how stream time relates to clocks; undefined until the pipeline plays and pictures have arrived. */
+  timing(): SessionTiming | undefined
+  /** Changes the stream time of later pictures: `ptsOffset` is the stream time at running time 0, in 90 kHz ticks. */
+  realign(ptsOffset: number): void
 }
 
 /** Length of the queue to the JavaScript thread. If the queue is full, a live source drops the oldest packet, and a file waits. */
@@ -77,6 +82,8 @@ const MAX_QUEUED_PACKETS = 64
 const RECEPTION_INTERVAL_MS = 100
 /** How often a silent origin is checked for packets without a picture. */
 const SILENCE_CHECK_MS = 1000
+/** Number of recent readings of the arrival time to consider. */
+const MAX_ARRIVALS = 8
 /** How often pacing is checked until the first packet arrives. */
 const PACING_INTERVAL_MS = 500
 
@@ -92,7 +99,10 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     if (end) outcome.resolve(end)
   })
 
-  const ptsOffset = options.ptsOffset - (origin.timeline?.begins ?? 0)
+  let ptsOffset = options.ptsOffset - (origin.timeline?.begins ?? 0)
+  const pictureDistance = createPictureDistance()
+  /** The last readings of the monotonic time at running time 0, in µs. */
+  let arrivals: number[] = []
   let phase: 'created' | 'playing' | 'ended' = 'created'
   let hasPackets = false
   let lastPacketAt = clock.now()
@@ -100,7 +110,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
-  const anchor = createWallClockAnchor({ pipeline, origin, ptsOffset, clock })
+  const anchor = createWallClockAnchor({ pipeline, origin, clock })
   const lipSync = origin.rtp ? createCameraLipSync({ pipeline, ptsOffset }) : undefined
   const lossMeter = createLossMeter(clock.now())
   pipeline.samples(
@@ -123,6 +133,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 
   function trackTime(sample: Sample) {
     anchor.addPacket(sample)
+    if (sample.runningTicks !== null) pictureDistance.addPicture(sample.runningTicks)
     if (sample.pts !== null) lipSync?.onPicture(sample.pts)
   }
 
@@ -179,6 +190,24 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     live: origin.live,
     hasStarted: () => phase !== 'created',
     end: outcome.resolve,
+
+    timing() {
+      const pictureTicks = pictureDistance.ticks()
+      if (phase !== 'playing' || pictureTicks === undefined) return undefined
+
+      const nowMs = clock.now()
+      const runningNs = pipeline.runningTime()
+      if (runningNs === null) return undefined
+      arrivals = [...arrivals, nowMs * 1000 - runningNs / 1000].slice(-MAX_ARRIVALS)
+      // If the thread is preempted between the two readings, the difference is too small, so the largest is the most accurate.
+      const arrivalUs = Math.max(...arrivals)
+      return { ptsOffset, arrivalUs, cameraUs: anchor.cameraAnchorUs(), pictureTicks }
+    },
+
+    realign(next) {
+      ptsOffset = next
+      pipeline.realign(next)
+    },
 
     async play(signal) {
       const finished = new AbortController()

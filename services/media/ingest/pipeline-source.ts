@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CameraClock, SourceStatus } from '@eyrie/contract'
 import { findServerAddress, waitForServer } from '@eyrie/kit'
 import type { Decoders } from '../decode/decoders.ts'
-import { createDecoding } from '../decode/decoding.ts'
+import { createDecoding, type Decoding } from '../decode/decoding.ts'
 import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { createSound } from '../sound/source-sound.ts'
@@ -17,12 +17,29 @@ import { createCodecSearch, toPacketCodec } from './packet-codec.ts'
 import { createPipelineSession, type Outcome, type PipelineSession } from './pipeline-session.ts'
 import { createReaderPresence } from './reader-presence.ts'
 import { createSourcePackets } from './source-packets.ts'
+import { createStreamPosition, type StreamPosition } from './stream-position.ts'
+import type { SessionTiming } from './timing/stream-alignment.ts'
 
 /** Options of a source that GStreamer plays: a camera, a file, a test pattern or the live view of another appliance. */
 export interface PipelineSourceOptions extends SourceOptions {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
   decoders: Decoders
+  /** Position in the stream time, for a source that shares it with another one. By default the source has its own. */
+  position?: StreamPosition
+  /** Whether the sound is ignored. */
+  isMuted?: boolean
+  /** Called several times a second while packets of a live source arrive. */
+  onTiming?(): void
+}
+
+/** A source that GStreamer plays, as a part of a source with several streams. */
+export interface PipelineSource
+  extends Source,
+    Pick<Decoding, 'position' | 'continueFrom'>,
+    Pick<PipelineSession, 'realign'> {
+  /** Returns how the stream time of the current session relates to clocks; undefined while no pictures arrive. */
+  timing(): SessionTiming | undefined
 }
 
 /** The next step after a session: start another session immediately, end the source, or reconnect with back-off. */
@@ -39,14 +56,15 @@ const MIN_REPORTED_DRIFT_S = 0.1
  * Creates a source that plays in sessions, each with its own GStreamer pipeline. After a failure, the next session starts with
  * back-off, or with another codec or decoder. Decoding, sound and live views continue across sessions.
  */
-export function createPipelineSource(options: PipelineSourceOptions): Source {
+export function createPipelineSource(options: PipelineSourceOptions): PipelineSource {
   const { identity, epoch, beginPts, clock, log, decoders, encoders, listener } = options
+  const { position = createStreamPosition(beginPts, clock), isMuted = false, onTiming } = options
   const { id, type, pacing } = identity
   const mode = toPlayMode(type)
   const name = stripCredentials(identity.address.url)
   const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
   const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
-  const packets = createSourcePackets(variants.writer, beginPts, clock, {
+  const packets = createSourcePackets(variants.writer, position, {
     onPicture: picture => void updatePicture(picture),
     onPacket,
   })
@@ -98,11 +116,12 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
   async function playSession(): Promise<NextStep> {
     // With pacing `all`, no frame may be lost, so the source plays only while it has readers.
     const signal = pacing === 'all' ? await presence.waitForReaders() : stopping.signal
-    const origin = await openOrigin(identity, {
+    const opened = await openOrigin(identity, {
       mediaRoots: options.mediaRoots,
       clock,
       signal: stopping.signal,
     })
+    const origin: Origin = isMuted ? { ...opened, sound: undefined } : opened
 
     const packetsBefore = packets.count()
     session = createSession(origin)
@@ -130,14 +149,17 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
       origin,
       codec: origin.picture ? toPacketCodec(origin.picture.codec) : search.current,
       unpaced: pacing === 'all',
-      ptsOffset: packets.nextPts(origin.live),
+      ptsOffset: position.nextPts(origin.live),
       clock,
       onSample: packets.read,
       onAuxiliaryFailure(error) {
         sound.auxiliaryFailed(error)
         decoding.onAuxiliaryFailure(error)
       },
-      onClock: reportClock,
+      onClock(cameraClock) {
+        reportClock(cameraClock)
+        onTiming?.()
+      },
       onLoss: reportLoss,
     })
   }
@@ -280,7 +302,11 @@ export function createPipelineSource(options: PipelineSourceOptions): Source {
     rings: decoding.rings,
     addFrameReader: decoding.addReader,
     stats: () => ({ ...decoding.stats(), packets: packets.count() }),
-    endPts: packets.endPts,
+    endPts: position.endPts,
+    position: decoding.position,
+    continueFrom: decoding.continueFrom,
+    timing: () => session?.timing(),
+    realign: ptsOffset => session?.realign(ptsOffset),
     async stop() {
       stopping.abort()
       await finished

@@ -2,8 +2,8 @@ import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { softwareDecoder } from '../decode/decoders.ts'
 import { type Picture, parsePicture } from '../gstreamer/picture.ts'
 import type { Caps, Sample } from '../node-gst/index.ts'
-import type { Clock } from '../runtime/clock.ts'
 import type { StreamWriter, Track } from '../stream/live-stream.ts'
+import type { StreamPosition } from './stream-position.ts'
 
 const DEFAULT_FPS = 25
 
@@ -20,27 +20,16 @@ export interface PacketListener {
  */
 export interface SourcePackets {
   read(sample: Sample): void
-  /**
-   * Returns the stream time, in 90 kHz ticks, at which the next session begins: the end of the last packet, plus the duration of
-   * the interruption for a live source.
-   */
-  nextPts(live: boolean): number
-  /** Returns a stream time after the last packet. */
-  endPts(): number
   /** Returns the number of packets in all sessions. */
   count(): number
 }
 
-/** `beginPts` is the stream time at which the first session begins. */
 export function createSourcePackets(
   stream: StreamWriter<Track>,
-  beginPts: number,
-  clock: Clock,
+  position: Pick<StreamPosition, 'advanceTo'>,
   listener: PacketListener,
 ): SourcePackets {
   let count = 0
-  let endPts = beginPts
-  let lastArrivalMs: number | undefined
   let frameTicks = TICKS_PER_SECOND / DEFAULT_FPS
   /** Whether the packets can be shown in the live view. */
   let hasTrack = false
@@ -64,8 +53,7 @@ export function createSourcePackets(
 
       const duration = sample.duration ?? frameTicks
       count++
-      lastArrivalMs = clock.now()
-      endPts = Math.max(endPts, pts + duration)
+      position.advanceTo(pts + duration)
 
       if (hasTrack) {
         if (sample.discont) stream.interrupt()
@@ -81,13 +69,6 @@ export function createSourcePackets(
       listener.onPacket(pts)
     },
 
-    nextPts(live) {
-      if (!live || lastArrivalMs === undefined) return endPts
-      const interruptionMs = clock.now() - lastArrivalMs
-      return endPts + Math.round((interruptionMs * TICKS_PER_SECOND) / 1000)
-    },
-
-    endPts: () => endPts,
     count: () => count,
   }
 }

@@ -4,19 +4,24 @@ import {
   type PlayableCodec,
   playableCodec,
   playableCodecs,
+  type StreamSize,
   snapshotRequest,
+  streamSize,
+  TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
+import { parseStreamSize } from '../http/stream-size.ts'
 import type { Sound } from '../sound/source-sound.ts'
 import type { Source } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
 import type { Stream, Track } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
+import type { Variants } from '../transcode/source-variants.ts'
 import type { WebRtc } from '../webrtc/webrtc.ts'
 import type { AnnotatedStream } from './annotated/annotated-stream.ts'
 import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
@@ -37,10 +42,14 @@ const isSource = (live: LiveStream): live is Source => 'variants' in live
 /** Maximum time for the start of a stream that is produced on demand. */
 const START_TIMEOUT_MS = 10_000
 
+/** An analysed picture of the small stream may be newer than the newest one of the main stream by this much, one second. */
+const MAX_SNAPSHOT_LEAD_TICKS = TICKS_PER_SECOND
+
 /** Snapshots with boxes or hidden faces are requested from the engine, because the media service does not know the objects. */
 const snapshotQuery = z.strictObject({
   pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
   width: integerParameter(16, 8192).optional(),
+  size: streamSize.default('full'),
 })
 
 /**
@@ -66,7 +75,7 @@ export function liveRoutes(
   app.get('/streams/:id', async c => {
     const live = getLive(c)
     const codecs = parseCodecs(c)
-    const video = await startStream(live, selectStream(live, codecs))
+    const video = await startStream(live, selectStream(live, codecs, parseStreamSize(c)))
     const videoInfo = video.info()
     if (!videoInfo) throw new EyrieError('unavailable', 'the stream has no picture yet')
 
@@ -86,13 +95,13 @@ export function liveRoutes(
   app.get(
     '/streams/:id/ws',
     serveWebSocket(
-      c => ({ live: getLive(c), codecs: parseCodecs(c) }),
-      ({ live, codecs }) => {
+      c => ({ live: getLive(c), codecs: parseCodecs(c), size: parseStreamSize(c) }),
+      ({ live, codecs, size }) => {
         let leave: (() => void) | undefined
         let isClosed = false
         return {
           onOpen: async (_, socket) => {
-            const stream = await addRequestedSound(live, selectStream(live, codecs), codecs)
+            const stream = await addRequestedSound(live, selectStream(live, codecs, size), codecs)
             leave = stream.watch(createSocketViewer(socket))
             // The viewer may have disconnected while the sound was added.
             if (isClosed) leave()
@@ -112,14 +121,15 @@ export function liveRoutes(
     const parsed = snapshotQuery.safeParse(query)
     if (!parsed.success) throw new EyrieError('syntax', explainQueryError(parsed.error))
 
-    const stream = await selectSnapshotStream(getLive(c))
-    return respondWithSnapshot(c, await snapshots.take(stream, parsed.data))
+    const { size, ...request } = parsed.data
+    const stream = await selectSnapshotStream(getLive(c), { size, pts: request.pts })
+    return respondWithSnapshot(c, await snapshots.take(stream, request))
   })
 
   app.post('/streams/:id/snapshot.jpg', async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
-    const stream = await selectSnapshotStream(getLive(c))
     const request = parseAs(snapshotRequest, body)
+    const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })
     return respondWithSnapshot(c, await snapshots.take(stream, request))
   })
 }
@@ -131,11 +141,12 @@ export function liveRoutes(
 export function openH264Stream(
   id: string,
   streams: LiveStreams,
-  { transcoded = false } = {},
+  { transcoded = false, size = 'full' }: { transcoded?: boolean; size?: StreamSize } = {},
 ): Promise<Stream> {
   const live = findLive(id, streams)
-  const stream = transcoded && isSource(live) ? live.variants.transcoded : live.stream
-  return startStream(live, stream)
+  if (!isSource(live)) return startStream(live, live.stream)
+  const variants = selectVariants(live, size)
+  return startStream(live, transcoded ? variants.transcoded : variants.h264)
 }
 
 /** Returns the sound of a stream's source; undefined if sources of this type never have sound. */
@@ -159,9 +170,20 @@ function getSound(live: LiveStream): Sound | undefined {
   return isSource(live) ? live.sound : live.source.sound
 }
 
+/** Selects the small stream of a source that has one, if it is requested. */
+function selectVariants(source: Source, size: StreamSize): Variants {
+  return size === 'small' && source.smallVariants ? source.smallVariants : source.variants
+}
+
 /** Selects the original packets in H.265 for viewers that can play H.265, else H.264. */
-function selectStream(live: LiveStream, codecs: readonly PlayableCodec[]): Stream<PlayableTrack> {
-  return isSource(live) && codecs.includes('h265') ? live.variants.h265 : live.stream
+function selectStream(
+  live: LiveStream,
+  codecs: readonly PlayableCodec[],
+  size: StreamSize,
+): Stream<PlayableTrack> {
+  if (!isSource(live)) return live.stream
+  const { h264, h265 } = selectVariants(live, size)
+  return codecs.includes('h265') ? h265 : h264
 }
 
 async function addRequestedSound(
@@ -174,9 +196,17 @@ async function addRequestedSound(
 }
 
 /** Selects the original packets in any codec, or H.264 for a source of raw pictures. */
-async function selectSnapshotStream(live: LiveStream): Promise<Stream<Track>> {
-  if (isSource(live) && live.variants.original.track()) return live.variants.original
-  return startStream(live, live.stream)
+async function selectSnapshotStream(
+  live: LiveStream,
+  { size, pts }: { size: StreamSize; pts: number | undefined },
+): Promise<Stream<Track>> {
+  if (!isSource(live)) return startStream(live, live.stream)
+  const { original, h264 } = selectVariants(live, size)
+  if (!original.track()) return startStream(live, h264)
+
+  // While the main stream is lost, only the small stream has the pictures that are analysed.
+  const isMissing = pts !== undefined && original.newestPts() < pts - MAX_SNAPSHOT_LEAD_TICKS
+  return (isMissing && live.smallVariants?.original) || original
 }
 
 /** Waits until a stream that is produced on demand has started. Throws `EyrieError` (`unavailable`) if it cannot be produced. */
@@ -208,6 +238,7 @@ function parseCodecs(c: Context): PlayableCodec[] {
 function explainQueryError({ issues: [issue] }: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys')
     return `unknown parameter ${issue.keys.join(', ')}: request snapshots with objects from the engine's channel`
+  if (issue?.path[0] === 'size') return `size must be one of ${streamSize.options.join(', ')}`
   if (issue?.path[0] === 'pts') return 'pts must be a whole number of 90 kHz ticks'
   return 'width must be a whole number from 16 to 8192'
 }
@@ -221,7 +252,7 @@ function respondWithSnapshot(c: Context, { jpeg, pts }: Snapshot) {
 }
 
 function describeStatus(source: Source) {
-  const { id, state, reason, codec, attempts, next_try_at, clock, loss } = source.status()
+  const { id, state, reason, codec, attempts, next_try_at, clock, loss, sub } = source.status()
   return {
     id,
     state,
@@ -232,6 +263,7 @@ function describeStatus(source: Source) {
     clock,
     loss,
     ...source.stream.info(),
+    sub,
     sound: source.sound?.codec(),
     viewers: source.variants.viewerCount(),
   }

@@ -10,7 +10,7 @@ export type State = 'null' | 'ready' | 'paused' | 'playing'
  * `pts = ptsOffset + round(running time in s × 90000)`, `timeUs = timeAnchorUs + running time in µs`.
  */
 export interface Timeline {
-  /** Stream time at running time 0, in 90 kHz ticks. Must not change after the first buffer. Default 0. */
+  /** Stream time at running time 0, in 90 kHz ticks. After the first buffer, only `realign` may change it. Default 0. */
   ptsOffset?: number
   /** Wall clock at running time 0, in µs since 1970. May be adjusted while the pipeline plays. Default 0. */
   timeAnchorUs?: number
@@ -44,7 +44,11 @@ export interface NumberOptions {
 export interface Numbering {
   /** Number of the next frame. Another numbering continues this one if it starts with this number. */
   readonly next: number
+  /** Stream time of the newest frame that has passed, in 90 kHz ticks; null before the first. */
+  readonly newestPts: number | null
   setRate(rate: number | null): void
+  /** Continues the frames of another pipeline: raises the next number to `next`, and drops frames up to the stream time `pts`. */
+  continueFrom(next: number, pts: number): void
 }
 
 /** A frame that was written to a ring (a file from which other processes read frames). */
@@ -88,6 +92,11 @@ export interface Pipeline {
   setState(state: State): Promise<void>
   /** Sets the times of all samples and ring frames. Throws if `ptsOffset` changes after the first buffer. */
   setTimeline(timeline: Timeline): void
+  /**
+   * Changes the `ptsOffset` for buffers after the newest one. Buffers that have already passed a sink or a numbering keep their
+   * offset, so a packet and its decoded frame have the same `pts`.
+   */
+  realign(ptsOffset: number): void
 
   /** Passes the buffers of an appsink to JavaScript. Throws if the appsink already has a reader. */
   samples(sink: string, options: SampleOptions, onSample: (sample: Sample) => void): SampleStream

@@ -12,6 +12,8 @@ export interface Sample {
   readonly duration: number | null
   /** Capture time in µs since 1970, from the anchor of the timeline; null if `pts` is null. */
   readonly timeUs: number | null
+  /** Presentation time in 90 kHz ticks of the pipeline's running time; null if `pts` is null. */
+  readonly runningTicks: number | null
   /** Timestamp of the buffer in ns, before the GStreamer segment is applied. */
   readonly bufferPtsNs: number | null
   /** GST_BUFFER_OFFSET, which is the number of the frame if `Pipeline.number` has assigned one. */

@@ -17,6 +17,8 @@ export interface Source {
   readonly stream: Stream
   /** The encodings in which the source can be watched. */
   readonly variants: Variants
+  /** The encodings of a smaller stream of the same camera; undefined if the source has only one stream. */
+  readonly smallVariants?: Variants
   /** Undefined for a source that never has sound. */
   readonly sound: Sound | undefined
   status(): SourceStatus

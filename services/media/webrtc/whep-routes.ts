@@ -1,7 +1,8 @@
-import { EyrieError, type IceServer } from '@eyrie/contract'
+import { EyrieError, type IceServer, type StreamSize } from '@eyrie/contract'
 import { createMediaTypeError, getMediaType, limitBodySize } from '@eyrie/kit/request-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import { parseStreamSize } from '../http/stream-size.ts'
 import type { Sound } from '../sound/source-sound.ts'
 import type { Stream } from '../stream/live-stream.ts'
 import { parseIceUsername } from './sdp/sdp-offer.ts'
@@ -23,16 +24,16 @@ const MAX_SDP_BYTES = 64 << 10
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
   webrtc: WebRtc,
-  openStream: (id: string, form?: { transcoded: boolean }) => Promise<Stream>,
+  openStream: (id: string, form: { transcoded?: boolean; size: StreamSize }) => Promise<Stream>,
   findSound: (id: string) => Sound | undefined,
 ): void {
   const limit = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
   /** Opens the stream in a form that WebRTC can carry, if the viewer allows transcoding. */
-  async function openCarriedStream(id: string, mayTranscode: boolean): Promise<Stream> {
-    const original = await openStream(id)
+  async function openCarriedStream(id: string, size: StreamSize, mayTranscode: boolean): Promise<Stream> {
+    const original = await openStream(id, { size })
     if (!mayTranscode || webrtc.canCarry(original)) return original
-    return openStream(id, { transcoded: true })
+    return openStream(id, { size, transcoded: true })
   }
 
   app.options('/streams/:id/whep', c => {
@@ -44,7 +45,7 @@ export function whepRoutes(
     assertContentType(c, SDP)
     const id = c.req.param('id')
     const mayTranscode = c.req.query('transcode') !== 'false'
-    const stream = await openCarriedStream(id, mayTranscode)
+    const stream = await openCarriedStream(id, parseStreamSize(c), mayTranscode)
     const session = await webrtc.openSession(stream, findSound(id), await c.req.text())
 
     // If the viewer has disconnected meanwhile, it does not know the Location and could never end the session.

@@ -21,8 +21,7 @@ export function restoreSecrets<A extends Address>(address: A, stored: Address | 
     const storedSecret = stored && findSecret(stored, place)
     if (storedSecret !== undefined) return storedSecret
 
-    const isInUrl = place.in === 'userinfo' || place.in === 'query'
-    const field = isInUrl ? 'url' : place.in
+    const field = 'field' in place ? place.field : place.in
     throw syntaxError(
       typeof address === 'string' ? path : `${path}/${field}`,
       `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,

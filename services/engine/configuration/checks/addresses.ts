@@ -36,6 +36,7 @@ export async function checkSourceAddress(
   roots: Roots,
 ): Promise<void> {
   const { url, urlPointer } = splitAddress(address, pointer)
+  checkSubStream(type, address, pointer)
   switch (type) {
     case 'video':
       if (isCameraUrl(url)) return
@@ -58,9 +59,21 @@ export async function checkSourceAddress(
   }
 }
 
+/** Only a camera has a sub stream, which has an address like the main stream. */
+function checkSubStream(type: SourceType, address: Address, pointer: string): void {
+  if (typeof address === 'string' || address.sub_url === undefined) return
+  if (type === 'video' && isCameraUrl(address.sub_url)) return
+  const reason =
+    type === 'video'
+      ? `the sub stream of a camera has an address such as ${CAMERA_EXAMPLES}`
+      : `a source of type ${type} has no sub stream: remove sub_url`
+  throw syntaxError(`${pointer}/sub_url`, reason)
+}
+
 /** Throws `EyrieError` (`syntax`) if this cannot be the address of a camera. */
 export function checkCameraAddress(address: Address): void {
   const { url, urlPointer } = splitAddress(address, '')
+  checkSubStream('video', address, '')
   if (isCameraUrl(url) || /^onvif:/i.test(url)) return
   throw syntaxError(
     urlPointer,

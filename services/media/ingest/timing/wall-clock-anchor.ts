@@ -18,13 +18,13 @@ export interface WallClockAnchor {
   addPacket(sample: Sample): void
   addReception(reception: Reception): void
   cameraClock(): CameraClock
+  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined without sender reports. */
+  cameraAnchorUs(): number | undefined
 }
 
 export interface WallClockAnchorOptions {
   pipeline: Pipeline
   origin: Pick<Origin, 'live' | 'timeline'>
-  /** Stream time at the pipeline's running time 0, in 90 kHz ticks. */
-  ptsOffset: number
   clock: Clock
 }
 
@@ -41,7 +41,7 @@ const INITIAL_RTP_SAMPLES = 32
 const RTP_SAMPLE_INTERVAL = 10
 
 export function createWallClockAnchor(options: WallClockAnchorOptions): WallClockAnchor {
-  const { pipeline, origin, ptsOffset, clock } = options
+  const { pipeline, origin, clock } = options
   const { begins = 0, anchorUs: originAnchorUs } = origin.timeline ?? {}
   const captureClock = createCaptureClock()
   const beginsUs = ticksToUs(begins)
@@ -83,12 +83,12 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
-  function sampleRtpTimestamp({ pts }: Sample) {
-    if (pts === null) return
+  function sampleRtpTimestamp({ runningTicks }: Sample) {
+    if (runningTicks === null) return
     packetCount++
     if (packetCount > INITIAL_RTP_SAMPLES && packetCount % RTP_SAMPLE_INTERVAL !== 0) return
     const newest = readNewestRtpPacket(pipeline)
-    if (newest) captureClock.addPacket(pts - ptsOffset, newest.rtp)
+    if (newest) captureClock.addPacket(runningTicks, newest.rtp)
   }
 
   /** Adjusts the anchor to the camera's clock, or to arrival times if the camera has no usable clock. */
@@ -138,5 +138,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
         ...(skewUs !== undefined && { skew_s: Math.round(skewUs / 1000) / 1000 }),
       }
     },
+
+    cameraAnchorUs: captureClock.cameraAnchorUs,
   }
 }

@@ -49,8 +49,17 @@ Napi::Object makeHandle(Napi::Env env, std::shared_ptr<Numbering> numbering) {
     return Napi::Number::New(info.Env(), static_cast<double>(numbering->next()));
   };
   object.DefineProperty(Napi::PropertyDescriptor::Accessor(env, object, "next", next, napi_enumerable));
+  auto newestPts = [numbering](const Napi::CallbackInfo &info) -> Napi::Value {
+    int64_t pts = numbering->newestPts();
+    return pts == INT64_MIN ? info.Env().Null() : Napi::Number::New(info.Env(), static_cast<double>(pts));
+  };
+  object.DefineProperty(Napi::PropertyDescriptor::Accessor(env, object, "newestPts", newestPts, napi_enumerable));
   addMethod(object, "setRate",
             [numbering](const Napi::CallbackInfo &info) { numbering->setRate(parseRate(info[0])); });
+  addMethod(object, "continueFrom", [numbering](const Napi::CallbackInfo &info) {
+    int64_t next = info[0].As<Napi::Number>().Int64Value();
+    numbering->continueFrom(static_cast<uint64_t>(next), info[1].As<Napi::Number>().Int64Value());
+  });
   return object;
 }
 

@@ -33,6 +33,13 @@ void Numbering::watch(GstPad *pad) {
                     [](gpointer data) { delete static_cast<std::shared_ptr<Numbering> *>(data); });
 }
 
+void Numbering::continueFrom(uint64_t next, int64_t pts) {
+  uint64_t current = next_;
+  while (current < next && !next_.compare_exchange_weak(current, next)) {
+  }
+  droppedUntil_ = pts;
+}
+
 GstPadProbeReturn Numbering::onBuffer(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   Numbering &numbering = **static_cast<std::shared_ptr<Numbering> *>(data);
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
@@ -68,8 +75,10 @@ bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
   Stamp stamp = timeline_->stamp(*segment, buffer);
   gst_event_unref(event);
   if (!stamp.pts) return true;
+  if (*stamp.pts <= droppedUntil_) return false;
   auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kToleranceTicks) * rate / 90'000));
   if (period == passedPeriod_) return false;
   passedPeriod_ = period;
+  newestPts_ = *stamp.pts;
   return true;
 }

@@ -22,6 +22,10 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
 
   void watch(GstPad *pad);
   uint64_t next() const { return next_; }
+  // The stream time of the newest frame that has passed, in 90 kHz ticks; INT64_MIN before the first.
+  int64_t newestPts() const { return newestPts_; }
+  // Raises the number of the next frame to `next`, and drops frames up to `pts`.
+  void continueFrom(uint64_t next, int64_t pts);
   void setRate(double rate) { rate_ = rate; }
 
  private:
@@ -32,6 +36,8 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
   const std::shared_ptr<Timeline> timeline_;
   std::atomic<uint64_t> next_;
   std::atomic<double> rate_;
+  std::atomic<int64_t> newestPts_ = INT64_MIN;
+  std::atomic<int64_t> droppedUntil_ = INT64_MIN;
   // The following members are used only by the streaming thread.
   int64_t passedPeriod_ = INT64_MIN;
   GstClockTime lastTime_ = GST_CLOCK_TIME_NONE;

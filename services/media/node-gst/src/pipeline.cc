@@ -20,6 +20,7 @@ Napi::Function Pipeline::define(Napi::Env env) {
                      {
                          InstanceMethod<&Pipeline::setState>("setState"),
                          InstanceMethod<&Pipeline::setTimeline>("setTimeline"),
+                         InstanceMethod<&Pipeline::realign>("realign"),
                          InstanceMethod<&Pipeline::samples>("samples"),
                          InstanceMethod<&Pipeline::toRing>("toRing"),
                          InstanceMethod<&Pipeline::number>("number"),
@@ -81,6 +82,11 @@ void Pipeline::setTimeline(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "timeline");
   if (auto ticks = parseOptionalInteger(options, "ptsOffset", kMinInteger)) graph().timeline()->setPtsOffset(*ticks);
   if (auto us = parseOptionalInteger(options, "timeAnchorUs", kMinInteger)) graph().timeline()->setTimeAnchor(*us);
+}
+
+void Pipeline::realign(const Napi::CallbackInfo &info) {
+  if (!info[0].IsNumber()) throw Napi::TypeError::New(info.Env(), "ptsOffset must be an integer");
+  graph().timeline()->realign(info[0].As<Napi::Number>().Int64Value());
 }
 
 static WhenFull parseWhenFull(const Napi::Value &value) {

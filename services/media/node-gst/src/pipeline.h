@@ -15,6 +15,7 @@ class Pipeline : public Napi::ObjectWrap<Pipeline> {
  private:
   Napi::Value setState(const Napi::CallbackInfo &info);
   void setTimeline(const Napi::CallbackInfo &info);
+  void realign(const Napi::CallbackInfo &info);
   Napi::Value samples(const Napi::CallbackInfo &info);
   Napi::Value toRing(const Napi::CallbackInfo &info);
   Napi::Value number(const Napi::CallbackInfo &info);

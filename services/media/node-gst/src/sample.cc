@@ -48,6 +48,7 @@ Napi::Object Sample::make(Napi::Env env, std::shared_ptr<HeldSample> held, const
   sample.Set("dts", number(stamp.dts));
   sample.Set("duration", number(stamp.duration));
   sample.Set("timeUs", number(stamp.timeUs));
+  sample.Set("runningTicks", number(stamp.running));
   sample.Set("bufferPtsNs", number(unlessNone(GST_BUFFER_PTS(buffer))));
   sample.Set("offset", number(unlessNone(GST_BUFFER_OFFSET(buffer))));
   sample.Set("keyframe", !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT));

@@ -1,6 +1,11 @@
 #include "timeline.h"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+
+// Enough for the buffers in a decoder, even if the offset changes with every packet.
+static constexpr size_t kMaxOffsets = 256;
 
 static int64_t floorDivide(int64_t value, int64_t by) {
   return value / by - (value % by < 0 ? 1 : 0);
@@ -20,24 +25,37 @@ static std::optional<int64_t> runningTime(const GstSegment &segment, GstClockTim
 
 void Timeline::setPtsOffset(int64_t ticks) {
   std::lock_guard lock(mutex_);
-  if (stamped_ && ticks != ptsOffset_) {
-    throw std::logic_error("ptsOffset is fixed once the first buffer has passed: set it before the pipeline starts");
+  if (stamped_ && ticks != offsets_.rbegin()->second) {
+    throw std::logic_error("ptsOffset is fixed once the first buffer has passed: call realign() to change it for later buffers");
   }
-  ptsOffset_ = ticks;
+  if (!stamped_) offsets_ = {{INT64_MIN, ticks}};
+}
+
+void Timeline::realign(int64_t ticks) {
+  std::lock_guard lock(mutex_);
+  offsets_[newestRunning_ == INT64_MIN ? INT64_MIN : newestRunning_ + 1] = ticks;
+  if (offsets_.size() > kMaxOffsets) offsets_.erase(offsets_.begin());
+}
+
+int64_t Timeline::findOffset(int64_t running) const {
+  auto later = offsets_.upper_bound(running);
+  return later == offsets_.begin() ? later->second : std::prev(later)->second;
 }
 
 Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
+  Stamp stamp;
+  auto pts = runningTime(segment, GST_BUFFER_PTS(buffer));
+  auto dts = runningTime(segment, GST_BUFFER_DTS(buffer));
+  if (pts) stamp.running = toTicks(*pts);
   int64_t offset;
   {
     std::lock_guard lock(mutex_);
     stamped_ = true;
-    offset = ptsOffset_;
+    if (stamp.running) newestRunning_ = std::max(newestRunning_, *stamp.running);
+    offset = findOffset(stamp.running.value_or(newestRunning_));
   }
-  Stamp stamp;
-  auto pts = runningTime(segment, GST_BUFFER_PTS(buffer));
-  auto dts = runningTime(segment, GST_BUFFER_DTS(buffer));
   if (pts) {
-    stamp.pts = offset + toTicks(*pts);
+    stamp.pts = offset + *stamp.running;
     stamp.timeUs = anchorUs_ + floorDivide(*pts, 1000);
   }
   if (dts) stamp.dts = offset + toTicks(*dts);

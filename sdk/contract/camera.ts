@@ -36,6 +36,9 @@ export const cameraReport = z
   .strictObject({
     kind: z.enum(['rtsp', 'http', 'device', 'onvif']),
     url: z.string().meta({ description: 'URL of the tested stream, without credentials' }),
+    sub_url: z.string().optional().meta({
+      description: 'URL of a smaller stream of the same ONVIF camera, for sub_url of a source',
+    }),
     device: z
       .strictObject({
         manufacturer: z.string().optional(),

@@ -99,7 +99,7 @@ function printReport(report: CameraReport, out: Output): void {
 
   for (const advice of listAdvice(report)) out.write(`\n${styled(out, 'yellow', 'advice')}  ${advice}\n`)
 
-  const { streams = [] } = report
+  const { streams = [], sub_url: subUrl } = report
   if (streams.length === 0) return
   out.write('\n')
   const streamRows = streams.map(({ name, profile, codec, width, height, url }) => [
@@ -110,6 +110,7 @@ function printReport(report: CameraReport, out: Output): void {
     url,
   ])
   writeTable(out, [['STREAM', 'PROFILE', 'CODEC', 'SIZE', 'ADDRESS'], ...streamRows])
+  if (subUrl) out.write(`\nFor a source: "address": {"url": "${report.url}", "sub_url": "${subUrl}"}\n`)
 }
 
 /** Describes the tested stream as pairs of name and text. The text is empty for properties that are unknown. */

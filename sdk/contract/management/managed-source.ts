@@ -9,6 +9,10 @@ const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
   stream_id: integer,
+  sub_stream_id: integer.nullish().meta({
+    description:
+      'A smaller stream of the device, which shows the same picture: the engine analyses it, and small live views show it',
+  }),
   source_name: name,
   source_address: text.default(''),
   source_fps: z.number().min(0).max(1000).nullish(),
@@ -27,6 +31,7 @@ export const managedSource = z
     device_id: recordId,
     engine_id: recordId,
     source_address: z.string(),
+    sub_stream_id: z.int().nullable(),
     source_fps: z.number().nullable(),
     source_type: z.string(),
     static_content: z.array(jsonObject),
@@ -54,7 +59,7 @@ export const sourceRoutes = {
     method: 'post',
     path: '/source/update',
     summary: 'Update a source',
-    description: 'Omitted address, rate, type and static content are preserved.',
+    description: 'Omitted address, sub stream, rate, type and static content are preserved.',
     access: 'manage',
     body: sourceInput.extend({
       ...byId.shape,

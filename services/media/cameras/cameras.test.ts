@@ -107,6 +107,16 @@ describe('camera test', () => {
     })
   })
 
+  it('names the sub stream of an ONVIF camera', async () => {
+    const camera = await startRtspCamera({ login })
+    const subStream = 'rtsp://10.9.8.7/sub?token=xyzzy'
+    const device = await startOnvifDevice({ login, stream: camera.url, subStream })
+    const address = { url: device.url, username: login.user, password: login.password }
+    const report = await testCamera({ ...address, transport: 'tcp' })
+    expect(report).toMatchObject({ url: camera.url, sub_url: 'rtsp://127.0.0.1/sub?token=***' })
+    expect(report.streams?.map(({ name }) => name)).toEqual(['Main', 'Other', 'Sub'])
+  })
+
   const failures: [problem: string, address: () => Promise<object>, reason: RegExp][] = [
     [
       'a wrong password',

@@ -7,11 +7,14 @@ import { extractCredentials } from '../ingest/origin/url-credentials.ts'
 import { type OnvifProfile, queryDevice } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { selectSubStream } from './sub-stream.ts'
 
 /** The description of a camera over ONVIF, the network protocol of IP cameras, and the address of its first stream. */
 export interface OnvifCamera {
   device: NonNullable<CameraReport['device']>
   streams: NonNullable<CameraReport['streams']>
+  /** URL of a smaller stream of the same camera, for reports; undefined if the device offers none. */
+  subUrl: string | undefined
   /** How far the camera's clock is ahead of this machine's, in seconds; undefined if the camera does not report its time. */
   skewS: number | undefined
   stream: AddressObject
@@ -37,9 +40,11 @@ export async function openOnvifCamera(
     if (!firstProfile)
       throw new SoapFault('unsupported', 'offers no stream: configure one in its web interface')
 
+    const subStream = selectSubStream(firstProfile, profiles)
     return {
       device: { manufacturer, model, firmware },
       streams: profiles.map(toReportedStream),
+      subUrl: subStream && redactUrl(subStream.url),
       skewS: skewMs === undefined ? undefined : toSeconds(skewMs),
       stream: { ...address, url: firstProfile.url, ...login },
     }
@@ -65,7 +70,9 @@ function parseServiceUrl(text: string): URL {
 }
 
 /** Converts a profile for the report. Its URLs may contain secrets in the query, which are redacted. */
-function toReportedStream({ snapshotUrl, ...profile }: OnvifProfile) {
-  const redact = (url: string) => url.replace(QUERY_SECRETS, `$1$2=${REDACTED}`)
-  return { ...profile, url: redact(profile.url), ...(snapshotUrl && { snapshot_url: redact(snapshotUrl) }) }
+function toReportedStream({ snapshotUrl, videoSource: _, ...profile }: OnvifProfile) {
+  const url = redactUrl(profile.url)
+  return { ...profile, url, ...(snapshotUrl && { snapshot_url: redactUrl(snapshotUrl) }) }
 }
+
+const redactUrl = (url: string) => url.replace(QUERY_SECRETS, `$1$2=${REDACTED}`)

@@ -37,6 +37,7 @@ export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signa
       kind: onvif ? 'onvif' : toKind(stream.url),
       url: onvif?.streams[0]?.url ?? origin.name,
       ...(onvif && { device: onvif.device, streams: onvif.streams }),
+      ...(onvif?.subUrl && { sub_url: onvif.subUrl }),
       ...observation,
       clock: onvif && !isSkewKnown ? toCameraClock(onvif) : observedClock,
     }

@@ -35,6 +35,27 @@ describe('numbering', () => {
     expect(second.passed.map(({ n }) => n)).toEqual([6, 7, 8])
   })
 
+  it('continues the frames of another pipeline, and drops frames that are not newer', async () => {
+    const { pipeline, message } = launch(
+      'appsrc name=source format=time ! identity name=numbered ! appsink name=sink sync=false async=false',
+    )
+    const numbering = pipeline.number('numbered', 'src', { rate: 90_000 })
+    expect(numbering.newestPts).toBeNull()
+    numbering.continueFrom(41, 90_000)
+    const numbers: (number | null)[] = []
+    pipeline.samples('sink', { queue: 8, full: 'block' }, sample => {
+      numbers.push(sample.offset)
+      sample.release()
+    })
+    await pipeline.setState('playing')
+    for (const ptsNs of [0, SECOND, 2 * SECOND, 3 * SECOND])
+      pipeline.push('source', Uint8Array.of(0), { ptsNs })
+    pipeline.endOfStream('source')
+    await message('eos')
+    expect(numbers).toEqual([41, 42])
+    expect([numbering.next, numbering.newestPts]).toEqual([43, 270_000])
+  })
+
   it('is preserved by scaling and conversion', async () => {
     const { pipeline, message } = launch(
       'videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=64,height=48 ! queue name=numbered ! videoscale ! ' +

@@ -94,6 +94,38 @@ describe('timeline', () => {
     expect(() => pipeline.setTimeline({ ptsOffset: 3 })).toThrow(/fixed once the first buffer/)
     pipeline.setTimeline({ ptsOffset: 2, timeAnchorUs: 5 })
   })
+
+  it('is realigned for later buffers, equally in every sink', async () => {
+    const { pipeline, message } = launch(
+      'appsrc name=source format=time ! tee name=all ! queue ! appsink name=early sync=false async=false ' +
+        'all. ! queue ! identity name=late sleep-time=1000 ! appsink name=sink sync=false async=false',
+    )
+    pipeline.setTimeline({ ptsOffset: 1000 })
+    const times = new Map<string, (number | null)[]>([
+      ['early', []],
+      ['sink', []],
+    ])
+    for (const [sink, pts] of times) {
+      pipeline.samples(sink, { queue: 8, full: 'block' }, sample => {
+        pts.push(sample.pts)
+        sample.release()
+      })
+    }
+    await pipeline.setState('playing')
+    const push = (count: number, from: number) => {
+      for (let n = from; n < from + count; n++) pipeline.push('source', Uint8Array.of(0), { ptsNs: n * 1e9 })
+    }
+    push(5, 0)
+    await until(() => times.get('early')!.length === 5, 'the first buffers have arrived')
+    pipeline.realign(500)
+    push(5, 5)
+    pipeline.endOfStream('source')
+    await message('eos')
+
+    const expected = Array.from({ length: 10 }, (_, n) => (n < 5 ? 1000 : 500) + n * 90_000)
+    expect(times.get('early')).toEqual(expected)
+    expect(times.get('sink')).toEqual(expected)
+  })
 })
 
 describe('full sample queue', () => {

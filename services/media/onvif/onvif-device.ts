@@ -24,6 +24,8 @@ export interface OnvifProfile {
   /** URL of the stream. Its host is the one that was queried. */
   url: string
   snapshotUrl: string | undefined
+  /** Identifies the camera of a device with several ones, such as a recorder. */
+  videoSource: string | undefined
 }
 
 /** The device without its time, which is measured first. */
@@ -149,6 +151,7 @@ interface MediaRequests {
   profile: OnvifProfile['profile']
   listProfiles: string
   encoderPath: string[]
+  videoSourcePath: string[]
   getStream(token: string): string
   streamPath: string[]
   getSnapshot(token: string): string
@@ -157,8 +160,9 @@ interface MediaRequests {
 
 const MEDIA2_REQUESTS: MediaRequests = {
   profile: 't',
-  listProfiles: `<GetProfiles xmlns="${MEDIA2}"><Type>VideoEncoder</Type></GetProfiles>`,
+  listProfiles: `<GetProfiles xmlns="${MEDIA2}"><Type>VideoSource</Type><Type>VideoEncoder</Type></GetProfiles>`,
   encoderPath: ['Configurations', 'VideoEncoder'],
+  videoSourcePath: ['Configurations', 'VideoSource', 'SourceToken'],
   getStream: token =>
     `<GetStreamUri xmlns="${MEDIA2}"><Protocol>RtspUnicast</Protocol><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
   streamPath: ['GetStreamUriResponse', 'Uri'],
@@ -171,6 +175,7 @@ const MEDIA_REQUESTS: MediaRequests = {
   profile: 's',
   listProfiles: `<GetProfiles xmlns="${MEDIA}"/>`,
   encoderPath: ['VideoEncoderConfiguration'],
+  videoSourcePath: ['VideoSourceConfiguration', 'SourceToken'],
   getStream: token =>
     `<GetStreamUri xmlns="${MEDIA}"><StreamSetup><Stream xmlns="${SCHEMA}">RTP-Unicast</Stream><Transport xmlns="${SCHEMA}"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>${token}</ProfileToken></GetStreamUri>`,
   streamPath: ['GetStreamUriResponse', 'MediaUri', 'Uri'],
@@ -212,6 +217,7 @@ async function queryStreams(service: URL, requests: MediaRequests, peer: SoapPee
       fps: findNumber(encoder, 'RateControl', 'FrameRateLimit'),
       url,
       snapshotUrl: await queryUrl(service, snapshotRequest, requests.snapshotPath, peer),
+      videoSource: findText(profile, ...requests.videoSourcePath),
     })
   }
   return profiles

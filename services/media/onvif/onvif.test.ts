@@ -35,6 +35,7 @@ describe('ONVIF device', () => {
           fps: 25,
           url: 'rtsp://127.0.0.1:554/main?channel=1&subtype=0',
           snapshotUrl: 'http://127.0.0.1/snap.jpg',
+          videoSource: 'camera1',
         },
       ],
     })

@@ -46,6 +46,25 @@ describe('configuration', () => {
       )
     })
 
+    test('are hidden and retained in the URL of the sub stream', async () => {
+      const address = {
+        url: 'rtsp://me:secret@camera/1?pwd=xyzzy',
+        sub_url: 'rtsp://me:other@camera/2?pwd=plugh',
+      }
+      const { value } = await fresh.configuration.sources.create({ ...createCameraSource(), address })
+      expect(value.address).toEqual({
+        url: 'rtsp://me:***@camera/1?pwd=***',
+        sub_url: 'rtsp://me:***@camera/2?pwd=***',
+      })
+      await fresh.configuration.sources.update(value.id, { ...value, rate: 5 })
+      expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({ rate: 5, address })
+      await fresh.configuration.sources.modify(value.id, { address: { sub_url: null } })
+      expect(fresh.plans.at(-1)?.sources[0]?.address).toEqual({ url: address.url })
+      await expect(
+        fresh.configuration.sources.modify(value.id, { address: { sub_url: 'rtsp://me:***@camera/3' } }),
+      ).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(/^\/address\/sub_url: /) })
+    })
+
     test('change the entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create({
         ...createCameraSource(),
@@ -121,6 +140,23 @@ describe('configuration', () => {
         fresh.configuration.sources.create({ ...createCameraSource(), type, address: { url } }),
       ).rejects.toThrow(`/address/url: a source of type ${type} has an address such as ${example}`)
     })
+
+    test.each([
+      [
+        'video',
+        'rtsp://camera/main',
+        'ftp://camera/sub',
+        'the sub stream of a camera has an address such as rtsp',
+      ],
+      ['inf', 'test://ball', 'rtsp://camera/sub', 'a source of type inf has no sub stream: remove sub_url'],
+    ] as const)(
+      'of sub streams are rejected for %s sources at %s: %s',
+      async (type, url, sub_url, reason) => {
+        await expect(
+          fresh.configuration.sources.create({ ...createCameraSource(), type, address: { url, sub_url } }),
+        ).rejects.toThrow(`/address/sub_url: ${reason}`)
+      },
+    )
 
     test.each([
       ['sinks', 'file', 'file:///%'],

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SourceStatus, ViewSpec } from '@eyrie/contract'
 import { Mutex } from 'async-mutex'
 import type { FrameReader } from '../../decode/decoding.ts'
@@ -55,8 +56,13 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   const packets = createPacketCounter(() => streams[analysed].stats().packets)
   const small = createSwitchedVariants(streams.sub.variants)
 
+  /** The status that the listener was notified of last. */
+  let reported: SourceStatus | undefined
+
   function onStatusChange() {
-    listener.onStatus(status())
+    const merged = status()
+    if (!isDeepStrictEqual(merged, reported)) listener.onStatus(merged)
+    reported = merged
     void mutex.runExclusive(switchAnalysis).catch(error => {
       options.log.error({ err: error, source: identity.id }, 'failed to switch the analysed stream')
     })

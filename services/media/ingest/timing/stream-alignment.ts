@@ -33,8 +33,7 @@ const ARRIVAL_TOLERANCE_TICKS = (30 * TICKS_PER_SECOND) / 1000
 export function calculateRealignment(main: SessionTiming, sub: SessionTiming): number | undefined {
   const byArrival = main.ptsOffset + usToTicks(sub.arrivalUs - main.arrivalUs)
   const byCamera = calculateByCamera(main, sub)
-  const usesCamera =
-    byCamera !== undefined && Math.abs(byCamera - byArrival) < MAX_DISAGREEMENT_TICKS
+  const usesCamera = byCamera !== undefined && Math.abs(byCamera - byArrival) < MAX_DISAGREEMENT_TICKS
 
   const target = usesCamera ? byCamera : byArrival
   const tolerance = usesCamera ? CAMERA_TOLERANCE_TICKS : ARRIVAL_TOLERANCE_TICKS
@@ -52,13 +51,15 @@ function calculateByCamera(main: SessionTiming, sub: SessionTiming): number | un
 export interface PictureDistance {
   /** `runningTicks` is the running time of the picture. */
   addPicture(runningTicks: number): void
-  /** Returns the shortest of the last distances in ticks; undefined before the second picture. */
+  /** Returns a distance in ticks that few of the last ones fall below; undefined before the second picture. */
   ticks(): number | undefined
 }
 
-const MAX_DISTANCES = 16
+const MAX_DISTANCES = 32
+/** In decoding order, a quarter of the distances or more are those of two consecutive pictures, and the others are multiples. */
+const SHORT_SHARE = 0.15
 
-/** Pictures may be added in decoding order, in which the distances are multiples of the shortest one. */
+/** Pictures may be added in decoding order. A few distances may be too short, after a network problem for example. */
 export function createPictureDistance(): PictureDistance {
   let last: number | undefined
   let distances: number[] = []
@@ -68,6 +69,9 @@ export function createPictureDistance(): PictureDistance {
       last = runningTicks
       if (distance > 0) distances = [...distances, distance].slice(-MAX_DISTANCES)
     },
-    ticks: () => (distances.length > 0 ? Math.min(...distances) : undefined),
+    ticks() {
+      const sorted = distances.toSorted((a, b) => a - b)
+      return sorted[Math.floor(sorted.length * SHORT_SHARE)]
+    },
   }
 }

@@ -79,6 +79,8 @@ export const source = pgTable(
       .notNull()
       .references(() => engine.engine_id),
     stream_id: integer().notNull(),
+    /** A smaller stream of the same device, for the analysis and for small live views. */
+    sub_stream_id: integer(),
     source_name: text().notNull(),
     source_address: optionalText(),
     source_fps: doublePrecision(),
@@ -98,6 +100,11 @@ export const source = pgTable(
     foreignKey({
       name: 'source_stream',
       columns: [table.device_id, table.stream_id],
+      foreignColumns: [deviceStream.device_id, deviceStream.id],
+    }),
+    foreignKey({
+      name: 'source_sub_stream',
+      columns: [table.device_id, table.sub_stream_id],
       foreignColumns: [deviceStream.device_id, deviceStream.id],
     }),
     unique('source_at_site').on(table.source_id, table.site_id),

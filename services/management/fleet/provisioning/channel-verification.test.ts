@@ -53,6 +53,7 @@ describe('verified channel', () => {
     ['pipeline', { pipeline_usecase: 'occupancy' }],
     ['source', { source_fps: 5 }],
     ['source', { source_address: 'rtsp://127.0.0.1/other' }],
+    ['source', { sub_stream_id: 1 }],
     ['device', { device_streams: [{ id: 1, address: 'rtsp://127.0.0.1/moved' }] }],
   ] as const)('is no longer verified after a change of its %s: %j', async (kind, changes) => {
     const [hierarchy, other] = [await createVerified(), await createVerified()]

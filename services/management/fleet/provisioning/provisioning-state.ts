@@ -1,4 +1,5 @@
 import { and, eq } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
 import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -25,10 +26,16 @@ export async function readProvisioningState(
     eq(deviceStream.device_id, source.device_id),
     eq(deviceStream.id, source.stream_id),
   )
+  const subStream = alias(deviceStream, 'sub_stream')
+  const isSubStreamOfSource = and(
+    eq(subStream.device_id, source.device_id),
+    eq(subStream.id, source.sub_stream_id),
+  )
   const sources = await tx
     .select()
     .from(source)
     .leftJoin(deviceStream, isStreamOfSource)
+    .leftJoin(subStream, isSubStreamOfSource)
     .where(eq(source.engine_id, engine_id))
     .orderBy(source.created_at)
   const pipelines = await tx
@@ -46,9 +53,12 @@ export async function readProvisioningState(
       .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) }))
   }
 
-  const storedSources = sources.map(({ source, device_stream: stream }) => ({
+  const decrypt = (stream: typeof deviceStream.$inferSelect | null) =>
+    stream && { ...stream, password: secrets.decrypt(stream.password) }
+  const storedSources = sources.map(({ source, device_stream, sub_stream }) => ({
     ...source,
-    stream: stream && { ...stream, password: secrets.decrypt(stream.password) },
+    stream: decrypt(device_stream),
+    sub_stream: decrypt(sub_stream),
   }))
   // The cast is safe, because the API stores only validated elements.
   const storedPipelines = pipelines as StoredConfiguration['pipelines']

@@ -10,6 +10,7 @@ const storedSource = (
   source_address: '',
   source_fps: null,
   stream: { ...stream, ...fields },
+  sub_stream: null,
   ...source,
 })
 
@@ -72,6 +73,42 @@ describe('source address', () => {
 
   it('is undefined without any configured address', () => {
     expect(toSourceFields(storedSource({}))).toBeUndefined()
+  })
+})
+
+describe('source address with a sub stream', () => {
+  const main = { address: '10.0.0.5/main', username: 'admin', password: 'secret', protocol: 'tcp' }
+  const withSub = (
+    fields: Partial<NonNullable<StoredSource['stream']>>,
+    source: Partial<StoredSource> = {},
+  ) => toSourceFields(storedSource(main, { sub_stream: { ...stream, ...fields }, ...source }))?.address
+
+  it('contains the URL of the sub stream', () => {
+    expect(withSub({ address: '10.0.0.5/sub', username: 'admin', password: 'secret' })).toEqual({
+      url: 'rtsp://10.0.0.5/main',
+      sub_url: 'rtsp://10.0.0.5/sub',
+      username: 'admin',
+      password: 'secret',
+      transport: 'tcp',
+    })
+  })
+
+  it('contains credentials of the sub stream only if they differ', () => {
+    expect(withSub({ address: '10.0.0.5/sub' })).toMatchObject({ sub_url: 'rtsp://10.0.0.5/sub' })
+    expect(withSub({ address: 'rtsp://other:p%40ss@10.0.0.5/sub' })).toMatchObject({
+      sub_url: 'rtsp://other:p%40ss@10.0.0.5/sub',
+    })
+  })
+
+  it('is the long form even if the main stream has only a URL', () => {
+    const fields = storedSource({ address: 'cam/1' }, { sub_stream: { ...stream, address: 'cam/2' } })
+    expect(toSourceFields(fields)?.address).toEqual({ url: 'rtsp://cam/1', sub_url: 'rtsp://cam/2' })
+  })
+
+  it('omits a sub stream that has no address, is the main stream, or belongs to a file', () => {
+    expect(withSub({})).not.toHaveProperty('sub_url')
+    expect(withSub({ address: '10.0.0.5/main' })).not.toHaveProperty('sub_url')
+    expect(withSub({ address: '10.0.0.5/sub' }, { source_address: '/media/a.mp4' })).toBe('/media/a.mp4')
   })
 })
 

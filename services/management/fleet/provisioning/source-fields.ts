@@ -12,6 +12,8 @@ export interface StoredSource {
   source_address: string
   source_fps: number | null
   stream: StoredStream | null
+  /** A smaller stream of the same device. */
+  sub_stream: StoredStream | null
 }
 
 export interface StoredStream {
@@ -38,24 +40,25 @@ export interface SourceFields {
  *
  * `source_address` takes precedence over the address of the stream. The address of a stream is a URL or a host. A host is
  * combined with the stream's port and protocol. The protocol is RTSP by default; `tcp` and `udp` mean RTSP over this
- * transport. Credentials in the URL take precedence over the credentials of the stream.
+ * transport. Credentials in the URL take precedence over the credentials of the stream. The transport of the main stream is also
+ * that of the sub stream.
  */
 export function toSourceFields({
   source_type,
   source_address,
   source_fps,
   stream,
+  sub_stream,
 }: StoredSource): SourceFields | undefined {
-  const protocol = stream?.protocol.replace('://', '').toLowerCase() || 'rtsp'
-  const transport = protocol === 'tcp' || protocol === 'udp' ? protocol : undefined
-  const scheme = transport ? 'rtsp' : protocol
-
-  const url = source_address.trim() || (stream && toStreamUrl(stream, scheme))
+  const { transport } = parseProtocol(stream)
+  const url = source_address.trim() || (stream && toStreamUrl(stream))
   if (!url) return undefined
 
+  const type = parseType(source_type) ?? parseType(stream?.type) ?? inferType(url)
+  const address = toAddress(url, stream, transport)
   return {
-    type: parseType(source_type) ?? parseType(stream?.type) ?? inferType(url),
-    address: toAddress(url, stream, transport),
+    type,
+    address: type === 'video' && sub_stream ? addSubStream(address, sub_stream) : address,
     rate: source_fps || stream?.fps?.output || undefined,
   }
 }
@@ -63,8 +66,35 @@ export function toSourceFields({
 /** Returns undefined for text that is not a type of sources. */
 const parseType = (text: string | undefined) => sourceType.safeParse(text).data
 
+function parseProtocol(stream: StoredStream | null): {
+  scheme: string
+  transport: AddressObject['transport'] | undefined
+} {
+  const protocol = stream?.protocol.replace('://', '').toLowerCase() || 'rtsp'
+  if (protocol === 'tcp' || protocol === 'udp') return { scheme: 'rtsp', transport: protocol }
+  return { scheme: protocol, transport: undefined }
+}
+
+/** Adds a sub stream to an address. Credentials of the sub stream that differ from the address are written in its URL. */
+function addSubStream(address: Address, subStream: StoredStream): Address {
+  const main: AddressObject = typeof address === 'string' ? { url: address } : address
+  const subAddress = toAddress(toStreamUrl(subStream), subStream, undefined)
+  const sub: AddressObject = typeof subAddress === 'string' ? { url: subAddress } : subAddress
+  if (!sub.url || sub.url === main.url) return address
+
+  const hasOtherLogin = sub.username && (sub.username !== main.username || sub.password !== main.password)
+  return { ...main, sub_url: hasOtherLogin ? addUserinfo(sub) : sub.url }
+}
+
+function addUserinfo({ url, username = '', password = '' }: AddressObject): string {
+  const userinfo = `${encodeURIComponent(username)}:${encodeURIComponent(password)}`
+  return url.replace('://', `://${userinfo}@`)
+}
+
 /** Returns the address of a stream as a URL. An address that is already a URL or a path is returned unchanged. */
-function toStreamUrl({ address, port }: StoredStream, scheme: string): string {
+function toStreamUrl(stream: StoredStream): string {
+  const { address, port } = stream
+  const { scheme } = parseProtocol(stream)
   const trimmed = address.trim()
   const isPath = trimmed.startsWith('/')
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)

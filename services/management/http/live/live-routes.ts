@@ -26,13 +26,14 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
   app.get('/statistics', async c => c.json(await engine.get('/api/v3/statistics', systemStatistics)))
 
   app.get('/streams/:id/snapshot.jpg', async c => {
-    const { body } = await media.fetch(`/streams/${parseStreamId(c)}/snapshot.jpg`)
+    const query = pickQuery(c, ['size'])
+    const { body } = await media.fetch(`/streams/${parseStreamId(c)}/snapshot.jpg?${query}`)
     return new Response(body, { headers: { 'Content-Type': 'image/jpeg', 'Cache-Control': 'no-store' } })
   })
 
   app.get(
     '/streams/:id/ws',
-    proxyWebSocket(media, c => `/streams/${parseStreamId(c)}/ws?${pickViewQuery(c)}`),
+    proxyWebSocket(media, c => `/streams/${parseStreamId(c)}/ws?${pickQuery(c, ['codecs', 'size'])}`),
   )
 
   app.route('/streams', createWhepRoutes(media, parseStreamId))
@@ -65,16 +66,13 @@ function parseStreamId(c: Context): number {
   return parsed.data
 }
 
-/** Returns the query parameter that names the codecs of the browser. */
-function pickViewQuery(c: Context): URLSearchParams {
-  const codecs = c.req.query('codecs')
-  return new URLSearchParams(codecs === undefined ? {} : { codecs })
-}
-
 /** Returns the query parameters that select messages. Browsers must not send a token or a consumer name. */
-function pickOutputQuery(c: Context): URLSearchParams {
+const pickOutputQuery = (c: Context) => pickQuery(c, ['channels', 'kinds', 'since'])
+
+/** Returns the query parameters with these names. */
+function pickQuery(c: Context, names: readonly string[]): URLSearchParams {
   const query = new URLSearchParams()
-  for (const name of ['channels', 'kinds', 'since']) {
+  for (const name of names) {
     for (const value of c.req.queries(name) ?? []) query.append(name, value)
   }
   return query

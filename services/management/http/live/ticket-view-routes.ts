@@ -64,7 +64,7 @@ export function createTicketViewRoutes(findView: FindView): Hono {
       throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
 
     const { url, stream } = await findView(parsedChannel.data)
-    return { media: createTicketClient(ticket, url, c.req.query('codecs')), stream }
+    return { media: createTicketClient(ticket, url, c), stream }
   }
 
   return app
@@ -74,11 +74,14 @@ function rethrow(error: Error): never {
   throw error
 }
 
-/** Creates a client of the media service that adds the caller's ticket to every request. */
-function createTicketClient(ticket: string, url: string, codecs: string | undefined): Upstream {
+/** Creates a client of the media service that adds the caller's ticket, codecs and size to every request. */
+function createTicketClient(ticket: string, url: string, c: Context): Upstream {
   const media = createUpstream({ name: 'media', url, token: undefined, passesAuthErrors: true })
   const query = new URLSearchParams({ ticket })
-  if (codecs !== undefined) query.set('codecs', codecs)
+  for (const name of ['codecs', 'size']) {
+    const value = c.req.query(name)
+    if (value !== undefined) query.set(name, value)
+  }
 
   function withTicket(path: string): string {
     const separator = path.includes('?') ? '&' : '?'

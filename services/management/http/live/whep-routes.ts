@@ -29,7 +29,7 @@ export function createWhepRoutes(media: Upstream, findStream: (c: Context) => nu
   const limitSdp = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
   const forwardToStream = (c: Context) =>
-    forwardToMedia(media, c, `/streams/${findStream(c)}/whep${toTranscodeQuery(c)}`)
+    forwardToMedia(media, c, `/streams/${findStream(c)}/whep?${pickViewQuery(c)}`)
   const forwardToSession = (c: Context) =>
     forwardToMedia(media, c, `/streams/${findStream(c)}/whep/${parseSessionId(c)}`)
 
@@ -56,8 +56,15 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
   return new Response(response.body, { status: response.status, headers: responseHeaders })
 }
 
-/** Returns the only query parameter that is forwarded. It forbids the media service to transcode the stream. */
-const toTranscodeQuery = (c: Context) => (c.req.query('transcode') === 'false' ? '?transcode=false' : '')
+/** Returns the query parameters that are forwarded: whether the media service may transcode, and the size of the stream. */
+function pickViewQuery(c: Context): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const name of ['transcode', 'size']) {
+    const value = c.req.query(name)
+    if (value !== undefined) query.set(name, value)
+  }
+  return query
+}
 
 function parseSessionId(c: Context): string {
   const parsed = z.uuid().safeParse(c.req.param('session'))

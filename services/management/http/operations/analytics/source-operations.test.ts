@@ -26,6 +26,32 @@ describe('sources', () => {
     expect([status, message]).toEqual([404, 'device_id, stream_id: there is no such record here'])
   })
 
+  it('may name a sub stream of their device, which an update retains or removes', async () => {
+    const { device_id, engine_id } = hierarchy
+    const device = (await management.call(managementRoutes.device.id, { device_id })).response
+    const device_streams = [...device.device_streams, { id: 2, address: 'rtsp://127.0.0.1/sub' }]
+    expect(
+      (await management.send(managementRoutes.device.update, { ...device, device_streams })).status,
+    ).toBe(200)
+
+    const required = sourceInput(device_id, engine_id, 'two streams')
+    const rejected = await management.call(source.create, { ...required, sub_stream_id: 7 })
+    expect([rejected.status, rejected.message]).toEqual([
+      404,
+      'device_id, sub_stream_id: there is no such record here',
+    ])
+
+    const created = await management.call(source.create, { ...required, sub_stream_id: 2 })
+    const source_id = getCreatedId(created)
+    const read = async () => (await management.call(source.id, { source_id })).response.sub_stream_id
+    expect(await read()).toBe(2)
+    await management.send(source.update, { ...required, source_id })
+    expect(await read()).toBe(2)
+    await management.send(source.update, { ...required, source_id, sub_stream_id: null })
+    expect(await read()).toBe(null)
+    expect((await management.call(source.delete, { source_id })).status).toBe(200)
+  })
+
   it('are updated with the fields that were read, and cannot be deleted while a channel uses them', async () => {
     const { source_id } = hierarchy
     const { response } = await management.call(source.id, { source_id })

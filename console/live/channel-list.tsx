@@ -40,14 +40,14 @@ function ChannelEntry({ channel }: { channel: LiveChannel }) {
   )
 }
 
-/** A still image of the stream, loaded once. Its space is empty while the source is lost or has no image. */
+/** A still image of the small stream, loaded once. Its space is empty while the source is lost or has no image. */
 function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
   const [hasImage, setHasImage] = useState(!isLost)
   return (
     <span class="snapshot">
       {hasImage && (
         <img
-          src={`/live/streams/${stream}/snapshot.jpg`}
+          src={`/live/streams/${stream}/snapshot.jpg?size=small`}
           alt=""
           loading="lazy"
           onError={() => setHasImage(false)}

@@ -27,6 +27,12 @@ describe('metadata buffer', () => {
     expect(find(6_001)?.exact).toBe(true)
   })
 
+  it('tolerates the deviation of a sub stream, and then returns the nearest frame', () => {
+    for (const pts of [5_700, 6_000, 6_400]) buffer.add(frame(pts))
+    expect(find(6_100)).toEqual({ metadata: frame(6_000), exact: true })
+    expect(find(6_300)).toEqual({ metadata: frame(6_400), exact: true })
+  })
+
   it('distinguishes frames that are 1000 ticks apart', () => {
     buffer.add(frame(6_000))
     expect(find(7_000)?.exact).toBe(false)

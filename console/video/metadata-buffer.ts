@@ -15,16 +15,16 @@ export interface FrameMetadata extends StreamTime, Pick<FrameData, 'objects' | '
 
 export interface MetadataMatch {
   metadata: FrameMetadata
-  /** Whether the metadata belongs to the requested frame rather than to an earlier frame. */
+  /** Whether the metadata belongs to a picture of the same moment rather than to an earlier one. */
   exact: boolean
 }
 
 /**
- * Maximum difference between the pts of a frame and the pts of its metadata. Half a millisecond is more than the rounding
- * error of a browser, which is at most one tick, and less than the distance between two frames, which is 1000 ticks at 90
- * frames per second.
+ * Maximum difference between the pts of a frame and the pts of its metadata, five milliseconds. If the sub stream of a camera is
+ * analysed, the pts of its pictures differ by a few milliseconds from those of the main stream, which is shown. At 90 frames
+ * per second, the distance between two frames is 1000 ticks.
  */
-const TOLERANCE_TICKS = 45
+export const TOLERANCE_TICKS = 450
 /** Maximum age of metadata when it is shown, one second. In an older frame, the objects are in different places. */
 const MAX_AGE_TICKS = TICKS_PER_SECOND
 const DEFAULT_RETENTION_TICKS = 10 * TICKS_PER_SECOND
@@ -33,7 +33,7 @@ const DEFAULT_RETENTION_TICKS = 10 * TICKS_PER_SECOND
 export interface MetadataBuffer {
   add(metadata: FrameMetadata): void
   /**
-   * Returns the metadata of the frame at `time`. If this frame has no metadata, returns the metadata of the nearest earlier
+   * Returns the metadata of the picture of the same moment. If it has no metadata, returns the metadata of the nearest earlier
    * frame, at most one second older.
    */
   find(time: StreamTime): MetadataMatch | undefined
@@ -56,10 +56,21 @@ export function createMetadataBuffer(retentionTicks = DEFAULT_RETENTION_TICKS): 
     },
 
     find({ epoch, pts }) {
-      const metadata = frames.findLast(frame => frame.pts <= pts + TOLERANCE_TICKS)
+      const index = frames.findLastIndex(frame => frame.pts <= pts + TOLERANCE_TICKS)
+      const metadata = selectNearest(pts, frames[index], frames[index - 1])
       if (!metadata || metadata.epoch !== epoch) return undefined
       if (metadata.pts < pts - MAX_AGE_TICKS) return undefined
       return { metadata, exact: metadata.pts >= pts - TOLERANCE_TICKS }
     },
   }
+}
+
+/** Returns the frame whose pts is nearer. */
+function selectNearest(
+  pts: number,
+  later: FrameMetadata | undefined,
+  earlier: FrameMetadata | undefined,
+): FrameMetadata | undefined {
+  if (!later || !earlier) return later
+  return pts - earlier.pts < later.pts - pts ? earlier : later
 }

@@ -2,6 +2,9 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
+import { type LiveSample, readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { startTamperingProxy } from '../fixtures/cameras/tampering-proxy.ts'
+import { startTwoStreamCamera } from '../fixtures/cameras/two-stream-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { numberedShape } from '../fixtures/media/numbered-video.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
@@ -45,6 +48,61 @@ async function openNumberedVideo(rate?: number): Promise<Page> {
   return page
 }
 
+/** Pictures of the camera with two streams show the same number for 400 ms. */
+const REPEATED_PICTURES = 10
+/** Distance from a change of the number at which the boxes must be right, even before the streams are aligned exactly. */
+const SETTLED_TICKS = 4 * TICKS_PER_FRAME
+const WAIT = { timeout: 150_000, interval: 500 }
+
+/** Makes a camera with two streams the only source of the appliance and opens the live page. */
+async function openTwoStreamCamera() {
+  const camera = await startTwoStreamCamera({ subEvery: 2, repeat: REPEATED_PICTURES })
+  const proxy = await startTamperingProxy({ url: camera.subUrl, port: camera.port })
+  const address = { url: camera.mainUrl, sub_url: proxy.url, transport: 'tcp' as const }
+  await createEngineClient(appliance).deploy([
+    { sources: [{ type: 'video', address }], elements: [{ name: 'read-number' }] },
+  ])
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  onTestFinished(() => page.close())
+  await page.goto(appliance.consoleUrl)
+  return { page, proxy }
+}
+
+/** The state of the sub stream of the only source, as media reports it. */
+async function readSubStream(): Promise<{ analysed?: boolean; width?: number }> {
+  const headers = { authorization: `Bearer ${appliance.token}` }
+  const response = await fetch(`${appliance.mediaUrl}/streams`, { headers })
+  const [stream] = (await response.json()) as { sub?: { analysed: boolean; width?: number } }[]
+  return stream?.sub ?? {}
+}
+
+/** Returns the samples with metadata of the same moment whose number is also shown some time before and afterwards. */
+function findSettled(samples: LiveSample[]): LiveSample[] {
+  const isShownAt = (number: number, matches: (pts: number) => boolean) =>
+    samples.some(sample => sample.number === number && matches(sample.pts))
+  return samples.filter(
+    ({ exact, number, pts }) =>
+      exact &&
+      isShownAt(number, other => other <= pts - SETTLED_TICKS) &&
+      isShownAt(number, other => other >= pts + SETTLED_TICKS),
+  )
+}
+
+/**
+ * Resolves when the last 20 frames that were analysed, and whose number is not about to change, have only their own box.
+ * Frames that the analysis drops are not considered.
+ */
+async function waitForExactBoxes(page: Page) {
+  await startSampling(page)
+  await expect
+    .poll(async () => {
+      const settled = findSettled((await readSamples(page)).slice(-500)).slice(-20)
+      const right = settled.filter(({ boxes }) => boxes.own && !boxes.before && !boxes.after)
+      return right.length
+    }, WAIT)
+    .toBe(20)
+}
+
 describe('live page', () => {
   it(`draws boxes over exactly the frame they belong to, through ${FRAMES} frames`, async () => {
     const page = await openNumberedVideo()
@@ -77,6 +135,38 @@ describe('live page', () => {
     }
   }, 120_000)
 
+  it("draws the boxes of a camera's sub stream on the main stream", async () => {
+    const { page } = await openTwoStreamCamera()
+    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: true, width: numberedShape.width / 2 })
+    await waitForExactBoxes(page)
+    const videoWidth = () => page.locator('.stage video').first().evaluate(readVideoWidth)
+    await expect.poll(videoWidth, WAIT).toBe(numberedShape.width)
+  }, 400_000)
+
+  it('is analysed by its main stream while the sub stream is lost', async () => {
+    const { page, proxy } = await openTwoStreamCamera()
+    await waitForExactBoxes(page)
+
+    proxy.hang()
+    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: false })
+    await page.locator('.problem').getByText('The sub stream is lost').waitFor({ timeout: WAIT.timeout })
+    await waitForExactBoxes(page)
+
+    proxy.cut()
+    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: true })
+    await waitForExactBoxes(page)
+  }, 600_000)
+
+  it('requests small pictures of the channels in the list', async () => {
+    const sources = [0, 1].map(() => ({ type: 'inf' as const, address: pathToFileURL(video).href }))
+    await createEngineClient(appliance).deploy([{ sources, elements: [{ name: 'read-number' }] }])
+    const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
+    onTestFinished(() => page.close())
+    const request = page.waitForRequest(/snapshot\.jpg/, { timeout: WAIT.timeout })
+    await page.goto(appliance.consoleUrl)
+    expect((await request).url()).toMatch(/snapshot\.jpg\?size=small$/)
+  }, 200_000)
+
   it('marks a source that was never connected, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
     await createEngineClient(appliance).deploy([
@@ -104,7 +194,7 @@ describe('live page', () => {
     expect(await problem.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
     expect(await problem.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
     await page.getByRole('region', { name: 'Counts' }).getByRole('heading', { name: 'door' }).waitFor()
-    expect(requestedUrls.filter(url => url.endsWith('snapshot.jpg'))).toEqual([])
+    expect(requestedUrls.filter(url => url.includes('snapshot.jpg'))).toEqual([])
   }, 120_000)
 
   it('sends no token to the browser', async () => {
@@ -147,3 +237,6 @@ describe('live page', () => {
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })
   }, 120_000)
 })
+
+/** Runs in the page. The tests are compiled without the DOM types. */
+const readVideoWidth = (video: unknown) => (video as { videoWidth: number }).videoWidth

@@ -1,5 +1,4 @@
 import type { DetectedObject } from '@eyrie/contract/object'
-import type { Frame } from '../frame.ts'
 
 /** Detections with at least this score are regarded as certain. */
 const HIGH_SCORE = 0.4
@@ -30,7 +29,10 @@ export function isHighScore({ score }: DetectedObject): boolean {
 export function rateDetections({
   objects,
   lowScoreObjects,
-}: Pick<Frame, 'objects' | 'lowScoreObjects'>): Detection[] {
+}: {
+  readonly objects: readonly DetectedObject[]
+  readonly lowScoreObjects: readonly DetectedObject[]
+}): Detection[] {
   return [
     ...objects.map(object => rate(object, isHighScore(object) ? 'high' : 'medium')),
     ...lowScoreObjects.map(object => rate(object, 'low')),

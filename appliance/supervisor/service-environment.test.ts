@@ -12,9 +12,13 @@ describe('createServiceEnvironment', () => {
     const environment = readEnvironment({ EYRIE_DATA: data, EYRIE_PLUGINS: '/one\\:1:/two' })
     const extended = { ...environment, mediaRoots: [...environment.mediaRoots, '/videos/6:15'] }
     const { ports, urls } = environment
-    const passed = createServiceEnvironment(extended, {}, { ports, urls, engineToken: 'token' })
+    const passed = createServiceEnvironment(
+      extended,
+      {},
+      { ports, urls, engineToken: 'token', ring: '/dev/shm/r' },
+    )
     expect(readEnvironment(passed)).toMatchObject({
-      ...{ data, ring: environment.ring, plugins: ['/one:1', '/two'] },
+      ...{ data, ring: '/dev/shm/r', plugins: ['/one:1', '/two'] },
       mediaRoots: [join(data, 'media'), '/videos/6:15'],
       outputRoots: [join(data, 'output')],
     })

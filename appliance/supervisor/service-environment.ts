@@ -6,11 +6,13 @@ import { getOrCreateSecret } from './data-folder.ts'
 const INHERITED_VARIABLES =
   /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
 
-/** The addresses of the services, and the token for the API of the engine. */
+/** The addresses of the services, the token for the API of the engine, and the folder that media and engine share. */
 export interface ServiceAddresses {
   ports: Record<'engine' | 'media' | 'management', number>
   urls: Environment['urls']
   engineToken: string
+  /** Folder of the decoded frames. */
+  ring: string
 }
 
 /**
@@ -20,7 +22,7 @@ export interface ServiceAddresses {
 export const createServiceEnvironment = (
   environment: Environment,
   caller: NodeJS.ProcessEnv,
-  { ports, urls, engineToken }: ServiceAddresses,
+  { ports, urls, engineToken, ring }: ServiceAddresses,
 ): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(caller).filter(([name]) => INHERITED_VARIABLES.test(name))),
   EYRIE_DATA: environment.data,
@@ -37,7 +39,7 @@ export const createServiceEnvironment = (
   EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
   EYRIE_MEDIA_ROOTS: formatPathList(environment.mediaRoots),
   EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
-  EYRIE_RING: environment.ring,
+  EYRIE_RING: ring,
   EYRIE_PLUGINS: formatPathList(environment.plugins),
   EYRIE_LICENSE: environment.license,
   EYRIE_LOG_LEVEL: environment.logLevel,

@@ -4,6 +4,7 @@ import type { ServiceLog } from '../process/service-log.ts'
 import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 import { findFreePort } from './ports.ts'
+import { chooseRingPath } from './ring-path.ts'
 import { createServiceEnvironment, type ServiceAddresses } from './service-environment.ts'
 
 /** A service of the appliance. The supervisor, the parent process, runs each of them as one child process. */
@@ -52,7 +53,7 @@ export async function startSupervisor(
 ): Promise<Supervisor> {
   const unlock = lockDataFolder(environment.data)
   try {
-    const addresses = await assignAddresses(environment)
+    const addresses = await assignAddresses(environment, caller)
     const { urls, engineToken } = addresses
     const serviceEnvironment = createServiceEnvironment(environment, caller, addresses)
     const running = SERVICE_UNITS.map(({ name, main, variables = [] }) => {
@@ -86,8 +87,11 @@ export async function startSupervisor(
   }
 }
 
-/** Finds a port for each service, and the token for the API of the engine. */
-async function assignAddresses(environment: Environment): Promise<ServiceAddresses> {
+/** Finds a port for each service, the token for the API of the engine, and the folder of the decoded frames. */
+async function assignAddresses(
+  environment: Environment,
+  caller: NodeJS.ProcessEnv,
+): Promise<ServiceAddresses> {
   const { host } = environment
   const ports = {
     engine: await findFreePort(host, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
@@ -102,7 +106,8 @@ async function assignAddresses(environment: Environment): Promise<ServiceAddress
     management: toUrl(ports.management),
   }
   const engineToken = environment.engineTokens[0] ?? getOrCreateSecret(environment.data, 'engine-token')
-  return { ports, urls, engineToken }
+  const ring = caller.EYRIE_RING || chooseRingPath(environment.data)
+  return { ports, urls, engineToken, ring }
 }
 
 /** Polls a URL until it responds with a status of success. */

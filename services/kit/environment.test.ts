@@ -29,9 +29,11 @@ describe('readEnvironment', () => {
     expect(environment.outputRoots).toEqual([join(environment.data, 'output')])
   })
 
-  it('derives a separate ring folder for every data folder', () => {
-    const ring = (data: string) => readEnvironment({ EYRIE_DATA: data }).ring
-    expect(ring('/var/lib/one')).toMatch(/^\/dev\/shm\/eyrie-[0-9a-f]{12}$/)
+  it('derives a separate ring folder for every data folder and internal token', () => {
+    const ring = (data: string, token = '') =>
+      readEnvironment({ EYRIE_DATA: data, EYRIE_INTERNAL_TOKEN: token }).ring
+    expect(ring('/var/lib/one')).toMatch(/^\/dev\/shm\/eyrie-[0-9a-f]{32}$/)
+    expect(ring('/var/lib/one', 'secret')).not.toBe(ring('/var/lib/one', 'other'))
     expect(ring('/var/lib/one')).not.toBe(ring('/var/lib/two'))
     expect(ring('/var/lib/one/')).toBe(ring('/var/lib/one'))
   })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { email } from '@eyrie/contract/management/user'
@@ -127,7 +127,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     tls,
     mediaRoots: variables.EYRIE_MEDIA_ROOTS ?? [resolve(data, 'media')],
     outputRoots: variables.EYRIE_OUTPUT_ROOTS ?? [resolve(data, 'output')],
-    ring: variables.EYRIE_RING ?? getDefaultRingFolder(data),
+    ring: variables.EYRIE_RING ?? getDefaultRingFolder(data, internalToken),
     plugins: variables.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
     license: variables.EYRIE_LICENSE,
     databaseUrl: variables.DATABASE_URL,
@@ -151,10 +151,13 @@ function parseVariables(env: NodeJS.ProcessEnv): Variables {
 /** Tokens are separated by commas or white space. */
 const parseTokens = (text: string) => text.split(/[,\s]+/).filter(Boolean)
 
-/** Instances with different data folders must not share a folder. */
-function getDefaultRingFolder(data: string): string {
-  const digest = createHash('sha256').update(data).digest('hex')
-  return `/dev/shm/eyrie-${digest.slice(0, 12)}`
+/**
+ * Returns the ring folder of services that no supervisor has started. Instances with different data folders must not share
+ * a folder. The token makes the name unknown to other users of the machine, who could create the folder first.
+ */
+function getDefaultRingFolder(data: string, internalToken = ''): string {
+  const digest = createHmac('sha256', internalToken).update(data).digest('hex')
+  return `/dev/shm/eyrie-${digest.slice(0, 32)}`
 }
 
 function readTraceSettings(variables: Variables): TraceSettings | undefined {

@@ -1,18 +1,71 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createRingFolder } from './ring-folder.ts'
 
 describe('ring folder', () => {
-  it('is accessible only to its group, and contains no rings from before a crash', async () => {
+  it('is accessible only to its owner, and contains no rings from before a crash', async () => {
     const folder = join(createTemporaryFolder(), 'rings')
-    mkdirSync(folder, { mode: 0o777 })
+    await createRingFolder(folder).open()
     for (const name of ['source-1-7.ring', 'source-1-8.ring.tmp', 'notes.txt'])
       writeFileSync(join(folder, name), '')
     await createRingFolder(folder).open()
-    expect(statSync(folder).mode & 0o777).toBe(0o750)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(readdirSync(folder)).toEqual(['notes.txt'])
+  })
+
+  it('rejects a folder that other users can enter, and leaves it as it is', async () => {
+    const folder = join(createTemporaryFolder(), 'rings')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'source-1-7.ring'), '')
+    for (const mode of [0o777, 0o750, 0o701]) {
+      chmodSync(folder, mode)
+      await expect(createRingFolder(folder).open()).rejects.toThrow(
+        `decoded frames cannot be stored in ${folder}, because other users can enter it (mode ${mode.toString(8)}): delete it, or set EYRIE_RING`,
+      )
+      expect(statSync(folder).mode & 0o777).toBe(mode)
+    }
+    expect(readdirSync(folder)).toEqual(['source-1-7.ring'])
+  })
+
+  it('rejects a link, even to a private folder of the same user', async () => {
+    const parent = createTemporaryFolder()
+    const target = join(parent, 'elsewhere')
+    const folder = join(parent, 'rings')
+    mkdirSync(target, { mode: 0o700 })
+    writeFileSync(join(target, 'kept.ring'), '')
+    symlinkSync(target, folder)
+    await expect(createRingFolder(folder).open()).rejects.toThrow('because it is not a folder')
+    expect(readdirSync(target)).toEqual(['kept.ring'])
+  })
+
+  it.runIf(process.geteuid?.() === 0)('rejects a folder that another user created first', async () => {
+    const folder = join(createTemporaryFolder(), 'rings')
+    mkdirSync(folder, { mode: 0o700 })
+    chownSync(folder, 65534, 65534)
+    await expect(createRingFolder(folder).open()).rejects.toThrow('because it belongs to user 65534')
+    expect(statSync(folder).uid).toBe(65534)
+  })
+
+  it('rejects a parent in which other users can replace the folder', async () => {
+    const parent = createTemporaryFolder()
+    const folder = join(parent, 'between', 'rings')
+    chmodSync(parent, 0o777)
+    await expect(createRingFolder(folder).open()).rejects.toThrow(`run chmod +t ${parent}`)
+    expect(existsSync(folder)).toBe(false)
+    chmodSync(parent, 0o1777)
+    await createRingFolder(folder).open()
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('is removed on close unless it contains other files', async () => {

@@ -11,7 +11,8 @@ import { createCertificate } from '../../test/fixtures/network/certificate.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createErrorHandler } from './http-errors.ts'
 import { listen } from './listen.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
+import { limitBodySize } from './request-body.ts'
 
 function service(ok: boolean) {
   const app = new Hono().onError(createErrorHandler(createLog('test', 'silent')))
@@ -92,6 +93,50 @@ it('serves only HTTPS if it has a certificate', async () => {
 
   const socket = new WebSocket(`wss://127.0.0.1:${server.port}/echo`, { ca: tls.cert })
   await once(socket, 'open')
+  await server.close()
+})
+
+it('closes new connections of a client that has too many, and accepts others when it closes some', async () => {
+  const warnings: unknown[] = []
+  const log = { warn: (fields: unknown) => void warnings.push(fields) } as Pick<Log, 'warn'>
+  const limits = { perClient: 1, fromLoopback: 4 }
+  const server = await listen(service(true), '127.0.0.1', 0, { limits, log })
+  const open = async () => {
+    const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+    socket.write('GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n')
+    await once(socket, 'connect')
+    return socket
+  }
+  const admitted = [await open(), await open(), await open(), await open()]
+  for (let i = 0; i < 3; i++) await once((await open()).resume(), 'close')
+  expect(warnings).toEqual([{ client: 'this machine' }])
+
+  for (const socket of admitted) {
+    socket.write('Connection: close\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK.*hello$/s)
+  }
+  expect((await fetch(`http://127.0.0.1:${server.port}/hello`)).status).toBe(200)
+  await server.close()
+})
+
+it('disconnects clients that do not complete the handshake of TLS', async () => {
+  const files = createCertificate(createTemporaryFolder())
+  const tls = { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
+  const server = await listen(service(true), '127.0.0.1', 0, { tls, headersTimeoutMs: 200 })
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+  await once(socket.resume(), 'close')
+  await server.close()
+})
+
+it('answers a body that stalls while it is read with 408', async () => {
+  const { app, health } = service(true)
+  app.post('/upload', limitBodySize(1 << 20), async c => c.text(await c.req.text()))
+  const server = await listen({ app, health }, '127.0.0.1', 0, { headersTimeoutMs: 200 })
+  for (const body of ['Content-Length: 1000\r\n\r\n{', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n']) {
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`POST /upload HTTP/1.1\r\nHost: 127.0.0.1\r\n${body}`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 .*the request was not complete in time/s)
+  }
   await server.close()
 })
 

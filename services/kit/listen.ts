@@ -7,6 +7,8 @@ import { type HealthReport, health } from '@eyrie/contract/health'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { WebSocketServer } from 'ws'
+import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limit.ts'
+import type { Log } from './log.ts'
 import { mountRoutes } from './mount-routes.ts'
 import { handleProtocolErrors, withUpgradeRejections } from './protocol-errors.ts'
 import type { TlsIdentity } from './tls.ts'
@@ -31,6 +33,8 @@ export interface ListenOptions {
   tls?: TlsIdentity
   /** Time limit for the headers of a request. The limit for the complete request is three times as long. */
   headersTimeoutMs?: number
+  limits?: ConnectionLimits
+  log?: Pick<Log, 'warn'>
 }
 
 const MAX_WEB_SOCKET_MESSAGE_BYTES = 4 << 20
@@ -40,7 +44,7 @@ export async function listen(
   service: HttpService,
   host: string,
   port: number,
-  { tls, headersTimeoutMs = 10_000 }: ListenOptions = {},
+  { tls, headersTimeoutMs = 10_000, limits = CONNECTION_LIMITS, log }: ListenOptions = {},
 ): Promise<ListeningServer> {
   mountRoutes(service.app, [{ method: 'get', path: '/health', handlers: [c => answerHealth(c, service)] }])
 
@@ -52,6 +56,8 @@ export async function listen(
     ...(tls ? { createServer: createHttpsServer } : { createServer: createHttpServer }),
     serverOptions: {
       ...tls,
+      // Before the handshake of TLS there is no request whose time could be limited.
+      ...(tls && { handshakeTimeout: headersTimeoutMs }),
       shouldUpgradeCallback: isWebSocketUpgrade,
       // Node rejects requests without Host with an empty body. handleProtocolErrors sends an error body.
       requireHostHeader: false,
@@ -64,6 +70,9 @@ export async function listen(
   const toErrorBody = service.errorBody ?? ((error: EyrieError) => error.toBody())
   handleProtocolErrors({ server, sockets, fetch, hostname: host }, toErrorBody)
 
+  limitConnections(server, limits, client =>
+    log?.warn({ client }, 'closing new connections of a client that has too many'),
+  )
   server.listen(port, host)
   await once(server, 'listening')
   return {

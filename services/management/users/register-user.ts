@@ -1,8 +1,8 @@
+import { toNetwork } from '@eyrie/kit/client-network'
 import type { Database, Work } from '../db/database.ts'
 import { user } from '../db/schema/index.ts'
 import { includesRole } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
-import { toNetwork } from './client-network.ts'
 import type { Passwords } from './passwords.ts'
 import { countAttempt, type LimitSubject } from './sign-in-limits.ts'
 

@@ -7,8 +7,8 @@ const PREFIX_GROUP_COUNT = 4
 const IPV4_MAPPED_PREFIX = '::ffff:'
 
 /**
- * Returns the network for which the sign-in attempts of a client are counted, because an IPv6 client can change its address at
- * will. This is the network that a provider assigns to one subscriber: the /64 prefix of an IPv6 address, or the IPv4 address
+ * Returns the network for which connections and sign-in attempts of a client are counted, because an IPv6 client can change its
+ * address at will. This is the network that a provider assigns to one subscriber: the /64 prefix of an IPv6 address, or the IPv4 address
  * itself. Other text is returned unchanged.
  */
 export function toNetwork(address: string): string {

@@ -1,0 +1,49 @@
+import type { Server } from 'node:net'
+import { isLoopback } from './access-control.ts'
+import { toNetwork } from './client-network.ts'
+
+/** Maximum numbers of simultaneous connections, including WebSockets and live views. */
+export interface ConnectionLimits {
+  /** From one client: an IPv4 address or an IPv6 /64 prefix. */
+  perClient: number
+  /** From this machine: the other services, and a reverse proxy with all of its clients. */
+  fromLoopback: number
+}
+
+/** A page with a wall of cameras opens about a hundred connections, and an office shares one address. */
+export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, fromLoopback: 8192 }
+
+/**
+ * Closes new connections of a client that has too many already, so that a single client cannot use up the file descriptors
+ * of the service. `onLimit` is called with the client whenever it reaches the limit again.
+ */
+export function limitConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  onLimit: (client: string) => void,
+): void {
+  const countByClient = new Map<string, number>()
+  const limited = new Set<string>()
+
+  server.prependListener('connection', socket => {
+    const address = socket.remoteAddress ?? ''
+    const client = isLoopback(address) ? 'this machine' : toNetwork(address)
+    const limit = isLoopback(address) ? limits.fromLoopback : limits.perClient
+    const count = countByClient.get(client) ?? 0
+    if (count >= limit) {
+      if (!limited.has(client)) onLimit(client)
+      limited.add(client)
+      socket.destroy()
+      return
+    }
+
+    countByClient.set(client, count + 1)
+    socket.once('close', () => {
+      const remaining = countByClient.get(client)! - 1
+      if (remaining > 0) countByClient.set(client, remaining)
+      else countByClient.delete(client)
+      // Reported again only after half of the connections are closed, and not for every one.
+      if (remaining <= limit / 2) limited.delete(client)
+    })
+  })
+}

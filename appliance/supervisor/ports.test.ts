@@ -25,7 +25,7 @@ describe('findFreePort', () => {
 
   it('rejects an address that the machine does not have', async () => {
     await expect(findFreePort('192.0.2.1', 0, 'EYRIE_MEDIA_PORT')).rejects.toThrow(
-      'no address 192.0.2.1: correct EYRIE_HOST',
+      'no address 192.0.2.1: correct EYRIE_MEDIA_HOST or EYRIE_HOST',
     )
   })
 })

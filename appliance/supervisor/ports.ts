@@ -29,6 +29,7 @@ function explainListenError(
     return `port ${port} is already in use: stop the process that uses it, or set ${variable} to another port`
   if (code === 'EACCES')
     return `no permission to listen on port ${port}: set ${variable} to a port above 1023`
-  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}: correct EYRIE_HOST`
+  if (code === 'EADDRNOTAVAIL')
+    return `this machine has no address ${host}: correct ${variable.replace('_PORT', '_HOST')} or EYRIE_HOST`
   return `cannot listen on ${host}:${port}: ${message}`
 }

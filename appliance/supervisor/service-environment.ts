@@ -26,7 +26,9 @@ export const createServiceEnvironment = (
 ): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(caller).filter(([name]) => INHERITED_VARIABLES.test(name))),
   EYRIE_DATA: environment.data,
-  EYRIE_HOST: environment.host,
+  EYRIE_ENGINE_HOST: environment.hosts.engine,
+  EYRIE_MEDIA_HOST: environment.hosts.media,
+  EYRIE_MANAGEMENT_HOST: environment.hosts.management,
   EYRIE_ENGINE_PORT: String(ports.engine),
   EYRIE_MEDIA_PORT: String(ports.media),
   EYRIE_MANAGEMENT_PORT: String(ports.management),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Environment } from '@eyrie/kit'
+import { type Environment, toLocalUrl } from '@eyrie/kit'
 import type { ServiceLog } from '../process/service-log.ts'
 import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
@@ -92,18 +92,16 @@ async function assignAddresses(
   environment: Environment,
   caller: NodeJS.ProcessEnv,
 ): Promise<ServiceAddresses> {
-  const { host } = environment
+  const { hosts } = environment
   const ports = {
-    engine: await findFreePort(host, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
-    media: await findFreePort(host, environment.ports.media, 'EYRIE_MEDIA_PORT'),
-    management: await findFreePort(host, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
+    engine: await findFreePort(hosts.engine, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
+    media: await findFreePort(hosts.media, environment.ports.media, 'EYRIE_MEDIA_PORT'),
+    management: await findFreePort(hosts.management, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
   }
-  const scheme = environment.tls ? 'https' : 'http'
-  const toUrl = (port: number) => `${scheme}://127.0.0.1:${port}`
   const urls = {
-    engine: toUrl(ports.engine),
-    media: toUrl(ports.media),
-    management: toUrl(ports.management),
+    engine: toLocalUrl(hosts.engine, ports.engine, environment),
+    media: toLocalUrl(hosts.media, ports.media, environment),
+    management: toLocalUrl(hosts.management, ports.management, environment),
   }
   const engineToken = environment.engineTokens[0] ?? getOrCreateSecret(environment.data, 'engine-token')
   const ring = caller.EYRIE_RING || chooseRingPath(environment.data)

@@ -12,7 +12,7 @@ describe('readEnvironment', () => {
   it('has a default for every variable', () => {
     const environment = readEnvironment({})
     expect(environment).toMatchObject({
-      host: '127.0.0.1',
+      hosts: { engine: '127.0.0.1', media: '127.0.0.1', management: '127.0.0.1' },
       ports: { engine: 8100, media: 8200, management: 8080 },
       urls: {
         engine: 'http://127.0.0.1:8100',
@@ -27,6 +27,23 @@ describe('readEnvironment', () => {
     })
     expect(environment.mediaRoots).toEqual([join(environment.data, 'media')])
     expect(environment.outputRoots).toEqual([join(environment.data, 'output')])
+  })
+
+  it('exposes only the service whose address is set', () => {
+    const { hosts, urls } = readEnvironment({ EYRIE_MANAGEMENT_HOST: '0.0.0.0' })
+    expect(hosts).toEqual({ engine: '127.0.0.1', media: '127.0.0.1', management: '0.0.0.0' })
+    expect(urls.management).toBe('http://127.0.0.1:8080')
+    const all = readEnvironment({ EYRIE_HOST: '::', EYRIE_ENGINE_HOST: '127.0.0.1' })
+    expect(all.hosts).toEqual({ engine: '127.0.0.1', media: '::', management: '::' })
+  })
+
+  it('reaches a service by the address on which it listens', () => {
+    const { urls } = readEnvironment({ EYRIE_MEDIA_HOST: '192.0.2.1', EYRIE_ENGINE_HOST: '::1' })
+    expect(urls).toEqual({
+      engine: 'http://[::1]:8100',
+      media: 'http://192.0.2.1:8200',
+      management: 'http://127.0.0.1:8080',
+    })
   })
 
   it('derives a separate ring folder for every data folder and internal token', () => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { email } from '@eyrie/contract/management/user'
 import { parsePathList } from '@eyrie/contract/path-list'
@@ -17,6 +18,9 @@ const environmentVariables = z.object({
     .default('./.eyrie')
     .transform(folder => resolve(folder)),
   EYRIE_HOST: z.string().default('127.0.0.1'),
+  EYRIE_ENGINE_HOST: z.string().optional(),
+  EYRIE_MEDIA_HOST: z.string().optional(),
+  EYRIE_MANAGEMENT_HOST: z.string().optional(),
   EYRIE_ENGINE_PORT: port(8100),
   EYRIE_MEDIA_PORT: port(8200),
   EYRIE_MANAGEMENT_PORT: port(8080),
@@ -67,7 +71,8 @@ export const SECRET_VARIABLES = [
 /** The validated environment variables with all defaults applied. */
 export interface Environment {
   data: string
-  host: string
+  /** Address on which each service listens. */
+  hosts: { engine: string; media: string; management: string }
   ports: { engine: number; media: number; management: number }
   urls: { engine: string; media: string; management: string }
   /** Bearer tokens that the engine API accepts. Without tokens, the engine serves only the loopback interface. */
@@ -100,6 +105,11 @@ export interface Environment {
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const variables = parseVariables(env)
   const data = variables.EYRIE_DATA
+  const hosts = {
+    engine: variables.EYRIE_ENGINE_HOST ?? variables.EYRIE_HOST,
+    media: variables.EYRIE_MEDIA_HOST ?? variables.EYRIE_HOST,
+    management: variables.EYRIE_MANAGEMENT_HOST ?? variables.EYRIE_HOST,
+  }
   const ports = {
     engine: variables.EYRIE_ENGINE_PORT,
     media: variables.EYRIE_MEDIA_PORT,
@@ -107,20 +117,19 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   }
 
   const tls = readTlsIdentity(variables.EYRIE_TLS_CERT, variables.EYRIE_TLS_KEY)
-  const scheme = tls ? 'https' : 'http'
-  const toLocalUrl = (localPort: number) => `${scheme}://127.0.0.1:${localPort}`
+  const toUrl = (service: keyof typeof ports) => toLocalUrl(hosts[service], ports[service], { tls })
 
   const engineTokens = readSecret(variables.EYRIE_ENGINE_TOKENS, variables.EYRIE_ENGINE_TOKENS_FILE)
   const internalToken = readSecret(variables.EYRIE_INTERNAL_TOKEN, variables.EYRIE_INTERNAL_TOKEN_FILE)
 
   return {
     data,
-    host: variables.EYRIE_HOST,
+    hosts,
     ports,
     urls: {
-      engine: variables.EYRIE_ENGINE_URL ?? toLocalUrl(ports.engine),
-      media: variables.EYRIE_MEDIA_URL ?? toLocalUrl(ports.media),
-      management: variables.EYRIE_MANAGEMENT_URL ?? toLocalUrl(ports.management),
+      engine: variables.EYRIE_ENGINE_URL ?? toUrl('engine'),
+      media: variables.EYRIE_MEDIA_URL ?? toUrl('media'),
+      management: variables.EYRIE_MANAGEMENT_URL ?? toUrl('management'),
     },
     engineTokens: parseTokens(engineTokens ?? ''),
     internalToken,
@@ -136,6 +145,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     logLevel: variables.EYRIE_LOG_LEVEL,
     tracing: readTraceSettings(variables),
   }
+}
+
+/** Returns the URL by which programs on this machine reach a service that listens on `host`. */
+export function toLocalUrl(host: string, localPort: number, { tls }: Pick<Environment, 'tls'>): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const scheme = tls ? 'https' : 'http'
+  return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${localPort}`
 }
 
 function parseVariables(env: NodeJS.ProcessEnv): Variables {

@@ -6,7 +6,7 @@ import { trustCertificate } from './tls.ts'
 
 /** A service of Eyrie: an HTTP server with a start and an end. */
 export interface Service extends HttpService {
-  /** Address to listen on instead of EYRIE_HOST. */
+  /** Address to listen on instead of the configured one. */
   host?: string
   start(): Promise<void>
   /** Stops the service and releases all resources within two seconds. */
@@ -26,7 +26,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   const { environment, log } = prepare(name)
   const { tls } = environment
   const port = environment.ports[name]
-  let { host } = environment
+  let host = environment.hosts[name]
 
   const exitWithError = (error: unknown): never => {
     log.fatal({ err: error }, describeFailure(error, host, port))
@@ -41,7 +41,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   host = service.host ?? host
   try {
     await service.start()
-    const server = await listen(service, host, port, { tls })
+    const server = await listen(service, host, port, { tls, log })
     log.info({ host, port: server.port }, 'listening')
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])

@@ -18,14 +18,14 @@ import { ensureFirstAdministrator } from './users/first-administrator.ts'
  * that clients never receive the tokens of these services.
  */
 export function createManagement({ environment, log }: Dependencies): Service {
-  const { urls, engineTokens, internalToken, data, databaseUrl, host, administrator } = environment
+  const { urls, engineTokens, internalToken, data, databaseUrl, hosts, administrator } = environment
   const supervisor = createDatabaseSupervisor({ data, url: databaseUrl, log })
   /** Undefined until the service has started. */
   let backend: Backend | undefined
   let disk: DiskMonitor | undefined
 
   const app = createApp({
-    host,
+    host: hosts.management,
     data,
     database: supervisor.current,
     engine: createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] }),

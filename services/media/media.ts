@@ -117,7 +117,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
 
   const webrtc = createWebRtc({
     settings: settings.webrtc,
-    host: environment.host,
+    host: environment.hosts.media,
     workerPaths: environment.webrtcWorker
       ? [environment.webrtcWorker]
       : workerExecutablePaths(environment.data),
@@ -197,7 +197,7 @@ function createApp({ environment, log, streams, ...parts }: ApiParts): Hono<{ Bi
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
 
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock })
-  controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.host })
+  controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.hosts.media })
   liveRoutes(app, streams, parts.snapshots, parts.webrtc)
   whepRoutes(
     app,

@@ -13,7 +13,7 @@ export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
   const host = c.req.header('host') ?? ''
   if (!LOCAL_HOSTNAMES.has(removePort(host))) {
     throw forbidden(
-      `this console answers only as localhost, not as "${host}": set EYRIE_HOST to allow remote access`,
+      `this console answers only as localhost, not as "${host}": set EYRIE_MANAGEMENT_HOST to allow remote access`,
     )
   }
   return allowSameOriginOnly(c, next)

@@ -8,24 +8,32 @@ const MAX_DISCARDED_BYTES = 32 << 20
 const MAX_DEPTH = 64
 
 /**
- * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`. `subject` names the body in the
- * error message. If the `Content-Length` is within the limit, the body is passed on unread. A body of unknown length is
- * buffered.
+ * Creates a middleware that rejects request bodies of more than `maxBytes` with `size`, as `assertBodySize` does. It comes
+ * after the authentication.
  */
-export function limitBodySize(maxBytes: number, subject = 'body'): MiddlewareHandler {
+export function limitBodySize(maxBytes: number, subject?: string): MiddlewareHandler {
   return async (c, next) => {
-    const contentLength = c.req.header('Content-Length')
-    const isLengthKnown = contentLength !== undefined && c.req.header('Transfer-Encoding') === undefined
-    if (isLengthKnown && Number(contentLength) <= maxBytes) return next()
-
-    const { body } = c.req.raw
-    if (!body) return next()
-
-    const content = await readUpTo(maxBytes, body)
-    if (!content) throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
-    c.req.raw = new Request(c.req.raw, { body: content })
+    await assertBodySize(c, maxBytes, subject)
     return next()
   }
+}
+
+/**
+ * Throws `EyrieError` (`size`) if the body of a request has more than `maxBytes`. `subject` names the body in the error
+ * message. If the `Content-Length` is within the limit, the body is left unread. A body of unknown length is buffered, so
+ * the client must be authenticated before.
+ */
+export async function assertBodySize(c: Context, maxBytes: number, subject = 'body'): Promise<void> {
+  const contentLength = c.req.header('Content-Length')
+  const isLengthKnown = contentLength !== undefined && c.req.header('Transfer-Encoding') === undefined
+  if (isLengthKnown && Number(contentLength) <= maxBytes) return
+
+  const { body } = c.req.raw
+  if (!body) return
+
+  const content = await readUpTo(maxBytes, body)
+  if (!content) throw new EyrieError('size', `the ${subject} is larger than ${formatLimit(maxBytes)}`)
+  c.req.raw = new Request(c.req.raw, { body: content })
 }
 
 /** Reads a body. Returns undefined if it is larger than `maxBytes`. */

@@ -1,8 +1,26 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+
+test.each(['Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n', 'Content-Length: 5000000\r\n\r\n{'])(
+  'a stranger is rejected before the body has arrived: %j',
+  async body => {
+    const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'secret' })
+    const server = await listen(engine, '127.0.0.1', 0)
+    for (const path of ['/api/v3/sources', '/api/v3/plugins', '/api/v2/sources', '/api/v1/sources']) {
+      const socket = connect(server.port, '127.0.0.1').setEncoding('utf8')
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${body}`)
+      const [answer] = await once(socket, 'data')
+      expect([path, answer]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 401 /)])
+      socket.destroy()
+    }
+    await server.close()
+    await engine.stop()
+  },
+)
 
 describe('request body over a real connection', () => {
   let engine: Service

@@ -45,12 +45,10 @@ export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes,
   )
   app.use('/api/*', traceRequests(context.tracer))
 
-  // Uploads are authenticated before their bodies are read.
   const authentication = authenticate(tokens)
-  app.use(UPLOAD_PATH, authentication)
-  app.use('/api/*', limitBodies(packageBytes), etag())
+  app.use('/api/*', etag())
 
-  const revisions = createRevisions(context, authentication, log)
+  const revisions = createRevisions(context, [authentication, limitBodies(packageBytes)], log)
   for (const { base, app: revisionApp } of revisions) app.route(base, revisionApp)
 
   const documents = revisions.map(({ document }) => document)
@@ -69,12 +67,16 @@ function limitBodies(packageBytes: number): MiddlewareHandler {
 }
 
 /** Creates v3, the current revision of the API, and the older revisions v2 and v1, which existing clients use. */
-function createRevisions(context: ApiContext, authentication: MiddlewareHandler, log: Log): ApiRevision[] {
+function createRevisions(
+  context: ApiContext,
+  middleware: readonly MiddlewareHandler[],
+  log: Log,
+): ApiRevision[] {
   const outputEndpoint = createOutputEndpoint(context.output)
 
   function create(name: 'v1' | 'v2' | 'v3', operations: Operation[], others: DescribedEndpoint[] = []) {
     const endpoints = [outputEndpoint, ...operations.map(toEndpoint), ...others]
-    return createRevision(name, context.version, endpoints, authentication)
+    return createRevision(name, context.version, endpoints, middleware)
   }
 
   const v3 = create('v3', createV3Operations(context), [

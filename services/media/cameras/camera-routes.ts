@@ -1,12 +1,14 @@
 import { addressObject, EyrieError } from '@eyrie/contract'
 import { type DiscoveredCamera, discoveryQuery } from '@eyrie/contract/camera'
 import { parseAs } from '@eyrie/contract/parse'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { OpenContext } from '../ingest/origin/origin.ts'
 import { DISCOVERY_PORT, discover } from '../onvif/onvif-discovery.ts'
 import { createCameraTest } from './test-camera.ts'
 
+const MAX_BODY_BYTES = 64 << 10
 /** Time to wait for answers of cameras. */
 const DISCOVERY_MS = 3_000
 
@@ -17,7 +19,7 @@ export function cameraRoutes(
 ): void {
   const testCamera = createCameraTest({ mediaRoots, clock })
 
-  app.post('/cameras/test', async c => {
+  app.post('/cameras/test', limitBodySize(MAX_BODY_BYTES), async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
     return c.json(await testCamera(parseAs(addressObject, body), c.req.raw.signal))
   })

@@ -10,6 +10,7 @@ import {
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
+import { limitBodySize } from '@eyrie/kit/request-body'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -39,6 +40,8 @@ type LiveStream = Source | AnnotatedStream
 
 const isSource = (live: LiveStream): live is Source => 'variants' in live
 
+/** A request for a snapshot lists the boxes to draw. */
+const MAX_BODY_BYTES = 4 << 20
 /** Maximum time for the start of a stream that is produced on demand. */
 const START_TIMEOUT_MS = 10_000
 
@@ -126,7 +129,7 @@ export function liveRoutes(
     return respondWithSnapshot(c, await snapshots.take(stream, request))
   })
 
-  app.post('/streams/:id/snapshot.jpg', async c => {
+  app.post('/streams/:id/snapshot.jpg', limitBodySize(MAX_BODY_BYTES), async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
     const request = parseAs(snapshotRequest, body)
     const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })

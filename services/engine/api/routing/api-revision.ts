@@ -20,12 +20,15 @@ export interface ApiRevision {
   document(): ApiDocument
 }
 
-/** Creates a revision of the API. Only its OpenAPI document is served without authentication. */
+/**
+ * Creates a revision of the API. Only its OpenAPI document is served without `middleware`, which authenticates the client and
+ * then limits the body. In another order, strangers could make the engine read their bodies.
+ */
 export function createRevision(
   name: 'v1' | 'v2' | 'v3',
   version: string,
   endpoints: readonly DescribedEndpoint[],
-  authentication: MiddlewareHandler,
+  middleware: readonly MiddlewareHandler[],
 ): ApiRevision {
   const base = `/api/${name}`
   const descriptions = endpoints.map(({ description }) => description)
@@ -34,8 +37,8 @@ export function createRevision(
 
   const app = new Hono()
   mountRoutes(app, [{ method: 'get', path: '/openapi.json', handlers: [c => c.json(document())] }])
-  // Hono applies the authentication only to the routes that are mounted after it.
-  app.use(authentication)
+  // Hono applies middleware only to the routes that are mounted after it.
+  app.use(...middleware)
   const routes = endpoints.map(({ description, handle }) => {
     const { method, path } = description
     return { method, path, handlers: [handle] }

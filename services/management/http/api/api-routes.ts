@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { envelope, type ManagementRoute } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { mountRoutes } from '@eyrie/kit/mount-routes'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { assertBodySize } from '@eyrie/kit/request-body'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
@@ -42,9 +42,6 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
   })
 
   api.onError(createApiErrorHandler(log))
-  // A POST to a GET route is limited too, so that its body is read before it is answered with 405.
-  for (const { path, fileField } of routes)
-    api.post(path, limitBodySize(fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES))
   mountRoutes(api, endpoints, '/api/v1')
   api.all('*', context => {
     throw new EyrieError('id', `there is no ${context.req.path}: /api/v1/openapi.json lists all paths`)
@@ -54,17 +51,19 @@ export function createApi({ operations, log, ...options }: ApiOptions): Hono {
 
 /**
  * Returns the request handler of an operation. It authorizes the caller before it reads the input, so that an
- * unauthenticated client learns nothing about the input's errors.
+ * unauthenticated client learns nothing about the input's errors, and cannot make management read large bodies.
  */
 function createHandler(
   { route, handle }: Operation,
   { database, identify, onChange }: Pick<ApiOptions, 'database' | 'identify' | 'onChange'>,
 ) {
   const toResponse = createResponder(route)
+  const maxBytes = route.fileField ? MAX_FILE_BYTES : MAX_JSON_BYTES
 
   return async (context: Context): Promise<Response> => {
     const caller = await identify(context, route)
     authorize(route, caller)
+    await assertBodySize(context, maxBytes)
     const input = await readInput(context, route)
     const file = route.fileField ? await readUpload(context, route) : undefined
 

@@ -40,6 +40,24 @@ describe('request bodies', () => {
     })
   })
 
+  it('are left unread if the client is not authenticated', async () => {
+    let pulls = 0
+    const endless = new ReadableStream(
+      {
+        pull(controller) {
+          pulls++
+          controller.enqueue(new TextEncoder().encode(' '.repeat(1 << 20)))
+          if (pulls === 100) controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: endless, duplex: 'half' } as RequestInit
+    const { status } = await read(await management.request(create.path, init))
+    expect([status, pulls]).toEqual([401, 0])
+  })
+
   it('may specify a charset', async () => {
     expect(await post('{}', 'Application/JSON; charset=utf-8')).toMatchObject({ status: 400 })
   })

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails. Does nothing if the
+# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails or its hash is unknown. The
+# build needs no download: the hash of its sources is in package-lock.json. Does nothing if the
 # worker exists already, or if another process is obtaining it. The file `state` next to the executable describes the
 # progress. An interrupted build continues at the next call.
 #   obtain.sh [--background] [folder]
@@ -23,7 +24,8 @@ case $(uname -m) in
 esac
 executable=$folder/mediasoup-worker-$version-$platform
 releases=${MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL:-https://github.com/versatica/mediasoup/releases/download}
-archive=$releases/$version/mediasoup-worker-$version-$platform-kernel$(uname -r | cut -d. -f1).tgz
+archive_name=mediasoup-worker-$version-$platform-kernel$(uname -r | cut -d. -f1).tgz
+archive=$releases/$version/$archive_name
 
 # Without MEDIASOUP_VERSION in its environment, a worker that can run on this machine exits with 41 (see its main.cpp).
 is_runnable() {
@@ -39,8 +41,15 @@ report() {
 }
 
 download() {
+  local hash
+  hash=$(sed -nE "s/^([0-9a-f]{64})  ${archive_name//./\\.}$/\1/p" "$here/checksums.txt")
+  if [[ -z $hash ]]; then
+    echo "not downloaded: checksums.txt has no hash of $archive_name"
+    return 1
+  fi
   mkdir -p "$work/download"
   PATH="$root/.toolchain/bin:$PATH" node "$here/download-file.ts" "$archive" "$work/worker.tgz" &&
+    sha256sum --check <<<"$hash  $work/worker.tgz" &&
     tar -xzf "$work/worker.tgz" -C "$work/download" mediasoup-worker &&
     is_runnable "$work/download/mediasoup-worker" &&
     mv "$work/download/mediasoup-worker" "$executable"
@@ -86,7 +95,7 @@ if download; then
 fi
 missing=$(list_missing_packages | paste -sd ' ')
 if [[ -n $missing ]]; then
-  finish 1 "download failed, and the build requires Debian packages: apt-get install $missing, then run make worker"
+  finish 1 "no verified download, and the build requires Debian packages: apt-get install $missing, then run make worker"
 fi
 report 'build in progress, which takes ten minutes or more'
 if run_when_idle "$here/build.sh" "$package" "$work" "$executable" && is_runnable "$executable"; then

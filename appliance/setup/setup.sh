@@ -12,8 +12,6 @@ toolchain=$root/.toolchain
 stamps=$toolchain/stamps
 log=$toolchain/setup.log
 min_node=24.12.0
-bundled_node=24.21.0
-bundled_npm=11.19.1
 mkdir -p "$stamps" "$toolchain/bin"
 
 report() { printf '\e[2m▸\e[0m %s\n' "$*" >&2; }
@@ -112,15 +110,12 @@ install_bundled_node() {
     aarch64) architecture=arm64 ;;
     *) fail "unsupported architecture $(uname -m): Eyrie supports x86_64 and aarch64" ;;
   esac
-  local modules=$toolchain/node_modules
-  [[ $(read_version "$modules/node-linux-$architecture") == "$bundled_node" && $(read_version "$modules/npm") == "$bundled_npm" ]] && return
-  run_step "Installing Node $bundled_node under .toolchain" npm install --prefix "$toolchain" --no-save --ignore-scripts \
-    --no-audit --no-fund "node-linux-$architecture@$bundled_node" "npm@$bundled_npm"
+  has_changed node appliance/setup/toolchain || { [[ -x $toolchain/node_modules/node-linux-$architecture/bin/node ]] && return 0; }
+  run_step 'Installing Node under .toolchain' appliance/setup/install-node.sh "$architecture" "$toolchain"
+  mark_done node
 }
 
 is_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
-
-read_version() { sed -nE 's/^  "version": "([^"]+)".*/\1/p' "$1/package.json" 2>/dev/null; }
 
 install_npm_packages() {
   has_changed npm package.json package-lock.json || { [[ -d node_modules ]] && return 0; }

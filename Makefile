@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup worker test test-all lint generate bench soak fuzz clean
+.PHONY: help run setup worker test test-all lint generate sbom bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
@@ -13,6 +13,7 @@ help:
 	@echo 'make worker     download or build the WebRTC worker (make run does this in the background)'
 	@echo 'make lint       format and lint the code'
 	@echo 'make generate   regenerate generated files'
+	@echo 'make sbom       write eyrie.cdx.json, which lists all components with versions and hashes (CycloneDX)'
 	@echo 'make clean      remove build output (not your data)'
 
 # SOURCE and MODEL are passed unchanged through the environment: a path may contain quotes, spaces and dollar signs, and an
@@ -46,6 +47,9 @@ generate: setup
 	@$(NODE) appliance/notices/generate.ts
 	@$(NODE) appliance/reference/generate.ts
 	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
+
+sbom: setup
+	@$(NODE) appliance/sbom/generate.ts
 
 bench: setup
 	@$(NODE) test/bench/main.ts

@@ -1,17 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const PACKAGES_FOLDER = 'node_modules/'
-
-/** An entry of package-lock.json. */
-interface LockedPackage {
-  version?: string
-  license?: string
-  link?: boolean
-  dev?: boolean
-  os?: string[]
-  cpu?: string[]
-}
+import { readLockedPackages } from './locked-packages.ts'
 
 interface ShippedPackage {
   folder: string
@@ -53,24 +42,15 @@ function renderLicenseSections(root: string, packages: ShippedPackage[]): string
   )
 }
 
-/** Reads the packages from the lockfile, without development dependencies. */
+/** Returns the packages of the lockfile, without development dependencies. */
 function readShippedPackages(root: string): ShippedPackage[] {
-  const lock: { packages: Record<string, LockedPackage> } = JSON.parse(
-    readFileSync(join(root, 'package-lock.json'), 'utf8'),
-  )
-  const shipped: ShippedPackage[] = []
-  for (const [folder, locked] of Object.entries(lock.packages)) {
-    // The other entries are Eyrie's own packages.
-    const isThirdParty = folder.includes(PACKAGES_FOLDER) && !locked.link
-    if (!isThirdParty || locked.dev) continue
-    shipped.push({
-      folder,
-      name: folder.slice(folder.lastIndexOf(PACKAGES_FOLDER) + PACKAGES_FOLDER.length),
-      version: locked.version ?? '',
-      license: locked.license ?? 'not stated',
-      isPlatformSpecific: locked.os !== undefined || locked.cpu !== undefined,
-    })
-  }
+  const shipped = readLockedPackages(join(root, 'package-lock.json')).map(locked => ({
+    folder: locked.folder,
+    name: locked.name,
+    version: locked.version,
+    license: locked.license ?? 'not stated',
+    isPlatformSpecific: locked.os !== undefined || locked.cpu !== undefined,
+  }))
   return shipped.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 

@@ -1,0 +1,53 @@
+import { type LockedPackage, readLockedPackages } from '../notices/locked-packages.ts'
+import { type DependentComponent, toLicenses } from './component.ts'
+
+/** Returns the packages of a lockfile that npm installs on this machine. */
+export function listNpmComponents(lockfile: string): DependentComponent[] {
+  const packages = readLockedPackages(lockfile).filter(isForThisMachine)
+  const byFolder = new Map(packages.map(locked => [locked.folder, locked]))
+  return packages.map(locked => ({
+    component: {
+      type: 'library',
+      'bom-ref': toPackageUrl(locked),
+      name: locked.name,
+      version: locked.version,
+      purl: toPackageUrl(locked),
+      ...toLicenses(locked.license),
+      ...toHashes(locked.integrity),
+    },
+    dependsOn: Object.keys({ ...locked.dependencies, ...locked.optionalDependencies }).flatMap(
+      name => findDependency(byFolder, locked.folder, name) ?? [],
+    ),
+  }))
+}
+
+const isForThisMachine = ({ os, cpu, libc }: LockedPackage) =>
+  includes(os, process.platform) && includes(cpu, process.arch) && includes(libc, 'glibc')
+
+const includes = (values: string | string[] | undefined, value: string) =>
+  values === undefined || [values].flat().includes(value)
+
+/** Returns the package URL: the @ of a scope is encoded, the slash behind it is not. */
+const toPackageUrl = ({ name, version }: LockedPackage) =>
+  `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
+
+function toHashes(integrity: string | undefined): Pick<DependentComponent['component'], 'hashes'> {
+  const base64 = /^sha512-(\S+)/.exec(integrity ?? '')?.[1]
+  if (!base64) return {}
+  return { hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }] }
+}
+
+/** Finds a dependency as Node does: in the node_modules of the package, then in those of the folders above. */
+function findDependency(
+  byFolder: ReadonlyMap<string, LockedPackage>,
+  folder: string,
+  name: string,
+): string | undefined {
+  const found = byFolder.get(`${folder}/node_modules/${name}`.replace(/^\//, ''))
+  if (found) return toPackageUrl(found)
+  if (folder === '') return undefined
+  const parent = folder.includes('/node_modules/')
+    ? folder.slice(0, folder.lastIndexOf('/node_modules/'))
+    : ''
+  return findDependency(byFolder, parent, name)
+}

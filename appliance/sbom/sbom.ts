@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DependentComponent, toLicenses } from './component.ts'
+import { listDebianComponents } from './debian-components.ts'
+import { listNpmComponents } from './npm-components.ts'
+
+const LOCKFILES = ['package-lock.json', 'appliance/setup/toolchain/package-lock.json']
+
+/**
+ * Creates the software bill of materials of this installation, as a CycloneDX 1.6 document: the npm packages of the
+ * lockfiles, including Node, and the installed Debian packages. It needs no network, and is the same for the same packages.
+ */
+export function createSbom(root: string) {
+  const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const all = [...LOCKFILES.flatMap(file => listNpmComponents(join(root, file))), ...listDebianComponents()]
+  const components = mergeByRef(all)
+  const refs = components.map(({ component }) => component['bom-ref'])
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      component: { type: 'application', 'bom-ref': name, name, version, ...toLicenses(license) },
+    },
+    components: components.map(({ component }) => component),
+    dependencies: [
+      { ref: name, dependsOn: refs },
+      ...components.map(({ component, dependsOn }) => ({ ref: component['bom-ref'], dependsOn })),
+    ],
+  }
+}
+
+/** npm installs some packages several times. Returns each once, in the order of the references. */
+function mergeByRef(all: DependentComponent[]): DependentComponent[] {
+  const byRef = Map.groupBy(all, ({ component }) => component['bom-ref'])
+  return [...byRef]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, same]) => ({
+      // A copy inside of the archive of another package has no hash of its own.
+      component: same.find(({ component }) => component.hashes)?.component ?? same[0]!.component,
+      dependsOn: [...new Set(same.flatMap(({ dependsOn }) => dependsOn))].sort(),
+    }))
+}

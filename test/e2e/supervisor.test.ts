@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
@@ -53,6 +55,28 @@ describe('supervisor', () => {
       interval: 100,
     })
   }, 60_000)
+
+  it('exposes neither engine nor media when management gets another address', async () => {
+    const appliance = await start({ ...pattern, environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' } })
+    for (const service of ['engine', 'media', 'management'])
+      await appliance.waitForLine(new RegExp(`${service} .*listening`))
+    const { consoleUrl, engineUrl, mediaUrl } = appliance
+    const other = (url: string) => fetch(url.replace('127.0.0.1', '127.0.0.2'))
+    await expect(other(consoleUrl)).resolves.toBeDefined()
+    for (const url of [engineUrl, mediaUrl]) {
+      await expect(fetch(url)).resolves.toBeDefined()
+      await expect(other(url)).rejects.toThrow()
+    }
+  }, 120_000)
+
+  it('stores decoded frames in a folder that other users cannot enter, and removes it', async () => {
+    const appliance = await start(pattern)
+    await appliance.waitForLine(/ready: open http/)
+    const [, ring = ''] = readFileSync(join(appliance.data, 'ring-path'), 'utf8').split('\n')
+    expect(statSync(ring).mode & 0o777).toBe(0o700)
+    expect(await appliance.stop()).toBe(0)
+    expect(existsSync(ring)).toBe(false)
+  }, 120_000)
 
   it('reports a port that is in use in one line and starts nothing', async () => {
     const other = createServer().listen(0, '127.0.0.1')

@@ -100,7 +100,8 @@ it('closes new connections of a client that has too many, and accepts others whe
   const warnings: unknown[] = []
   const log = { warn: (fields: unknown) => void warnings.push(fields) } as Pick<Log, 'warn'>
   const limits = { perClient: 1, fromLoopback: 4 }
-  const server = await listen(service(true), '127.0.0.1', 0, { limits, log })
+  const options = { limits, log, headersTimeoutMs: 120_000 }
+  const server = await listen(service(true), '127.0.0.1', 0, options)
   const open = async () => {
     const socket = connect(server.port, '127.0.0.1').on('error', () => {})
     socket.write('GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n')
@@ -115,7 +116,9 @@ it('closes new connections of a client that has too many, and accepts others whe
     socket.write('Connection: close\r\n\r\n')
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK.*hello$/s)
   }
-  expect((await fetch(`http://127.0.0.1:${server.port}/hello`)).status).toBe(200)
+  // The server notices a moment after the client that a connection is closed.
+  const request = () => fetch(`http://127.0.0.1:${server.port}/hello`).then(({ status }) => status, String)
+  await expect.poll(request, { timeout: 30_000 }).toBe(200)
   await server.close()
 })
 

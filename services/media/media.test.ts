@@ -19,3 +19,12 @@ it('the media service answers unknown paths and methods with an error document',
     expect(await request(method, '/streams/1/whep/x')).toEqual([405, 'method', 'PATCH, DELETE'])
   expect(await request('GET', '/internal/control')).toEqual([400, 'syntax', null])
 })
+
+it.each([
+  ['/cameras/test', 1 << 20],
+  ['/streams/1/snapshot.jpg', 5 << 20],
+])('the media service rejects a body that is too large for %s', async (path, bytes) => {
+  const media = await serveMedia()
+  const answer = await fetch(media.url + path, { method: 'POST', body: ' '.repeat(bytes) })
+  expect([answer.status, await answer.json()]).toEqual([413, expect.objectContaining({ code: 'size' })])
+})

@@ -126,3 +126,48 @@ export function findSecret(address: Address, location: SecretLocation): string |
       return fields[location.in]
   }
 }
+
+/**
+ * Scheme, host and port of a URL that every parser reads in the same way: at most one `@`, and no backslash, space or control
+ * character in the authority. Groups: scheme, host, port.
+ */
+const SERVER =
+  /^([a-z][a-z0-9+.-]*):\/\/(?:[^\s\p{Cc}\\/?#@]*@)?([^\s\p{Cc}\\/?#@:[\]]+|\[[^\s\p{Cc}\\/?#@[\]]+\])(?::(\d*))?(?=[/?#]|$)/iu
+
+const DEFAULT_PORTS: Record<string, string> = {
+  http: '80',
+  https: '443',
+  rtsp: '554',
+  rtsps: '322',
+  postgres: '5432',
+  postgresql: '5432',
+}
+
+/** Returns scheme, host and port of a URL, or undefined if it has no host or parsers could disagree about the host. */
+function findServer(url: string): string | undefined {
+  const [, scheme = '', host = '', port] = SERVER.exec(url)?.map(part => part?.toLowerCase()) ?? []
+  return host ? `${scheme}://${host}:${port || DEFAULT_PORTS[scheme] || ''}` : undefined
+}
+
+/** Whether the secrets of a stored URL may be sent to the server of another URL: scheme, host and port are equal. */
+export function hasSameServer(url: string, storedUrl: string): boolean {
+  const hiddenUrl = redactAddress(storedUrl)
+  if (url === storedUrl || url === hiddenUrl) return true
+  const server = findServer(url)
+  return server !== undefined && server === findServer(hiddenUrl)
+}
+
+/**
+ * Whether the secret of the stored address at this location may be sent to the new address, in which `***` stands for it. Scheme,
+ * host and port must be unchanged: otherwise, an editor of the address could have the secret sent to another server. A secret in
+ * a field of its own is sent to all URLs of an address.
+ */
+export function mayKeepSecret(address: Address, stored: Address, location: SecretLocation): boolean {
+  const listUrls = (of: Address) => {
+    const { url, sub_url }: Partial<AddressObject> = typeof of === 'string' ? { url: of } : of
+    const urls = 'field' in location ? [{ url, sub_url }[location.field]] : [url, sub_url]
+    return urls.filter(each => each !== undefined)
+  }
+  const storedUrls = listUrls(stored)
+  return listUrls(address).every(url => storedUrls.some(storedUrl => hasSameServer(url, storedUrl)))
+}

@@ -114,8 +114,11 @@ export function createResources<Stored extends { id: number }, Input>(
     change(id, ifMatch, (stored, state) => definition.toStored(toInput(stored), stored, state), override)
 
   const modify: Methods['modify'] = (id, patch, ifMatch, override) => {
-    const applyPatch = ({ id: _, ...content }: Stored) =>
-      parseAs(definition.input, mergePatch(content, patch))
+    const applyPatch = (stored: Stored) => {
+      // Hidden secrets are restored only for the host that they are stored for, which the patch may change.
+      const { id: _, ...content } = definition.redact(stored)
+      return parseAs(definition.input, mergePatch(content, patch))
+    }
     return updateFrom(id, applyPatch, ifMatch, override)
   }
 

@@ -1,9 +1,9 @@
-import { type Address, findSecret, mapSecrets, REDACTED, redactAddress } from '@eyrie/contract'
+import { type Address, findSecret, mapSecrets, mayKeepSecret, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
 /**
  * Passwords and tokens in addresses. The API returns them as `***`, so a client that edits a source or sink sends the `***`
- * back. It then stands for the stored secret.
+ * back. It then stands for the stored secret, as long as scheme, host and port remain the same.
  */
 
 /** Returns a copy of the source or sink in which passwords and tokens in the address are replaced by `***`. */
@@ -13,18 +13,25 @@ export function hideSecrets<Resource extends { address: Address }>(resource: Res
 
 /**
  * Returns a copy of the address in which every `***` is replaced by the secret at the same place of the stored address.
- * Throws `EyrieError` (`syntax`) at `path` if no secret is stored there.
+ * Throws `EyrieError` (`syntax`) at `path` if no secret is stored there, or if it is stored for another server.
  */
 export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
   return mapSecrets(address, (secret, place) => {
     if (secret !== REDACTED) return secret
-    const storedSecret = stored && findSecret(stored, place)
-    if (storedSecret !== undefined) return storedSecret
-
     const field = 'field' in place ? place.field : place.in
-    throw syntaxError(
-      typeof address === 'string' ? path : `${path}/${field}`,
-      `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
-    )
+    const secretPath = typeof address === 'string' ? path : `${path}/${field}`
+
+    const storedSecret = stored && findSecret(stored, place)
+    if (storedSecret === undefined)
+      throw syntaxError(
+        secretPath,
+        `${REDACTED} refers to a stored secret, but none is stored: send the secret itself`,
+      )
+    if (!mayKeepSecret(address, stored!, place))
+      throw syntaxError(
+        secretPath,
+        `${REDACTED} refers to a secret that is stored for another scheme, host or port: send the secret itself`,
+      )
+    return storedSecret
   })
 }

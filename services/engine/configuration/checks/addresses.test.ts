@@ -65,6 +65,66 @@ describe('configuration', () => {
       ).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(/^\/address\/sub_url: /) })
     })
 
+    describe('at another server', () => {
+      const other = /stored for another scheme, host or port: send the secret itself/
+
+      test.each([
+        'rtsp://me:***@attacker/1',
+        'rtsp://me:***@camera:8554/1',
+        'http://me:***@camera/1',
+        'rtsp://me:***@camera.attacker/1',
+        'http://camera\\@attacker:***@camera/1',
+        'rtsp://camera@attacker:8554@camera/1?token=***',
+      ])('are not retained in %s', async url => {
+        const { sources } = fresh.configuration
+        const { value } = await sources.create(createCameraSource('rtsp://me:xyzzy@camera/1?token=xyzzy'))
+        await expect(sources.update(value.id, createCameraSource(url))).rejects.toMatchObject({
+          code: 'syntax',
+        })
+        await expect(sources.modify(value.id, { address: url })).rejects.toMatchObject({ code: 'syntax' })
+        expect(JSON.stringify(fresh.plans.at(-1))).not.toContain('attacker')
+      })
+
+      test('are not retained in the fields of an address, even if a patch does not mention them', async () => {
+        const { sources } = fresh.configuration
+        const address = { url: 'http://camera/1', username: 'me', password: 'xyzzy', token: 'plugh' }
+        const { value } = await sources.create({ ...createCameraSource(), address })
+        const elsewhere = { ...address, url: 'http://attacker/1', password: '***', token: '***' }
+        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(other)
+        await expect(sources.modify(value.id, { address: { url: elsewhere.url } })).rejects.toThrow(other)
+
+        await sources.modify(value.id, { address: { url: elsewhere.url, password: 'new', token: null } })
+        expect(fresh.plans.at(-1)?.sources[0]?.address).toEqual({
+          url: elsewhere.url,
+          username: 'me',
+          password: 'new',
+        })
+      })
+
+      test('are not retained for a sub stream', async () => {
+        const { sources } = fresh.configuration
+        const address = { url: 'rtsp://camera/1', sub_url: 'rtsp://camera/2', username: 'me', password: 'xyzzy' }
+        const { value } = await sources.create({ ...createCameraSource(), address })
+        const sub_url = 'rtsp://attacker/2'
+        await expect(sources.modify(value.id, { address: { sub_url } })).rejects.toThrow(other)
+        const elsewhere = { ...address, sub_url, password: '***' }
+        await expect(sources.update(value.id, { ...value, address: elsewhere })).rejects.toThrow(other)
+      })
+
+      test('are not retained in the address of a sink', async () => {
+        const { sinks } = fresh.configuration
+        const { value } = await sinks.create({
+          type: 'embedding',
+          address: 'postgres://me:xyzzy@database/people',
+          filter: [],
+        })
+        const address = 'postgres://me:***@attacker/people'
+        await expect(sinks.modify(value.id, { address })).rejects.toThrow(other)
+        const table = 'postgres://me:***@DATABASE:5432/people?table=faces'
+        expect((await sinks.modify(value.id, { address: table })).value.address).toBe(table)
+      })
+    })
+
     test('change the entity tag', async () => {
       const { value, etag } = await fresh.configuration.sources.create({
         ...createCameraSource(),

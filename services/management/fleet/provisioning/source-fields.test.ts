@@ -61,6 +61,22 @@ describe('source address', () => {
       storedSource({ address: 'cam/1' }, { source_address: 'rtsp://other/2' }),
       'rtsp://other/2',
     ],
+    [
+      'includes the credentials of the stream if the source has another path on its server',
+      storedSource(
+        { address: 'cam', port: 554, username: 'admin', password: 'secret' },
+        { source_address: 'rtsp://cam/2' },
+      ),
+      { url: 'rtsp://cam/2', username: 'admin', password: 'secret' },
+    ],
+    [
+      'does not include the credentials of the stream if the source is on another server',
+      storedSource(
+        { address: 'cam', username: 'admin', password: 'secret' },
+        { source_address: 'rtsp://attacker/2' },
+      ),
+      'rtsp://attacker/2',
+    ],
     ['accepts a device path', storedSource({ address: '/dev/video0', port: 5 }), '/dev/video0'],
     [
       'does not require a stream',

@@ -1,6 +1,7 @@
 import {
   type Address,
   type AddressObject,
+  hasSameServer,
   parseVideoDevice,
   type SourceType,
   sourceType,
@@ -40,8 +41,8 @@ export interface SourceFields {
  *
  * `source_address` takes precedence over the address of the stream. The address of a stream is a URL or a host. A host is
  * combined with the stream's port and protocol. The protocol is RTSP by default; `tcp` and `udp` mean RTSP over this
- * transport. Credentials in the URL take precedence over the credentials of the stream. The transport of the main stream is also
- * that of the sub stream.
+ * transport. Credentials in the URL take precedence over the credentials of the stream, which are sent only to the scheme, host
+ * and port of the stream. The transport of the main stream is also that of the sub stream.
  */
 export function toSourceFields({
   source_type,
@@ -51,11 +52,13 @@ export function toSourceFields({
   sub_stream,
 }: StoredSource): SourceFields | undefined {
   const { transport } = parseProtocol(stream)
-  const url = source_address.trim() || (stream && toStreamUrl(stream))
+  const streamUrl = stream ? toStreamUrl(stream) : ''
+  const url = source_address.trim() || streamUrl
   if (!url) return undefined
+  const credentials = stream && hasSameServer(url, streamUrl) ? stream : undefined
 
   const type = parseType(source_type) ?? parseType(stream?.type) ?? inferType(url)
-  const address = toAddress(url, stream, transport)
+  const address = toAddress(url, credentials, transport)
   return {
     type,
     address: type === 'video' && sub_stream ? addSubStream(address, sub_stream) : address,
@@ -66,7 +69,7 @@ export function toSourceFields({
 /** Returns undefined for text that is not a type of sources. */
 const parseType = (text: string | undefined) => sourceType.safeParse(text).data
 
-function parseProtocol(stream: StoredStream | null): {
+function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
   scheme: string
   transport: AddressObject['transport'] | undefined
 } {
@@ -92,7 +95,7 @@ function addUserinfo({ url, username = '', password = '' }: AddressObject): stri
 }
 
 /** Returns the address of a stream as a URL. An address that is already a URL or a path is returned unchanged. */
-function toStreamUrl(stream: StoredStream): string {
+export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'protocol'>): string {
   const { address, port } = stream
   const { scheme } = parseProtocol(stream)
   const trimmed = address.trim()
@@ -112,7 +115,7 @@ function toStreamUrl(stream: StoredStream): string {
 /** Splits the credentials and the transport off a URL. Returns the URL alone if it has none. */
 function toAddress(
   url: string,
-  stream: StoredStream | null,
+  stored: { username: string; password: string } | undefined,
   transport: AddressObject['transport'] | undefined,
 ): Address {
   // The user information ends at the last "@" before the path, since a password may contain "@".
@@ -120,7 +123,7 @@ function toAddress(
     /^((?:rtsps?|https?):\/\/)(?:([^/?#]*)@)?(.*)$/i.exec(url) ?? []
   if (!scheme) return url
 
-  const credentials = userinfo === undefined ? stream : parseUserinfo(userinfo)
+  const credentials = userinfo === undefined ? stored : parseUserinfo(userinfo)
   const { username = '', password = '' } = credentials ?? {}
   const address: AddressObject = {
     url: scheme + hostAndPath,

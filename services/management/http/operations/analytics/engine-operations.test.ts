@@ -71,6 +71,21 @@ describe('engines', () => {
   })
 
   it.each([
+    ['host', { engine_address: 'attacker.test' }],
+    ['port', { engine_port: 8101 }],
+    ['scheme', { engine_is_secure: false }],
+  ])('do not send their stored key to another %s', async (_, changed) => {
+    const engine_id = await add()
+    const { engine_key, ...withoutKey } = { ...input(changed), engine_id }
+    const { status: answered, message } = await management.send(update, withoutKey)
+    expect(answered).toBe(400)
+    expect(message).toContain('engine_key: the stored key belongs to another address: send the key too')
+    expect((await management.call(status, { engine_id })).response.engine_address).toBe('engine.test')
+    expect((await management.send(update, { ...withoutKey, engine_key })).status).toBe(200)
+    expect((await management.call(status, { engine_id })).response).toMatchObject(changed)
+  })
+
+  it.each([
     ['engine_address', 'http://engine.test', 'host name'],
     ['engine_address', '', 'must not be empty'],
     ['engine_key', 'two\nlines', 'single token'],

@@ -33,6 +33,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     ),
 
     defineOperation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
+      if (engine_key === undefined) await assertAddressUnchanged(tx, engine_id, fields)
       const sealedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
       const values = { ...fields, ...sealedKey, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
@@ -80,6 +81,26 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
     }),
   ]
+}
+
+type EngineAddress = Pick<typeof engine.$inferSelect, 'engine_address' | 'engine_port' | 'engine_is_secure'>
+
+/**
+ * Throws `EyrieError` (`syntax`) if an update would send the stored key to another address. A caller who does not know the key
+ * could otherwise read it there.
+ */
+async function assertAddressUnchanged(tx: Transaction, engine_id: string, changed: EngineAddress) {
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id)).for('update')
+  if (!stored || stored.engine_key === '') return
+  const isUnchanged =
+    changed.engine_address.toLowerCase() === stored.engine_address.toLowerCase() &&
+    changed.engine_port === stored.engine_port &&
+    changed.engine_is_secure === stored.engine_is_secure
+  if (!isUnchanged)
+    throw fieldError(
+      'engine_key',
+      'the stored key belongs to another address: send the key too, or an empty one if the engine requires none',
+    )
 }
 
 /** A subquery of `engine`: selects those of the given sites that an engine has. */

@@ -39,6 +39,34 @@ describe('devices', () => {
     expect((await management.call(device.id, { device_id })).response.device_name).toBe('Renamed')
   })
 
+  it.each([
+    ['host', { address: 'rtsp://attacker/none' }],
+    ['scheme', { address: 'http://127.0.0.1/none' }],
+    ['port', { address: 'rtsp://127.0.0.1:8554/none' }],
+    ['host, in front of a password that looks like a host', { address: 'rtsp://127.0.0.1@attacker/none' }],
+  ])('reject a hidden password for another %s', async (_, changed) => {
+    const { device_id } = hierarchy
+    const { response } = await management.call(device.view, { device_id })
+    const device_streams = [{ ...response.device_streams[0]!, ...changed }]
+    const { status, message } = await management.send(device.update, { ...response, device_streams })
+    expect([status, message]).toEqual([
+      400,
+      'device_streams.0.password: *** refers to a password that is stored for another protocol, host or port: send the password itself',
+    ])
+    expect((await management.call(device.view, { device_id })).response).toEqual(response)
+  })
+
+  it('reject a hidden password of a stream that is new', async () => {
+    const { site_id, engine_id } = hierarchy
+    const device_streams = [{ address: 'rtsp://attacker/none', password: '***' }]
+    const given = { ...deviceInput(site_id, engine_id, 'hidden'), device_streams }
+    const { status, message } = await management.send(device.create, given)
+    expect(status).toBe(400)
+    expect(message).toContain(
+      'device_streams.0.password: *** refers to a stored password, but none is stored',
+    )
+  })
+
   it('reject the removal of a stream that a source reads', async () => {
     const { response } = await management.call(device.id, { device_id: hierarchy.device_id })
     const { status, message } = await management.send(device.update, { ...response, device_streams: [] })

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { REDACTED } from '@eyrie/contract/address'
+import { hasSameServer, REDACTED } from '@eyrie/contract/address'
 import { type DeviceStream, managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
+import { toStreamUrl } from '../../../fleet/provisioning/source-fields.ts'
 import { findDevices } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
@@ -56,13 +58,19 @@ export function deviceOperations(secrets: Secrets): Operation[] {
   ]
 }
 
-/** Replaces the streams of a device. Where the password is the placeholder, the stored password remains unchanged. */
+/**
+ * Replaces the streams of a device. Where the password is the placeholder, the stored password remains unchanged. Throws
+ * `EyrieError` (`syntax`) if there is none, or if it is stored for another scheme, host or port.
+ */
 async function setStreams(tx: Transaction, secrets: Secrets, device_id: string, streams: DeviceStream[]) {
+  const storedStreams = await tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id))
   const ids = streams.map(({ id }) => id)
   await tx
     .delete(deviceStream)
     .where(and(eq(deviceStream.device_id, device_id), notInArray(deviceStream.id, ids)))
-  for (const { password, ...stream } of streams) {
+  for (const [index, { password, ...stream }] of streams.entries()) {
+    const storedStream = storedStreams.find(({ id }) => id === stream.id)
+    if (password === REDACTED) assertSameServer(stream, storedStream, `device_streams.${index}.password`)
     const passwordColumn = password === REDACTED ? {} : { password: secrets.encrypt(password) }
     const row = { ...stream, device_id, ...passwordColumn }
     await tx
@@ -70,4 +78,24 @@ async function setStreams(tx: Transaction, secrets: Secrets, device_id: string, 
       .values(row)
       .onConflictDoUpdate({ target: [deviceStream.device_id, deviceStream.id], set: row })
   }
+}
+
+/** Throws `EyrieError` (`syntax`) at `field` if the password of the stored stream must not be sent to the address of `stream`. */
+function assertSameServer(
+  stream: Omit<DeviceStream, 'password'>,
+  stored: typeof deviceStream.$inferSelect | undefined,
+  field: string,
+): void {
+  if (!stored)
+    throw fieldError(
+      field,
+      `${REDACTED} refers to a stored password, but none is stored: send the password itself`,
+    )
+  // An omitted port remains as stored.
+  const { port = stored.port } = stream
+  if (!hasSameServer(toStreamUrl({ ...stream, port }), toStreamUrl(stored)))
+    throw fieldError(
+      field,
+      `${REDACTED} refers to a password that is stored for another protocol, host or port: send the password itself`,
+    )
 }

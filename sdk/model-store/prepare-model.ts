@@ -4,8 +4,9 @@ import { supportsDynamicSize } from './dynamic-size-check.ts'
 import { assertScoresInRange, type Size } from './head-output.ts'
 import { acceptBytes, NO_NORMALIZATION, type Normalization } from './onnx/byte-input.ts'
 import { makeSizeDynamic } from './onnx/dynamic-size.ts'
+import { assertSelfContained } from './onnx/external-data.ts'
 import { findImageInput, type ImageInput } from './onnx/image-input.ts'
-import { DATA_LOCATIONS, type GraphProto, type ModelProto, modelProto } from './onnx/schema.ts'
+import { type GraphProto, type ModelProto, modelProto } from './onnx/schema.ts'
 import { openSession, runTrial } from './session.ts'
 
 /** Properties of a detector that its ONNX file does not contain. Whoever adds a model to the store provides them. */
@@ -114,8 +115,9 @@ async function assertUsable(model: Uint8Array, card: CardWithoutHash): Promise<v
   }
 }
 
-/** Decodes an ONNX file. Throws an `Error` if the file is no complete model. */
+/** Decodes an ONNX file. Throws an `Error` if the file is not a complete model. */
 function decodeModel(file: Uint8Array): ModelProto & { graph: GraphProto } {
+  assertSelfContained(file)
   let model: ModelProto
   try {
     model = modelProto.decode(file)
@@ -124,8 +126,6 @@ function decodeModel(file: Uint8Array): ModelProto & { graph: GraphProto } {
   }
   const { graph } = model
   if (!graph?.nodes.length) throw new Error('it is not an ONNX model: it contains no graph')
-  if (graph.initializers.some(({ dataLocation }) => dataLocation === DATA_LOCATIONS.external))
-    throw new Error('its weights are in another file: save it as a single file first')
   return { ...model, graph }
 }
 

@@ -1,6 +1,7 @@
 import type { ModelCard } from '@eyrie/contract/model'
 import { env, InferenceSession, Tensor } from 'onnxruntime-node'
 import { findOutput, type HeadTensor, type Size } from './head-output.ts'
+import { assertSelfContained } from './onnx/external-data.ts'
 
 /** Opens and runs models with ONNX Runtime. */
 
@@ -15,9 +16,10 @@ process.env.ORT_DISABLE_TELEMETRY = '1'
 /**
  * Loads a model. The session uses a single thread: inference scales by running several sessions in parallel, and
  * spinning threads of ONNX Runtime would compete for the cores. Throws an `Error` with the reason if the model cannot be
- * loaded.
+ * loaded or refers to data outside of the file.
  */
 export async function openSession(model: Uint8Array, provider: Provider = 'cpu'): Promise<InferenceSession> {
+  assertSelfContained(model)
   try {
     return await InferenceSession.create(model, {
       executionProviders: [provider],

@@ -11,6 +11,7 @@ import {
   type Service,
   startTracer,
 } from '@eyrie/kit'
+import { loadSecrets } from '@eyrie/kit/secrets'
 import { SHIPPED_MODELS } from '@eyrie/model-store'
 import { Hono } from 'hono'
 import { createActivation } from './activation/activation.ts'
@@ -133,6 +134,7 @@ async function startComponents(
   })
   const configuration = createConfiguration({
     folder,
+    secrets: loadSecrets(join(environment.data, 'secrets', 'engine-key')),
     roots: { media: environment.mediaRoots, output: environment.outputRoots },
     pacing: settings.pacing,
     catalog,

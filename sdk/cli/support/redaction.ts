@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REDACTED } from '@eyrie/contract'
 import type { Terminal } from '../command/terminal.ts'
+import { unsealAddresses } from './sealed-addresses.ts'
 
 /**
  * Removes passwords and tokens from the files of a support bundle. Two methods complement each other: the known secrets of
@@ -67,10 +68,11 @@ function decodePercent(text: string): string {
 /** Reads the known secrets of the appliance: its secret files, environment variables and passwords of cameras. */
 export async function readKnownSecrets({ data, environment = {} }: Terminal): Promise<string[]> {
   const configuration = await readIfExists(join(data, 'engine/configuration.json'))
+  const key = await readIfExists(join(data, 'secrets/engine-key'))
   return [
     ...(await readSecretFiles(join(data, 'secrets'))),
     ...(await readSecretVariables(environment)),
-    ...findSecrets(configuration),
+    ...findSecrets(unsealAddresses(configuration, key)),
   ]
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 /** The content of the configuration file: the sources, sinks and pipelines of the engine, and the ids in use. */
 const content = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(2),
   /** Random key of the entity tags: equal configurations of two engines have different tags. */
   tagKey: z.string().min(1),
   /** The next id of each kind. Ids are never reused. */
@@ -17,7 +17,7 @@ const content = z.strictObject({
   ended: idList,
 })
 
-/** The configuration of the engine, as it is stored. It includes secrets, which the API must not return. */
+/** The configuration of the engine, as it is stored. It includes secrets, which the file contains only encrypted. */
 export type ConfigurationState = z.infer<typeof content>
 
 export const configurationState = content.refine(isConsistent, {
@@ -26,7 +26,7 @@ export const configurationState = content.refine(isConsistent, {
 
 export function emptyState(tagKey: string): ConfigurationState {
   const next = { source: 1, sink: 1, pipeline: 1, channel: 1 }
-  return { version: 1, tagKey, next, sources: [], sinks: [], pipelines: [], channels: [], ended: [] }
+  return { version: 2, tagKey, next, sources: [], sinks: [], pipelines: [], channels: [], ended: [] }
 }
 
 function isConsistent({ next, sources, sinks, pipelines, channels }: ConfigurationState): boolean {

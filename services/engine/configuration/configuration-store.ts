@@ -3,33 +3,61 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import type { Secrets } from '@eyrie/kit/secrets'
 import { type ConfigurationState, configurationState, emptyState } from './configuration-state.ts'
+import { sealAddresses, unsealAddresses } from './sealed-addresses.ts'
 
-/** The configuration file. The engine reads it on start and replaces it atomically with every edit. */
+/**
+ * The configuration file. The engine reads it on start and replaces it atomically with every edit. Addresses with passwords or
+ * tokens are encrypted.
+ */
 export interface ConfigurationStore {
-  /** Returns an empty configuration if the file does not exist. Throws an Error with the path if it is damaged. */
+  /**
+   * Returns an empty configuration if the file does not exist. Encrypts the addresses of a file of an earlier release. Throws an
+   * Error with the path if the file is damaged.
+   */
   read(): Promise<ConfigurationState>
   write(state: ConfigurationState): Promise<void>
 }
 
 const TAG_KEY_BYTES = 16
+/** Version of the file whose addresses are not encrypted. */
+const PLAIN_VERSION = 1
 
-export function createConfigurationStore(folder: string): ConfigurationStore {
+export function createConfigurationStore(folder: string, secrets: Secrets): ConfigurationStore {
   const file = join(folder, 'configuration.json')
+
+  const write = (state: ConfigurationState) =>
+    writeDurably(file, `${JSON.stringify(sealAddresses(state, secrets), null, 2)}\n`)
+
+  const parse = (text: string) => {
+    const content = JSON.parse(text)
+    const isPlain = content?.version === PLAIN_VERSION
+    const state = isPlain ? { ...content, version: 2 } : unsealAddresses(content, secrets)
+    return { state: parseAs(configurationState, state), isPlain }
+  }
+
+  const read = async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    try {
+      return parse(await readFile(file, 'utf8'))
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException
+      if (code === 'ENOENT')
+        return { state: emptyState(randomBytes(TAG_KEY_BYTES).toString('hex')), isPlain: false }
+      throw new Error(
+        `the configuration file ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty configuration`,
+        { cause },
+      )
+    }
+  }
+
   return {
     read: async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      try {
-        return parseAs(configurationState, JSON.parse(await readFile(file, 'utf8')))
-      } catch (cause) {
-        const { code, message } = cause as NodeJS.ErrnoException
-        if (code === 'ENOENT') return emptyState(randomBytes(TAG_KEY_BYTES).toString('hex'))
-        throw new Error(
-          `the configuration file ${file} is damaged (${message}): restore it from a backup, or move it elsewhere to start with an empty configuration`,
-          { cause },
-        )
-      }
+      const { state, isPlain } = await read()
+      if (isPlain) await write(state)
+      return state
     },
-    write: state => writeDurably(file, `${JSON.stringify(state, null, 2)}\n`),
+    write,
   }
 }

@@ -24,6 +24,53 @@ describe('configuration', () => {
       expect(fresh.plans).toEqual([plan])
     })
 
+    test('contains passwords and tokens only encrypted', async () => {
+      const { sources, sinks } = fresh.configuration
+      const addresses = [
+        'rtsp://me:xyzzy@camera/1',
+        'http://camera/video?pwd=xyzzy',
+        { url: 'rtsp://camera/2', username: 'me', password: 'xyzzy' },
+        { url: 'http://camera/3', token: 'xyzzy' },
+      ]
+      for (const address of addresses) await sources.create({ ...createCameraSource(), address })
+      const database = 'postgres://me:xyzzy@database/people'
+      await sinks.create({ type: 'embedding', address: database, filter: [] })
+
+      const stored = await readFile(file(), 'utf8')
+      expect(stored).not.toContain('xyzzy')
+      await fresh.restart()
+      const [plan] = fresh.plans
+      expect(plan!.sources.map(({ address }) => address)).toEqual(
+        addresses.map(address => (typeof address === 'string' ? { url: address } : address)),
+      )
+      expect(await readFile(file(), 'utf8')).toBe(stored)
+    })
+
+    test('of an earlier release is encrypted on start', async () => {
+      const { value } = await fresh.configuration.sources.create(
+        createCameraSource('rtsp://me:xyzzy@camera/1'),
+      )
+      const before = fresh.configuration.get()
+      const address = 'rtsp://me:xyzzy@camera/1'
+      const { sources: _, ...rest } = JSON.parse(await readFile(file(), 'utf8'))
+      await writeFile(file(), JSON.stringify({ ...rest, version: 1, sources: [{ ...value, address }] }))
+
+      await fresh.restart()
+      expect(await readFile(file(), 'utf8')).not.toContain('xyzzy')
+      expect(fresh.configuration.get()).toEqual(before)
+      await fresh.restart()
+      expect(fresh.plans.at(-1)?.sources[0]?.address).toEqual({ url: address })
+    })
+
+    test('is rejected and not modified without the key that it was encrypted with', async () => {
+      await fresh.configuration.sources.create(createCameraSource('rtsp://me:xyzzy@camera/1'))
+      const stored = await readFile(file(), 'utf8')
+      const key = join(fresh.folder, 'secrets', 'engine-key')
+      await rm(key)
+      await expect(fresh.restart()).rejects.toThrow(`cannot be decrypted with the key in ${key}`)
+      expect(await readFile(file(), 'utf8')).toBe(stored)
+    })
+
     test('is readable only by its owner, because it contains passwords', async () => {
       await fresh.configuration.sources.create(createCameraSource())
       expect((await stat(file())).mode & 0o777).toBe(0o600)

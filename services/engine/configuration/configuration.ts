@@ -12,6 +12,7 @@ import type {
   SourceInput,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
+import type { Secrets } from '@eyrie/kit/secrets'
 import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -79,6 +80,8 @@ export interface PlanRunner {
 export interface ConfigurationDependencies {
   /** Folder of the configuration file. */
   folder: string
+  /** Encrypts passwords and tokens in the file. */
+  secrets: Secrets
   roots: Roots
   pacing: Pacing
   catalog: Catalog
@@ -102,7 +105,7 @@ export type ConfiguredPipelines = Pick<ConfigurationState, 'sources' | 'pipeline
 
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
   const { catalog, runtime, checkCapacity, roots, pacing, tracer = noopTracer, log } = dependencies
-  const store = createConfigurationStore(dependencies.folder)
+  const store = createConfigurationStore(dependencies.folder, dependencies.secrets)
   const mutex = new Mutex()
   let state: ConfigurationState = emptyState('')
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
+import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { type CryptoKey, errors, importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose'
-import { readOrCreateSecret } from '../secrets/secret-file.ts'
 
 /** Lifetime of a token. A token also becomes invalid when its session ends, which callers check on every request. */
 export const ACCESS_TOKEN_SECONDS = 30 * 60

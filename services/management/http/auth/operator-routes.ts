@@ -5,8 +5,8 @@ import { operatorPasswordReset } from '@eyrie/contract/management/user'
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
+import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { Hono } from 'hono'
-import { readOrCreateSecret } from '../../secrets/secret-file.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 
 const MAX_BODY_BYTES = 4 * 1024

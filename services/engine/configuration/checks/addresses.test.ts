@@ -73,7 +73,7 @@ describe('configuration', () => {
         'rtsp://me:***@camera:8554/1',
         'http://me:***@camera/1',
         'rtsp://me:***@camera.attacker/1',
-        'http://camera\\@attacker:***@camera/1',
+        'rtsp://attacker\\@camera/1?token=***',
         'rtsp://camera@attacker:8554@camera/1?token=***',
       ])('are not retained in %s', async url => {
         const { sources } = fresh.configuration

@@ -13,6 +13,10 @@ process.stdout.on('error', error => {
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   data: resolve(process.env.EYRIE_DATA || './.eyrie'),
   environment: process.env,
+  // Created only for commands that read it.
+  get input() {
+    return process.stdin
+  },
   out: process.stdout,
   err: process.stderr,
   captureInterrupt() {

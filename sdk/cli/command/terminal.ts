@@ -12,6 +12,8 @@ export interface Terminal {
   data: string
   /** Environment variables, such as the addresses and tokens of services. */
   environment?: Readonly<Record<string, string | undefined>>
+  /** Standard input: the keyboard, a file or a pipe. */
+  input?: NodeJS.ReadableStream & { isTTY?: boolean }
   out: Output
   err: Output
   /** Returns a signal that fires on Ctrl-C. After this call, Ctrl-C no longer ends the program. */

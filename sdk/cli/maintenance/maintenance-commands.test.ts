@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { startService } from '../../../test/fixtures/processes/service-process.ts'
@@ -32,11 +33,14 @@ describe('eyrie backup and restore', () => {
   it('backs up a running appliance, and restores into an empty data folder only', async () => {
     const data = createTemporaryFolder()
     const emptyData = createTemporaryFolder()
-    const file = join(createTemporaryFolder(), 'eyrie.tar.gz')
+    const file = join(createTemporaryFolder(), 'eyrie.backup')
+    const passphraseFile = join(createTemporaryFolder(), 'passphrase')
+    writeFileSync(passphraseFile, 'correct horse battery staple\n')
+    const options = ['--passphrase-file', passphraseFile]
     const management = await startManagement(data)
     await waitUntilSignInWorks(management.url)
 
-    const backup = await runEyrieCommand(['backup', file], { data, environment })
+    const backup = await runEyrieCommand(['backup', file, ...options], { data, environment })
     expect(backup.err).toBe('')
     expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
     expect(await runEyrieCommand(['check'], { data, environment })).toEqual({
@@ -45,13 +49,18 @@ describe('eyrie backup and restore', () => {
       err: '',
     })
 
-    const running = await runEyrieCommand(['restore', file, '--force'], { data, environment })
+    const running = await runEyrieCommand(['restore', file, '--force', ...options], { data, environment })
     expect(running).toMatchObject({ code: 1, err: expect.stringContaining('is in use by another process') })
     await management.stop()
-    const filled = await runEyrieCommand(['restore', file], { data, environment })
+    const filled = await runEyrieCommand(['restore', file, ...options], { data, environment })
     expect(filled).toMatchObject({ code: 1, err: expect.stringContaining('--force replaces its contents') })
 
-    const restored = await runEyrieCommand(['restore', file], { data: emptyData, environment })
+    const input = Readable.from(['correct horse battery staple'])
+    const restored = await runEyrieCommand(['restore', file, '--passphrase-file', '-'], {
+      data: emptyData,
+      environment,
+      input,
+    })
     expect(restored).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^restored \d+ records/) })
     const key = (folder: string) => readFileSync(join(folder, 'secrets/management-key'), 'utf8')
     expect(key(emptyData)).toBe(key(data))
@@ -59,14 +68,26 @@ describe('eyrie backup and restore', () => {
     await waitUntilSignInWorks(restoredManagement.url)
   }, 300_000)
 
+  it('warns about a backup that is not encrypted', async () => {
+    const data = createTemporaryFolder()
+    const file = join(data, 'eyrie.tar.gz')
+    writeFileSync(file, 'hello')
+    const { code, err } = await runEyrieCommand(['restore', file], { data, environment })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^warning: .*eyrie\.tar\.gz is not encrypted, so nothing proves who wrote it/)
+  }, 60_000)
+
   it('reports a failure in one line', async () => {
     const data = createTemporaryFolder()
-    const none = await runEyrieCommand(['backup', join(data, 'eyrie.tar.gz')], { data, environment })
+    const passphraseFile = join(data, 'passphrase')
+    writeFileSync(passphraseFile, 'correct horse battery staple')
+    const args = ['backup', join(data, 'eyrie.backup'), '--passphrase-file', passphraseFile]
+    const none = await runEyrieCommand(args, { data, environment })
     expect(none).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^eyrie: there is no database in .*\n$/),
     })
-    expect(existsSync(join(data, 'eyrie.tar.gz'))).toBe(false)
+    expect(existsSync(join(data, 'eyrie.backup'))).toBe(false)
     writeFileSync(join(data, 'text'), 'hello')
     expect(await runEyrieCommand(['backup'], { data, environment })).toMatchObject({ code: 2 })
   }, 60_000)

@@ -1,23 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
+import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command/passphrase.ts'
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
 
 /** Commands for the data of the appliance: `eyrie backup`, `eyrie restore` and `eyrie check`. */
 
 export const backupCommand: Command = {
-  usage: '<file.tar.gz> [--json]',
+  usage: '<file> [--passphrase-file <file>] [--json]',
   about:
-    'Writes everything that cannot be regenerated into one file: database, configuration, models, plugins, images, secrets.\n' +
-    'Eyrie may be running. Store the file safely: it contains secrets.',
+    'Writes everything that cannot be regenerated into one encrypted file: database, configuration, models, plugins, images,\n' +
+    'secrets. Eyrie may be running. Asks for a passphrase, or reads it from a file (- for standard input).',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, JSON_OPTION, ['file'])
+    const { values, positionals } = parseArguments(args, { ...PASSPHRASE_OPTION, ...JSON_OPTION }, ['file'])
     const path = resolve(positionals[0])
-    const contents = await runMaintenance<BackupContents>(['backup', path], terminal)
+    const passphrase = await readNewPassphrase(terminal, values['passphrase-file'])
+    const contents = await runMaintenance<BackupContents>(['backup', path], terminal, passphrase)
     const { size } = await stat(path)
 
     if (values.json) return writeJson(terminal.out, { backup: path, bytes: size, ...contents })
@@ -26,22 +29,50 @@ export const backupCommand: Command = {
 }
 
 export const restoreCommand: Command = {
-  usage: '<file.tar.gz> [--force] [--json]',
+  usage: '<file> [--passphrase-file <file>] [--force] [--json]',
   about:
     'Restores a backup of this or an earlier release. Eyrie must be stopped, and the installation must be empty.\n' +
-    '--force replaces existing data.',
+    '--force replaces existing data. Asks for the passphrase, or reads it from a file (- for standard input).',
 
   async run(args, terminal) {
-    const options = { force: { type: 'boolean' }, ...JSON_OPTION } as const
+    const options = { force: { type: 'boolean' }, ...PASSPHRASE_OPTION, ...JSON_OPTION } as const
     const { values, positionals } = parseArguments(args, options, ['file'])
     const path = resolve(positionals[0])
     const restoreArgs = values.force ? ['restore', path, '--force'] : ['restore', path]
-    const contents = await runMaintenance<BackupContents>(restoreArgs, terminal)
+    const passphrase = await readPassphraseOf(path, terminal, values['passphrase-file'])
+    const contents = await runMaintenance<BackupContents>(restoreArgs, terminal, passphrase)
 
     if (values.json) return writeJson(terminal.out, { restored: path, ...contents })
     const origin = `made ${contents.made_at} by release ${contents.version}`
     writeSuccess(terminal.out, 'restored', `${summarize(contents)}, ${origin}`)
   },
+}
+
+/**
+ * Reads the passphrase of a backup if it is encrypted or a file with a passphrase was named. Warns about a backup of an earlier
+ * release, which is not encrypted.
+ */
+async function readPassphraseOf(path: string, terminal: Terminal, file: string | undefined) {
+  const start = await readStart(path, ENCRYPTED_BACKUP_MAGIC.length)
+  if (start === ENCRYPTED_BACKUP_MAGIC || file !== undefined) return readPassphrase(terminal, file)
+  if (start !== undefined)
+    terminal.err.write(
+      `${styled(terminal.err, 'yellow', 'warning:')} ${path} is not encrypted, so nothing proves who wrote it: restore it only if you trust its origin\n`,
+    )
+  return ''
+}
+
+/** Returns the first bytes of a file as Latin-1, or undefined if the file cannot be read. */
+async function readStart(path: string, length: number): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined)
+  try {
+    const read = await file?.read(Buffer.alloc(length), 0, length, 0)
+    return read?.buffer.toString('latin1', 0, read.bytesRead)
+  } catch {
+    return undefined
+  } finally {
+    await file?.close()
+  }
 }
 
 export const checkCommand: Command = {
@@ -96,13 +127,20 @@ const MAINTENANCE_PROGRAM = resolve(import.meta.dirname, '../../../services/mana
 
 /**
  * Runs the maintenance program of the management service and returns its JSON output. Only that service has access to the
- * database. Throws an `Error` with the program's error output if it fails.
+ * database. `input` is written to its standard input. Throws an `Error` with the program's error output if it fails.
  */
-async function runMaintenance<Result>(args: string[], { data, environment = {} }: Terminal): Promise<Result> {
+async function runMaintenance<Result>(
+  args: string[],
+  { data, environment = {} }: Terminal,
+  input = '',
+): Promise<Result> {
   const child = spawn(process.execPath, [MAINTENANCE_PROGRAM, ...args], {
     env: { ...environment, EYRIE_DATA: data },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // The program may end before it has read its input; its error output then says why.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   const [output, errors, [exitCode]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -10,8 +10,9 @@ import { syncFolder } from '@eyrie/kit'
 import { extract, type Header, pack } from 'tar-stream'
 import { z } from 'zod'
 import { explainFileError, ignoreMissing } from './data-files.ts'
+import { createDecryption, readEncryptionHeader } from './encryption.ts'
 
-// A backup is a gzipped tar archive. It contains the rows of each table in one or more parts, files of the data folder, and
+// A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It contains the rows of each table in one or more parts, files of the data folder, and
 // a manifest. The manifest is the last entry, so that an incomplete archive is detected.
 
 /** Version of the archive format. */
@@ -21,6 +22,9 @@ export const MANIFEST = 'manifest.json'
 
 /** The part of a file mode that contains the permissions. */
 const PERMISSION_BITS = 0o777
+
+/** Names of tables and columns, which become part of SQL statements. */
+const sqlName = z.string().regex(/^[a-z_][a-z0-9_]*$/)
 
 /** The contents of the manifest. */
 export const manifest = z.strictObject({
@@ -34,7 +38,7 @@ export const manifest = z.strictObject({
   schema: z.int(),
   /** The tables in any order, with the numbers of parts and rows. Parts contain rows in the text format of COPY. */
   tables: z.array(
-    z.strictObject({ name: z.string(), columns: z.array(z.string()), parts: z.int(), rows: z.int() }),
+    z.strictObject({ name: sqlName, columns: z.array(sqlName), parts: z.int().min(0), rows: z.int() }),
   ),
   /** SHA-256 of each entry by its name. */
   entries: z.record(z.string(), z.string()),
@@ -63,14 +67,15 @@ export interface ArchiveWriter {
   abandon(): Promise<void>
 }
 
-/** Creates an archive, which only its owner can read, because it contains all secrets of the installation. */
-export function createArchive(path: string): ArchiveWriter {
+/** Creates an archive, which only its owner can read. `encryptor`: a stream that encrypts the whole archive. */
+export function createArchive(path: string, encryptor: Transform): ArchiveWriter {
   const unfinished = `${path}.part`
   const archive = pack()
   const entries: Record<string, string> = {}
   const written = pipeline(
     archive as unknown as Readable,
     createGzip(),
+    encryptor,
     createWriteStream(unfinished, { mode: 0o600 }),
   )
   let writeError: unknown
@@ -133,17 +138,24 @@ export function createArchive(path: string): ArchiveWriter {
 }
 
 /**
- * Unpacks a backup into an empty folder, verifies the checksum of every entry and returns the manifest. Throws an error that
- * explains what is wrong with the archive; the caller must then delete the folder.
+ * Decrypts and unpacks a backup into an empty folder, verifies the checksum of every entry and returns the manifest. Throws an
+ * error that explains what is wrong with the archive; the caller must then delete the folder. Without a passphrase, the backup
+ * must not be encrypted, and with one it must be: otherwise somebody could replace it by an archive of their own.
  */
-export async function unpack(path: string, folder: string): Promise<Manifest> {
+export async function unpack(
+  path: string,
+  folder: string,
+  passphrase: string | undefined,
+): Promise<Manifest> {
   const checksums: Record<string, string> = {}
   const entries = extract()
-  const read = pipeline(createReadStream(path), createGunzip(), entries as unknown as NodeJS.WritableStream)
-  // Makes the loop below throw the error.
-  read.catch(error => entries.destroy(error))
 
   try {
+    const streams = await openArchive(path, passphrase)
+    const read = pipeline([...streams, createGunzip(), entries as unknown as NodeJS.WritableStream])
+    // Makes the loop below throw the error.
+    read.catch(error => entries.destroy(error))
+
     for await (const entry of entries) {
       const { name, type, mode } = entry.header
       if (type !== 'file' || !ENTRY_NAME.test(name))
@@ -151,7 +163,10 @@ export async function unpack(path: string, folder: string): Promise<Manifest> {
 
       const { hasher, digest } = createHasher()
       await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
-      const file = createWriteStream(join(folder, name), { mode: mode ?? 0o600, flags: 'wx' })
+      const file = createWriteStream(join(folder, name), {
+        mode: (mode ?? 0o600) & PERMISSION_BITS,
+        flags: 'wx',
+      })
       await pipeline(entry, hasher, file)
       checksums[name] = digest()
     }
@@ -160,6 +175,15 @@ export async function unpack(path: string, folder: string): Promise<Manifest> {
   } catch (cause) {
     throw new Error(describeUnpackError(cause as NodeJS.ErrnoException, path, folder), { cause })
   }
+}
+
+/** Returns streams that read the archive and decrypt it if necessary. */
+async function openArchive(path: string, passphrase: string | undefined) {
+  const header = await readEncryptionHeader(path)
+  if (header && passphrase === undefined) throw new Error('it is encrypted, and its passphrase is missing')
+  if (!header && passphrase !== undefined)
+    throw new Error('it is not encrypted, although there is a passphrase: omit it if you trust the file')
+  return header ? createDecryption(path, header, passphrase!) : [createReadStream(path)]
 }
 
 /** Descriptions of zlib errors by error code. */
@@ -175,7 +199,7 @@ function describeUnpackError(error: NodeJS.ErrnoException, path: string, folder:
   return fileError ?? `${path} is not a backup that can be restored: ${ZLIB_ERRORS[code] ?? message}`
 }
 
-/** Reads the manifest and compares its checksums with those of the unpacked entries. */
+/** Reads the manifest, compares its checksums with those of the unpacked entries, and its tables with their parts. */
 async function verifyManifest(
   folder: string,
   { [MANIFEST]: manifestChecksum, ...checksums }: Record<string, string>,
@@ -187,6 +211,10 @@ async function verifyManifest(
   const names = new Set([...Object.keys(checksums), ...Object.keys(parsed.entries)])
   for (const name of names) {
     if (checksums[name] !== parsed.entries[name]) throw new Error(`the checksum of ${name} does not match`)
+  }
+  for (const { name, parts } of parsed.tables) {
+    for (let part = 0; part < parts; part++)
+      if (!names.has(toTableEntry(name, part))) throw new Error(`${toTableEntry(name, part)} is missing`)
   }
   return parsed
 }

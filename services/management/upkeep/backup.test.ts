@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -20,11 +21,20 @@ import { audit, setting, site } from '../db/schema/index.ts'
 import { withTransaction } from '../db/transaction.ts'
 import { backUp } from './backup.ts'
 import { check } from './check.ts'
+import { createDecryption, readEncryptionHeader } from './encryption.ts'
 import { useInstallation } from './installation.fixture.ts'
 import { restore } from './restore.ts'
 import { listTables } from './tables.ts'
 
 const installation = useInstallation()
+const passphrase = 'correct horse battery staple'
+
+/** Decrypts a backup in place, so that it looks like one of an earlier release. */
+async function removeEncryption(path: string): Promise<void> {
+  const header = await readEncryptionHeader(path)
+  const [encrypted, decryptor] = await createDecryption(path, header!, passphrase)
+  writeFileSync(path, await buffer(encrypted.pipe(decryptor)))
+}
 
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
@@ -50,8 +60,8 @@ async function emptyDatabase() {
 }
 
 describe('backup and restore', () => {
-  const writeBackup = async (path = join(createTemporaryFolder(), 'eyrie.tar.gz')) => {
-    const manifest = await backUp(installation.database.target, installation.data, path)
+  const writeBackup = async (path = join(createTemporaryFolder(), 'eyrie.backup')) => {
+    const manifest = await backUp(installation.database.target, installation.data, path, passphrase)
     return { path, manifest }
   }
 
@@ -62,7 +72,13 @@ describe('backup and restore', () => {
     const before = await contents(installation.database)
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
-    await restore({ openDatabase: async () => other.target, data: folder, archivePath: path, force: false })
+    await restore({
+      openDatabase: async () => other.target,
+      data: folder,
+      archivePath: path,
+      passphrase,
+      force: false,
+    })
 
     expect(await contents(other)).toEqual(before)
     for (const file of ['engine/configuration.json', 'models/eye/model.onnx', 'models/eye/empty.txt'])
@@ -100,6 +116,7 @@ describe('backup and restore', () => {
       openDatabase: async () => other.target,
       data: createTemporaryFolder(),
       archivePath: path,
+      passphrase,
       force: false,
     })
     const after = await contents(other)
@@ -112,7 +129,13 @@ describe('backup and restore', () => {
     const { path } = await writeBackup()
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
-    const options = { openDatabase: async () => other.target, data: folder, archivePath: path, force: false }
+    const options = {
+      openDatabase: async () => other.target,
+      data: folder,
+      archivePath: path,
+      passphrase,
+      force: false,
+    }
     await restore(options)
     await other.database.system('test', tx => tx.update(site).set({ site_name: 'Mine' }))
     await expect(restore(options)).rejects.toThrow(
@@ -129,30 +152,93 @@ describe('backup and restore', () => {
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
-  it.each([
-    ['is truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 20_000)],
-    ['is another file', () => Buffer.from('hello')],
+  it.each<[string, (bytes: Buffer) => Buffer, 'encrypted' | 'plain']>([
+    ['is truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'plain'],
+    ['is another file', () => Buffer.from('hello'), 'plain'],
     [
       'was altered',
-      (bytes: Buffer) => {
+      bytes => {
         const plain = gunzipSync(bytes)
         plain.write('"sources":[7]', plain.indexOf('"sources":[]'))
         return gzipSync(plain)
       },
+      'plain',
     ],
-  ])('change nothing when the archive %s', async (_, damage) => {
+    [
+      'names a table in its manifest that is SQL',
+      bytes =>
+        gzipSync(
+          Buffer.from(
+            gunzipSync(bytes).toString('latin1').replace('"name": "site"', '"name": "s\\"te"'),
+            'latin1',
+          ),
+        ),
+      'plain',
+    ],
+    ['is encrypted and was truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'encrypted'],
+    [
+      'is encrypted and was altered near its end',
+      bytes => {
+        bytes[bytes.length - 20]! ^= 1
+        return bytes
+      },
+      'encrypted',
+    ],
+  ])('change nothing when the archive %s', async (_, damage, kind) => {
     const { path } = await writeBackup()
+    if (kind === 'plain') await removeEncryption(path)
     writeFileSync(path, damage(readFileSync(path)))
     const other = await emptyDatabase()
     const folder = createTemporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
-    const options = { openDatabase: async () => other.target, data: folder, archivePath: path, force: true }
+    const options = {
+      openDatabase: async () => other.target,
+      data: folder,
+      archivePath: path,
+      passphrase: kind === 'plain' ? undefined : passphrase,
+      force: true,
+    }
     const openDatabase = vi.fn(options.openDatabase)
     await expect(restore({ ...options, openDatabase })).rejects.toThrow(
       'is not a backup that can be restored',
     )
     expect(openDatabase).not.toHaveBeenCalled()
     expect(() => statSync(join(folder, 'secrets'))).toThrow('ENOENT')
+  })
+
+  it('reveal nothing without the passphrase', async () => {
+    const { path } = await writeBackup()
+    const bytes = readFileSync(path)
+    expect(() => gunzipSync(bytes)).toThrow('incorrect header check')
+    expect(bytes.includes(readFileSync(join(installation.data, 'secrets/management-key')))).toBe(false)
+
+    const folder = createTemporaryFolder()
+    const openDatabase = vi.fn(async () => installation.database.target)
+    const restoreWith = (other: string | undefined) =>
+      restore({ openDatabase, data: folder, archivePath: path, passphrase: other, force: true })
+    await expect(restoreWith('another passphrase')).rejects.toThrow(
+      'the passphrase is wrong, or it was altered',
+    )
+    await expect(restoreWith(undefined)).rejects.toThrow('it is encrypted, and its passphrase is missing')
+    expect(openDatabase).not.toHaveBeenCalled()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('accept an unencrypted backup of an earlier release only without a passphrase', async () => {
+    const { path } = await writeBackup()
+    await removeEncryption(path)
+    const other = await emptyDatabase()
+    const options = {
+      openDatabase: async () => other.target,
+      data: createTemporaryFolder(),
+      archivePath: path,
+      force: false,
+    }
+    await expect(restore({ ...options, passphrase })).rejects.toThrow(
+      'it is not encrypted, although there is',
+    )
+    await restore({ ...options, passphrase: undefined })
+    expect(await contents(other)).toEqual(await contents(installation.database))
   })
 
   it('migrate a backup of an earlier release, and reject one of a later release', async () => {
@@ -172,19 +258,21 @@ describe('backup and restore', () => {
       openDatabase: async () => other.target,
       data: createTemporaryFolder(),
       archivePath: path,
+      passphrase,
       force: false,
       migrations,
     })
     expect((await contents(other)).site).toEqual([expect.stringContaining('"storey":3')])
 
     const later = join(createTemporaryFolder(), 'later.tar.gz')
-    await backUp(other.target, installation.data, later)
+    await backUp(other.target, installation.data, later, passphrase)
     const third = await emptyDatabase()
     await expect(
       restore({
         openDatabase: async () => third.target,
         data: createTemporaryFolder(),
         archivePath: later,
+        passphrase,
         force: false,
       }),
     ).rejects.toThrow(/was created by a newer release/)
@@ -216,6 +304,7 @@ describe('backup and restore', () => {
         openDatabase: async () => installation.database.target,
         data: createTemporaryFolder(),
         archivePath: path,
+        passphrase,
         force: true,
       })
     await expect(restoring(join(folder, 'none'))).rejects.toThrow(`${folder}/none does not exist`)

@@ -16,6 +16,7 @@ import {
   toTableEntry,
 } from './archive.ts'
 import { explainFileError, ignoreMissing, listFiles } from './data-files.ts'
+import { createEncryptor } from './encryption.ts'
 import { listTables, type Table } from './tables.ts'
 
 type TableContents = Pick<Manifest, 'schema' | 'tables'>
@@ -25,16 +26,17 @@ const PART_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 0x0a
 
 /**
- * Implements `eyrie backup`: writes an archive with a snapshot of the database, and the files of the data folder that Eyrie
+ * Implements `eyrie backup`: writes an encrypted archive with a snapshot of the database, and the files of the data folder that Eyrie
  * cannot recreate. Eyrie may be running. Returns the manifest of the archive.
  */
 export async function backUp(
   target: ConnectionTarget,
   dataFolder: string,
   archivePath: string,
+  passphrase: string,
 ): Promise<Manifest> {
   await assertWritable(archivePath)
-  const archive = createArchive(archivePath)
+  const archive = createArchive(archivePath, await createEncryptor(passphrase))
 
   try {
     const contents = await writeContents(target, dataFolder, archive)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyrie/kit'
 import { describeDatabaseError } from '../db/database-errors.ts'
@@ -8,7 +9,7 @@ import { connectExclusively, connectToInstallation, type DatabaseAccess } from '
 import { restore } from './restore.ts'
 
 // The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the management service, which owns the
-// database. It prints the result as JSON to stdout, or the reason of a failure as one line to stderr.
+// database. It reads the passphrase of the backup from stdin, where no other process can see it, prints the result as JSON to stdout, or the reason of a failure as one line to stderr.
 
 async function runCommand(args: string[], dependencies: Dependencies): Promise<unknown> {
   const { values, positionals } = parseArgs({
@@ -22,7 +23,7 @@ async function runCommand(args: string[], dependencies: Dependencies): Promise<u
 
   switch (command) {
     case 'backup':
-      return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath))
+      return runBackup(dependencies, archivePath)
     case 'check':
       return withDatabase(dependencies, ({ target }) => check(target, data))
     case 'restore':
@@ -31,6 +32,16 @@ async function runCommand(args: string[], dependencies: Dependencies): Promise<u
       throw new Error(`unknown command ${command}: use backup, restore or check`)
   }
 }
+
+async function runBackup(dependencies: Dependencies, archivePath: string) {
+  const passphrase = await readPassphrase()
+  if (passphrase === undefined) throw new Error('the passphrase of the backup is missing on stdin')
+  const { data } = dependencies.environment
+  return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath, passphrase))
+}
+
+/** Reads stdin to its end. Undefined: the backup is not encrypted. */
+const readPassphrase = async () => (await text(process.stdin)) || undefined
 
 async function withDatabase<T>(
   dependencies: Dependencies,
@@ -46,6 +57,7 @@ async function withDatabase<T>(
 
 async function runRestore(dependencies: Dependencies, archivePath: string, force: boolean) {
   const { data } = dependencies.environment
+  const passphrase = await readPassphrase()
   // The engine must not run while its files are replaced.
   const unlock = await lockFolder(resolve(data, 'engine'))
   let database: DatabaseAccess | undefined
@@ -56,7 +68,7 @@ async function runRestore(dependencies: Dependencies, archivePath: string, force
   }
 
   try {
-    return await restore({ openDatabase, data, archivePath, force })
+    return await restore({ openDatabase, data, archivePath, passphrase, force })
   } finally {
     await database?.close()
     unlock()

@@ -20,6 +20,8 @@ export interface RestoreOptions {
   data: string
   /** Path of the archive. */
   archivePath: string
+  /** Undefined: the archive is not encrypted. */
+  passphrase: string | undefined
   /** Whether to replace the contents of an installation that is not empty. */
   force: boolean
   /** Folder of the migrations; tests replace it. */
@@ -31,7 +33,7 @@ export interface RestoreOptions {
  * database in one transaction, then the files. An interrupted restore can be repeated. Returns the manifest of the backup.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
-  const { data, archivePath, force, migrations = MIGRATIONS_FOLDER } = options
+  const { data, archivePath, passphrase, force, migrations = MIGRATIONS_FOLDER } = options
   if (!force) await assertNoFiles(data)
 
   const staging = join(data, 'restore.new')
@@ -39,7 +41,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   await mkdir(staging, { recursive: true, mode: 0o700 })
 
   try {
-    const manifest = await unpack(archivePath, staging)
+    const manifest = await unpack(archivePath, staging, passphrase)
     if (manifest.schema > readSchemaVersion(migrations))
       throw new Error(
         `${archivePath} was created by a newer release (${manifest.version}): restore it with that release`,

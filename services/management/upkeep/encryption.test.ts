@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createDecryption, createEncryptor, readEncryptionHeader } from './encryption.ts'
@@ -13,18 +12,17 @@ const HEADER_BYTES = 28
 const CHUNK_BYTES = 64 * 1024
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + 16
 
-/** Writes the encrypted content to a file and returns its path. */
-async function encrypt(content: Buffer): Promise<string> {
-  const path = join(createTemporaryFolder(), 'backup')
-  const parts = Readable.from([content], { objectMode: false })
-  await pipeline(parts, await createEncryptor(PASSPHRASE), createWriteStream(path))
-  return path
+async function encrypt(content: Buffer, passphrase = PASSPHRASE): Promise<Buffer> {
+  const encryptor = await createEncryptor(passphrase)
+  return buffer(Readable.from([content], { objectMode: false }).pipe(encryptor))
 }
 
-async function decrypt(path: string, passphrase = PASSPHRASE): Promise<Buffer> {
+async function decrypt(encrypted: Buffer, passphrase = PASSPHRASE): Promise<Buffer> {
+  const path = join(createTemporaryFolder(), 'backup')
+  writeFileSync(path, encrypted)
   const header = await readEncryptionHeader(path)
-  const [encrypted, decryptor] = await createDecryption(path, header!, passphrase)
-  return buffer(encrypted.on('error', error => decryptor.destroy(error)).pipe(decryptor))
+  const [file, decryptor] = await createDecryption(path, header!, passphrase)
+  return buffer(file.pipe(decryptor))
 }
 
 describe('encryption of a backup', () => {
@@ -32,35 +30,29 @@ describe('encryption of a backup', () => {
     'is reversed by the passphrase, for %i bytes',
     async size => {
       const content = randomBytes(size)
-      const path = await encrypt(content)
-      expect(readFileSync(path).length).toBe(
-        HEADER_BYTES + size + 16 * Math.max(1, Math.ceil(size / CHUNK_BYTES)),
-      )
-      expect((await decrypt(path)).equals(content)).toBe(true)
+      const encrypted = await encrypt(content)
+      const chunkCount = Math.max(1, Math.ceil(size / CHUNK_BYTES))
+      expect(encrypted.length).toBe(HEADER_BYTES + size + 16 * chunkCount)
+      expect((await decrypt(encrypted)).equals(content)).toBe(true)
     },
   )
 
   it('differs each time and reveals nothing of the content', async () => {
     const content = Buffer.alloc(1000, 'secret')
-    const [first, second] = [readFileSync(await encrypt(content)), readFileSync(await encrypt(content))]
+    const [first, second] = [await encrypt(content), await encrypt(content)]
     expect(first.equals(second)).toBe(false)
     expect(first.includes('secret')).toBe(false)
   })
 
   it('accepts a passphrase whose accents are composed differently', async () => {
-    const path = join(createTemporaryFolder(), 'backup')
-    await pipeline(
-      Readable.from([]),
-      await createEncryptor('pässphräse'.normalize('NFD')),
-      createWriteStream(path),
-    )
-    expect(await decrypt(path, 'pässphräse'.normalize('NFC'))).toEqual(Buffer.alloc(0))
+    const encrypted = await encrypt(Buffer.alloc(0), 'pässphräse'.normalize('NFD'))
+    expect(await decrypt(encrypted, 'pässphräse'.normalize('NFC'))).toEqual(Buffer.alloc(0))
   })
 
   describe('is authenticated', () => {
     let sealed: Buffer
     beforeAll(async () => {
-      sealed = readFileSync(await encrypt(randomBytes(3 * CHUNK_BYTES)))
+      sealed = await encrypt(randomBytes(3 * CHUNK_BYTES))
     })
     const chunk = (n: number) =>
       sealed.subarray(HEADER_BYTES + n * SEALED_CHUNK_BYTES, HEADER_BYTES + (n + 1) * SEALED_CHUNK_BYTES)
@@ -92,15 +84,11 @@ describe('encryption of a backup', () => {
       ['half a header', () => sealed.subarray(0, 20), /it is truncated/],
       ['appended bytes', () => Buffer.concat([sealed, Buffer.of(0)]), /altered or truncated/],
     ])('and rejects %s', async (_, change, reason) => {
-      const path = join(createTemporaryFolder(), 'backup')
-      writeFileSync(path, change())
-      await expect(decrypt(path)).rejects.toThrow(reason)
+      await expect(decrypt(change())).rejects.toThrow(reason)
     })
 
     it('and rejects a wrong passphrase', async () => {
-      const path = join(createTemporaryFolder(), 'backup')
-      writeFileSync(path, sealed)
-      await expect(decrypt(path, 'correct horse battery stable')).rejects.toThrow('the passphrase is wrong')
+      await expect(decrypt(sealed, 'correct horse battery stable')).rejects.toThrow('the passphrase is wrong')
     })
   })
 })

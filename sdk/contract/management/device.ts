@@ -117,7 +117,8 @@ export const deviceRoutes = {
     method: 'post',
     path: '/device/update',
     summary: 'Update a device',
-    description: 'Omitted UUID and streams are preserved.',
+    description:
+      'Omitted UUID and streams are preserved. The password `***` of a stream is preserved while its protocol, host and port are unchanged.',
     access: 'manage',
     body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
     ignoredFields: READ_ONLY_FIELDS,

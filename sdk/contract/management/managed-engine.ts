@@ -196,6 +196,8 @@ export const engineRoutes = {
     method: 'post',
     path: '/engine/update',
     summary: 'Update an engine',
+    description:
+      'Omitted sites and an omitted key are preserved. A stored key is required again when address, port or `engine_is_secure` change.',
     access: 'administer',
     body: engineInput.extend(byId.shape),
     ignoredFields: READ_ONLY_FIELDS,

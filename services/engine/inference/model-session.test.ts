@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelCard } from '@eyrie/contract/model'
+import { modelProto, tensorProto } from '@eyrie/model-store/onnx/schema'
 import { expect, onTestFinished, test } from 'vitest'
 import { createBrightCellDetector } from '../../../test/fixtures/engine/detector-models.ts'
 import { createTestRing } from '../../../test/fixtures/media/test-ring.ts'
@@ -43,4 +44,21 @@ test('a model with float input receives pixels normalised as (value · scale −
   const normalization = { scale: 0.5, mean: [10, 20, 5], std: [1, 2, 3] }
   const expected = [(100 - 10) / 1, (50 - 20) / 2, (20 - 5) / 3].reduce((sum, value) => sum + value) / 3 / 255
   expect(await brightnessOf(picture, normalization)).toBeCloseTo(expected, 4)
+})
+
+test('a model whose weights are in another file is not loaded, even if its card matches', async () => {
+  const file = join(createTemporaryFolder(), 'model.onnx')
+  const { graph, ...rest } = modelProto.decode(createBrightCellDetector(size))
+  const external = tensorProto.create({ name: 'weights', dims: [1n], dataType: 1, dataLocation: 1 })
+  const model = modelProto.encode({
+    ...rest,
+    graph: { ...graph!, initializers: [...graph!.initializers, external] },
+  })
+  writeFileSync(file, model)
+  const card = modelCard.parse({
+    ...{ name: 'hostile', task: 'detect', head: 'yolox', labels: ['bright'], license: 'MIT' },
+    input: { name: 'images', layout: 'nchw', color: 'rgb', dtype: 'float32', ...size },
+    sha256: createHash('sha256').update(model).digest('hex'),
+  })
+  await expect(openModelSession(card, file, 'cpu')).rejects.toThrow('its weights are in another file')
 })

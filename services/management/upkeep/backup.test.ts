@@ -36,6 +36,13 @@ async function removeEncryption(path: string): Promise<void> {
   writeFileSync(path, await buffer(encrypted.pipe(decryptor)))
 }
 
+/** Replaces text in an unencrypted archive by text of the same length. */
+function alterTar(archive: Buffer, text: string, replacement: string): Buffer {
+  const tar = gunzipSync(archive)
+  tar.write(replacement, tar.indexOf(text))
+  return gzipSync(tar)
+}
+
 async function contents({ target }: Pick<TestDatabase, 'target'>) {
   const plain = connect(target)
   try {
@@ -152,30 +159,27 @@ describe('backup and restore', () => {
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
-  it.each<[string, (bytes: Buffer) => Buffer, 'encrypted' | 'plain']>([
-    ['is truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'plain'],
-    ['is another file', () => Buffer.from('hello'), 'plain'],
+  it.each<[string, (bytes: Buffer) => Buffer, 'encrypted' | 'plain', RegExp]>([
+    ['is truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'plain', /truncated/],
+    ['is another file', () => Buffer.from('hello'), 'plain', /not a gzip archive/],
     [
       'was altered',
-      bytes => {
-        const plain = gunzipSync(bytes)
-        plain.write('"sources":[7]', plain.indexOf('"sources":[]'))
-        return gzipSync(plain)
-      },
+      bytes => alterTar(bytes, '"sources":[]', '"sources":{}'),
       'plain',
+      /the checksum of files\/engine\/configuration\.json does not match/,
     ],
     [
       'names a table in its manifest that is SQL',
-      bytes =>
-        gzipSync(
-          Buffer.from(
-            gunzipSync(bytes).toString('latin1').replace('"name": "site"', '"name": "s\\"te"'),
-            'latin1',
-          ),
-        ),
+      bytes => alterTar(bytes, '"name": "site"', '"name": "s;te"'),
       'plain',
+      /name/,
     ],
-    ['is encrypted and was truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'encrypted'],
+    [
+      'is encrypted and was truncated',
+      bytes => bytes.subarray(0, bytes.length - 20_000),
+      'encrypted',
+      /altered/,
+    ],
     [
       'is encrypted and was altered near its end',
       bytes => {
@@ -183,8 +187,9 @@ describe('backup and restore', () => {
         return bytes
       },
       'encrypted',
+      /altered/,
     ],
-  ])('change nothing when the archive %s', async (_, damage, kind) => {
+  ])('change nothing when the archive %s', async (_, damage, kind, reason) => {
     const { path } = await writeBackup()
     if (kind === 'plain') await removeEncryption(path)
     writeFileSync(path, damage(readFileSync(path)))
@@ -199,9 +204,9 @@ describe('backup and restore', () => {
       force: true,
     }
     const openDatabase = vi.fn(options.openDatabase)
-    await expect(restore({ ...options, openDatabase })).rejects.toThrow(
-      'is not a backup that can be restored',
-    )
+    const restored = restore({ ...options, openDatabase })
+    await expect(restored).rejects.toThrow('is not a backup that can be restored')
+    await expect(restored).rejects.toThrow(reason)
     expect(openDatabase).not.toHaveBeenCalled()
     expect(() => statSync(join(folder, 'secrets'))).toThrow('ENOENT')
   })

@@ -48,7 +48,7 @@ describe('a passphrase', () => {
     expect(await readNewPassphrase({ ...silent, input }, '-')).toBe(passphrase)
   })
 
-  it('has to be named where nobody can be asked', async () => {
+  it('needs a file if standard input is not a terminal', async () => {
     const input = Readable.from([passphrase])
     await expect(readPassphrase({ ...silent, input }, undefined)).rejects.toThrow(
       'use --passphrase-file <file>',

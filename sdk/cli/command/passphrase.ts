@@ -35,7 +35,7 @@ async function readLine({ input }: Terminal, file: string): Promise<string> {
   return content.replace(/\r?\n$/, '')
 }
 
-/** Asks a question and reads the answer without showing it. Throws an `Error` if nobody can answer. */
+/** Asks a question and reads the answer without showing it. Throws an `Error` if standard input is not a terminal. */
 async function ask({ input, err }: Terminal, question: string): Promise<string> {
   if (!input?.isTTY)
     throw new Error(

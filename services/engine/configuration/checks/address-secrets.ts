@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Address, findSecret, mapSecrets, mayKeepSecret, REDACTED, redactAddress } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 
@@ -16,6 +17,9 @@ export function hideSecrets<Resource extends { address: Address }>(resource: Res
  * Throws `EyrieError` (`syntax`) at `path` if no secret is stored there, or if it is stored for another server.
  */
 export function restoreSecrets<A extends Address>(address: A, stored: Address | undefined, path: string): A {
+  // Also restores parameters of the same name, which `findSecret` cannot tell apart.
+  if (stored !== undefined && isDeepStrictEqual(address, redactAddress(stored))) return stored as A
+
   return mapSecrets(address, (secret, place) => {
     if (secret !== REDACTED) return secret
     const field = 'field' in place ? place.field : place.in

@@ -65,6 +65,13 @@ describe('configuration', () => {
       ).rejects.toMatchObject({ code: 'syntax', message: expect.stringMatching(/^\/address\/sub_url: /) })
     })
 
+    test('are retained by a patch of another field, even in parameters of the same name', async () => {
+      const url = 'http://camera/video?token=xyzzy&token=plugh'
+      const { value } = await fresh.configuration.sources.create(createCameraSource(url))
+      await fresh.configuration.sources.modify(value.id, { rate: 5 })
+      expect(fresh.plans.at(-1)?.sources[0]).toMatchObject({ rate: 5, address: { url } })
+    })
+
     describe('at another server', () => {
       const other = /stored for another scheme, host or port: send the secret itself/
 
@@ -103,7 +110,12 @@ describe('configuration', () => {
 
       test('are not retained for a sub stream', async () => {
         const { sources } = fresh.configuration
-        const address = { url: 'rtsp://camera/1', sub_url: 'rtsp://camera/2', username: 'me', password: 'xyzzy' }
+        const address = {
+          url: 'rtsp://camera/1',
+          sub_url: 'rtsp://camera/2',
+          username: 'me',
+          password: 'xyzzy',
+        }
         const { value } = await sources.create({ ...createCameraSource(), address })
         const sub_url = 'rtsp://attacker/2'
         await expect(sources.modify(value.id, { address: { sub_url } })).rejects.toThrow(other)

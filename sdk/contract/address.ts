@@ -27,7 +27,7 @@ export const addressObject = z
     url: urlString,
     sub_url: urlString.optional().meta({
       description:
-        'URL of a smaller stream of the same camera, for the analysis and small live views. Credentials in it take precedence over username and password',
+        'URL of a smaller stream of the same camera, for the analysis and small live views. Credentials in it take precedence over username and password, which are sent to the server of url only',
     }),
     username: z.string().max(256).optional(),
     password: z.string().max(1024).optional(),

@@ -15,3 +15,8 @@ it('credentials in the URL of the sub stream take precedence', () => {
   const address = { url: 'rtsp://camera/1', sub_url: 'rtsp://other:word@camera/2', ...login }
   expect(toStreamAddresses(address).sub).toEqual({ url: 'rtsp://other:word@camera/2' })
 })
+
+it('credentials are not sent to another server', () => {
+  const address = { url: 'rtsp://camera/1', sub_url: 'rtsp://attacker/2', token: 'plugh', ...login }
+  expect(toStreamAddresses(address).sub).toEqual({ url: 'rtsp://attacker/2' })
+})

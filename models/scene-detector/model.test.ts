@@ -68,5 +68,5 @@ describe('scene-detector', () => {
     })
     expect(unoccluded.length).toBeGreaterThan(5)
     expect(detected.length / unoccluded.length).toBeGreaterThan(0.8)
-  })
+  }, 300_000)
 })

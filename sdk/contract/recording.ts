@@ -165,6 +165,15 @@ export type RecordedSegmentList = z.infer<typeof recordedSegmentList>
 /** Time range of a request. */
 export const recordingQuery = z.object({ from: time.optional(), to: time.optional() })
 
+/** Ids of channels, separated by commas. An empty text selects no channel. */
+const channelList = z
+  .string()
+  .transform(text => text.split(',').filter(Boolean))
+  .pipe(z.array(z.coerce.number<string>().int().min(1)))
+
+/** Selects events or metadata by time range and channel. Without `channels`, those of all channels. */
+export const recordedResultsQuery = recordingQuery.extend({ channels: channelList.optional() })
+
 /** The display name of a recorded source. */
 export const recordedSource = z.strictObject({ id: z.int(), name: z.string() })
 export type RecordedSource = z.infer<typeof recordedSource>

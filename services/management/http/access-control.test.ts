@@ -14,6 +14,7 @@ import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
 import { readOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
+import { getVisibleChannels } from './live/visible-channels.ts'
 
 const email = 'owner@eyrie.test'
 const password = 'correct horse'
@@ -26,10 +27,10 @@ beforeAll(async () => {
   users = await createUsers({ data: management.data, now: () => new Date() })
 }, 120_000)
 
-/** An engine that exports channel 7, which is shown in stream 3, and an unmanaged channel. */
+/** An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels: 8, and 9 in stream 3. */
 async function startEngine() {
   const stream = (id: number) => ({ id, hostname: '127.0.0.1', port: 1 })
-  const channels = [7, 8].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 7 ? 3 : 4) }))
+  const channels = [7, 8, 9].map(id => ({ id, source: 1, pipeline: 1, stream: stream(id === 8 ? 4 : 3) }))
   const server = createServer((_, response) => response.end(JSON.stringify({ channels })))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -56,6 +57,7 @@ async function serve(host: string, data = management.data, administrator = { ema
   app.get('/live/channels', () => answerJson([{ id: 7 }, { id: 8 }]))
   app.get('/live/recordings', () => answerJson({ free_bytes: 1, streams: [{ stream: 3 }, { stream: 4 }] }))
   app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
+  app.get('/live/recordings/:id/:resource', c => c.json(getVisibleChannels(c) ?? 'all'))
   app.get('/live/*', c => c.text('picture'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
   readOperatorToken(data)
@@ -80,6 +82,20 @@ describe('on the appliance itself', () => {
     const origin = await serve('127.0.0.1')
     expect(await fetchStatus(`${origin}/live/channels`)).toBe(200)
     expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
+  })
+
+  it('shows a signed-in viewer only the channels that are assigned', async () => {
+    const origin = await serve('127.0.0.1')
+    const { token } = await management.signIn('viewer')
+    const headers = { authorization: `Bearer ${token}` }
+    expect(await (await fetch(`${origin}/live/channels`, { headers })).json()).toEqual([])
+    expect(await fetchStatus(`${origin}/live/streams/3/snapshot.jpg`, headers)).toBe(404)
+    expect(await fetchStatus(`${origin}/live/output?channels=7`, headers)).toBe(404)
+  })
+
+  it('shows live views to a browser whose session has ended', async () => {
+    const origin = await serve('127.0.0.1')
+    expect(await fetchStatus(`${origin}/live/channels`, { authorization: 'Bearer expired' })).toBe(200)
   })
 
   it('responds with 401 to a deletion without sign-in', async () => {
@@ -132,6 +148,9 @@ describe('from another machine', () => {
     const fetchJson = async (path: string) => (await fetch(`${origin}/live/${path}`, { headers })).json()
     expect(await fetchJson('recordings?stream=4')).toEqual({ free_bytes: 1, streams: [{ stream: 3 }] })
     expect(await fetchJson('recordings/sources')).toEqual([{ id: 3 }])
+    // Channel 9 is in stream 3 too, but not assigned to the viewer.
+    for (const resource of ['metadata', 'events', 'clip.mp4'])
+      expect(await fetchJson(`recordings/3/${resource}?channels=9`)).toEqual([7])
     const head = await fetch(`${origin}/live/recordings`, { method: 'HEAD', headers })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
     expect(await status('output?channels=7')).toBe(200)

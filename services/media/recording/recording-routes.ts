@@ -1,6 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { EyrieError, idParameter, type RecordedSegmentList, recordingQuery } from '@eyrie/contract'
+import {
+  EyrieError,
+  idParameter,
+  type RecordedSegmentList,
+  recordedResultsQuery,
+  recordingQuery,
+} from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -144,13 +150,13 @@ async function sendSegmentFile(c: RecordingContext, archive: RemoteArchive, name
 
 async function listEvents(c: RecordingContext, archive: RemoteArchive): Promise<Response> {
   const { fromUs, toUs } = parseTimeRange(c)
-  return c.json(await archive.listEvents(parseSource(c), fromUs, toUs))
+  return c.json(await archive.listEvents(parseSource(c), fromUs, toUs, parseChannels(c)))
 }
 
 async function sendMetadata(c: RecordingContext, archive: RemoteArchive): Promise<Response> {
   const range = parseTimeRange(c)
   const segments = takeSameFormat(await findSegments(c, archive, range))
-  return c.body(ReadableStream.from(readMetadata(archive, segments, range)), 200, {
+  return c.body(ReadableStream.from(readMetadata(archive, segments, range, parseChannels(c))), 200, {
     'Content-Type': 'application/x-ndjson',
     'Cache-Control': 'no-store',
   })
@@ -192,6 +198,9 @@ function createNoFileError(source: number): EyrieError {
   const reason = `stream ${source} has no such file: GET /recordings/${source}/segments lists them`
   return new EyrieError('id', reason)
 }
+
+/** Returns the channels in the query parameter `channels`. Undefined: all channels. */
+const parseChannels = (c: RecordingContext) => parseAs(recordedResultsQuery, c.req.query()).channels
 
 /** Parses the query parameters `from` and `to`. Without them, the range is unlimited. */
 function parseTimeRange(c: RecordingContext): TimeRange {

@@ -10,6 +10,7 @@ import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { IdentifyCaller } from '../auth/identify-caller.ts'
 import type { Upstream } from './upstream-client.ts'
+import { setVisibleChannels } from './visible-channels.ts'
 
 export interface LiveAccessOptions {
   /** Returns whether a request may see all live views without sign-in. */
@@ -22,7 +23,8 @@ export interface LiveAccessOptions {
 
 /**
  * Middleware that restricts live views and recordings to the channels that the caller may see. A superadmin sees
- * all channels, including channels that exist only on the engine.
+ * all channels, including channels that exist only on the engine, and so does a client that is not signed in where sign-in is not
+ * required. A stream is visible with one of its channels; the events and metadata in its recordings only of visible channels.
  */
 export function createLiveAccess({
   isOpen,
@@ -30,9 +32,16 @@ export function createLiveAccess({
   findChannels,
   engine,
 }: LiveAccessOptions): MiddlewareHandler {
+  /** Where sign-in is not required, an expired session is like none. Valid credentials always apply. */
+  const identifyUnlessOpen = (c: Context) =>
+    identify(c).catch(error => {
+      if (isOpen(c) && error instanceof EyrieError && error.code === 'auth') return undefined
+      throw error
+    })
+
   return async (c, next) => {
-    if (isOpen(c)) return next()
-    const caller = await identify(c)
+    const caller = await identifyUnlessOpen(c)
+    if (!caller && isOpen(c)) return next()
     if (!caller) throw new EyrieError('auth', 'sign in to see live views')
     assertCanView(caller)
     if (caller.role === 'superadmin') return next()
@@ -60,15 +69,22 @@ export function createLiveAccess({
         'rights',
         `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}: add a stream that you may see, such as /live/${resource}/1`,
       )
-    if (!visibleStreams.has(Number(item))) throw new EyrieError('id', `stream ${item} does not exist`)
+    const streamChannels = visibleStreams.get(Number(item))
+    if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
+    setVisibleChannels(c, streamChannels)
     return next()
   }
 }
 
-const filterById = <Item extends { id: number }>(items: Item[], visibleIds: ReadonlySet<number>) =>
-  items.filter(({ id }) => visibleIds.has(id))
+/** Channels that the caller may see, by the id of the stream that shows them. */
+type VisibleStreams = ReadonlyMap<number, readonly number[]>
 
-const filterRecordings = (list: RecordingList, visibleStreams: ReadonlySet<number>): RecordingList => ({
+const filterById = <Item extends { id: number }>(
+  items: Item[],
+  visibleIds: Pick<ReadonlySet<number>, 'has'>,
+) => items.filter(({ id }) => visibleIds.has(id))
+
+const filterRecordings = (list: RecordingList, visibleStreams: VisibleStreams): RecordingList => ({
   ...list,
   streams: list.streams.filter(({ stream }) => visibleStreams.has(stream)),
 })
@@ -102,13 +118,16 @@ function assertVisibleChannels(c: Context, visibleChannels: ReadonlySet<number>)
     throw new EyrieError('id', 'channels: choose channels that you may see')
 }
 
-/** Returns the ids of the streams that show these channels. */
+/** Returns the streams that show these channels. */
 export async function findVisibleStreams(
   engine: Upstream,
   channelIds: ReadonlySet<number>,
-): Promise<ReadonlySet<number>> {
+): Promise<VisibleStreams> {
   const { channels = [] } = await engine.get('/api/v3/exports?filter=channels', exportsBody)
-  const streams = new Set<number>()
-  for (const { id, stream } of channels) if (channelIds.has(id) && stream) streams.add(stream.id)
+  const streams = new Map<number, number[]>()
+  for (const { id, stream } of channels) {
+    if (!stream || !channelIds.has(id)) continue
+    streams.set(stream.id, [...(streams.get(stream.id) ?? []), id])
+  }
   return streams
 }

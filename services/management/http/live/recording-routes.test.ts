@@ -1,9 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ERROR_TABLE, type EyrieError } from '@eyrie/contract'
+import { Hono } from 'hono'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createRecordingRoutes } from './recording-routes.ts'
 import { createUpstream } from './upstream-client.ts'
+import { setVisibleChannels } from './visible-channels.ts'
 
 const TOKEN = 'internal'
 let requests: { url: string | undefined; headers: IncomingHttpHeaders }[]
@@ -50,6 +52,21 @@ describe('recording routes', () => {
       expect(headers.authorization).toBe(`Bearer ${TOKEN}`)
       expect(reply.headers.get('Content-Disposition')).toBe('attachment')
       expect(reply.headers.has('X-Internal')).toBe(false)
+    },
+  )
+
+  test.each(['metadata', 'events'])(
+    'requests only the %s of the channels that the caller may see',
+    async name => {
+      const routes = await createApp()
+      const app = new Hono()
+      app.use((c, next) => {
+        setVisibleChannels(c, [4, 5])
+        return next()
+      })
+      app.route('/', routes)
+      await app.request(`/7/${name}?channels=6`)
+      expect(requests[0]!.url).toBe(`/recordings/7/${name}?channels=4%2C5`)
     },
   )
 

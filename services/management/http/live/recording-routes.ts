@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
+import { getVisibleChannels } from './visible-channels.ts'
 
 /**
  * The other services of the appliance. The media service stores the recordings; the engine knows the names of
@@ -44,7 +45,11 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
   const forward = (c: Context, path: string) => forwardToMedia(media, c, path)
   app.get('/', c => forward(c, `/recordings${toTimeQuery(c)}`))
   app.get('/:id', c => forward(c, `${toRecordingPath(c)}${toTimeQuery(c)}`))
-  for (const resource of ['clip.mp4', 'metadata', 'events', 'segments'])
+  for (const resource of ['metadata', 'events'])
+    app.get(`/:id/${resource}`, c =>
+      forward(c, `${toRecordingPath(c)}/${resource}${toTimeQuery(c, getVisibleChannels(c))}`),
+    )
+  for (const resource of ['clip.mp4', 'segments'])
     app.get(`/:id/${resource}`, c => forward(c, `${toRecordingPath(c)}/${resource}${toTimeQuery(c)}`))
   app.get('/:id/segments/:name', c =>
     forward(c, `${toRecordingPath(c)}/segments/${encodeURIComponent(c.req.param('name'))}`),
@@ -81,13 +86,17 @@ const rangeNotSatisfiable = z.object({ status: z.literal(416), value: z.object({
 /** Returns the length of the file if the error says that a requested range lies outside the file. */
 const findFullLength = (error: unknown) => rangeNotSatisfiable.safeParse(error).data?.value.bytes
 
-/** Returns the query parameters that select a time range. All others, such as a token, are dropped. */
-export function toTimeQuery(c: Context): string {
+/**
+ * Returns the query parameters that select a time range, and channels if they are given. All other parameters of the request,
+ * such as a token, are dropped.
+ */
+export function toTimeQuery(c: Context, channels?: readonly number[]): string {
   const query = new URLSearchParams()
   for (const name of ['stream', 'from', 'to']) {
     const value = c.req.query(name)
     if (value !== undefined) query.append(name, value)
   }
+  if (channels) query.append('channels', channels.join(','))
   return query.size > 0 ? `?${query}` : ''
 }
 

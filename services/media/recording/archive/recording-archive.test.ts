@@ -234,6 +234,9 @@ describe('recording archive after a crash', () => {
       more: false,
     })
     expect(events(NOON_US + 2e6, NOON_US + 9e6).events).toEqual([])
+    const findByChannel = (channels: number[]) =>
+      archive.listEvents(1, 0, Number.MAX_SAFE_INTEGER, channels).events.length
+    expect([findByChannel([3, 4]), findByChannel([4]), findByChannel([])]).toEqual([1, 0, 0])
     archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
     expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
   })

@@ -209,9 +209,15 @@ export function createArchive({
       return toRanges(rows.filter(({ bytes }) => bytes > 0))
     },
 
-    listEvents(source: number, fromUs: number, toUs: number): RecordedEventList {
+    /** Returns the events of these channels; without `channels`, of all channels. */
+    listEvents(
+      source: number,
+      fromUs: number,
+      toUs: number,
+      channels?: readonly number[],
+    ): RecordedEventList {
       // One event more than the response may contain shows whether there are more.
-      const rows = index.findEvents(source, fromUs, toUs, MAX_EVENTS + 1)
+      const rows = index.findEvents(source, { fromUs, toUs, channels, max: MAX_EVENTS + 1 })
       const events = rows.slice(0, MAX_EVENTS).map(({ timeUs, data, ...event }) => ({
         ...event,
         time: toIsoTime(timeUs),
@@ -225,12 +231,21 @@ export function createArchive({
       existsSync(path) ? readSegment(path) : undefined,
     createClip: (source: number, fromUs: number, toUs: number) =>
       createClip(findSegments(source, fromUs, toUs), fromUs, toUs),
-    /** Returns the metadata of a segment as JSON lines. `position` is the playback position before the segment. */
-    readMetadata(segment: LocatedSegment, fromUs: number, toUs: number, position: TimelinePosition) {
+    /**
+     * Returns the metadata of a segment as JSON lines: of these channels or, without `channels`, of all channels. `position` is
+     * the playback position before the segment.
+     */
+    readMetadata(
+      segment: LocatedSegment,
+      fromUs: number,
+      toUs: number,
+      position: TimelinePosition,
+      channels?: readonly number[],
+    ) {
       const next = index.findNextSegment(segment.source, segment.beginUs)
       const files = next ? [segment.file, next.file] : [segment.file]
       const metadataFiles = files.map(file => toPath(toMetadataFile(file)))
-      return readSegmentMetadata({ segment: segment.path, metadataFiles, fromUs, toUs, position })
+      return readSegmentMetadata({ segment: segment.path, metadataFiles, fromUs, toUs, position, channels })
     },
 
     /** Closes the index. */

@@ -55,6 +55,15 @@ interface PolicyRow {
   keep_bytes: number | null
 }
 
+interface EventSelection {
+  fromUs: number
+  /** Exclusive. */
+  toUs: number
+  /** Undefined: all channels. */
+  channels: readonly number[] | undefined
+  max: number
+}
+
 /** SQLite index of the segment files and their events. It can be rebuilt from the files. */
 export interface RecordingIndex {
   insert(row: Omit<SegmentRow, 'id'>): number
@@ -64,7 +73,7 @@ export interface RecordingIndex {
   /** Adds an event that occurred while this segment was written. */
   addEvent(id: number, event: IndexedEvent): void
   /** Returns at most `max` events, oldest first. */
-  findEvents(source: number, fromUs: number, toUs: number, max: number): (IndexedEvent & { epoch: number })[]
+  findEvents(source: number, selection: EventSelection): (IndexedEvent & { epoch: number })[]
   /** Returns the segments that overlap this time, oldest first. */
   findSegments(source: number, fromUs: number, toUs: number): SegmentRow[]
   /** Returns the first segment that begins after this time. */
@@ -128,12 +137,14 @@ export function openRecordingIndex(path: string): RecordingIndex {
         SELECT id, source, epoch, ?, ?, ?, ? FROM segments WHERE id = ?`
       prepare(insert).run(timeUs, pts, channel, data, id)
     },
-    findEvents(source, fromUs, toUs, max) {
+    findEvents(source, { fromUs, toUs, channels, max }) {
       const select = `
         SELECT epoch, timeUs, pts, channel, data FROM events
         WHERE source = ? AND timeUs >= ? AND timeUs < ?
+          AND (? OR channel IN (SELECT value FROM json_each(?)))
         ORDER BY timeUs, rowid LIMIT ?`
-      const rows = prepare(select).all(source, fromUs, toUs, max)
+      const isAny = channels === undefined ? 1 : 0
+      const rows = prepare(select).all(source, fromUs, toUs, isAny, JSON.stringify(channels ?? []), max)
       return rows as unknown as (IndexedEvent & { epoch: number })[]
     },
     findSegments: (source, fromUs, toUs) =>

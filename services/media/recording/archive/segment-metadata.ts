@@ -21,6 +21,8 @@ export interface MetadataQuery {
   toUs: number
   /** Playback position before this segment. */
   position: TimelinePosition
+  /** Undefined: all channels. */
+  channels: readonly number[] | undefined
 }
 
 /** A fragment and its position in the playback. Times are in ticks from the beginning of the segment. */
@@ -48,7 +50,8 @@ export function readSegmentMetadata(query: MetadataQuery): { text: string; after
   const { placed, after } = placeFragments(content, query)
   if (placed.length === 0) return { text: '', after }
 
-  const results = query.metadataFiles.flatMap(readResults)
+  const isSelected = ({ channel }: StoredResult) => query.channels?.includes(channel) ?? true
+  const results = query.metadataFiles.flatMap(readResults).filter(isSelected)
   const frames = toRecordedFrames(results, content, placed, query.toUs)
   frames.sort((a, b) => a.pts - b.pts || a.channel - b.channel)
   addInitialShapes(frames, results)

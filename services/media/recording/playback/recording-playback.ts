@@ -110,10 +110,11 @@ export async function* readMetadata(
   archive: Pick<RemoteArchive, 'readMetadata'>,
   segments: readonly RecordedSegment[],
   { fromUs, toUs }: TimeRange,
+  channels?: readonly number[],
 ): AsyncGenerator<Uint8Array> {
   let position = TIMELINE_START
   for (const segment of segments) {
-    const { text, after } = await archive.readMetadata(segment, fromUs, toUs, position)
+    const { text, after } = await archive.readMetadata(segment, fromUs, toUs, position, channels)
     position = after
     if (text) yield Buffer.from(text)
   }

@@ -1,0 +1,17 @@
+import type { Context } from 'hono'
+
+// The channels of a requested stream to which the caller's rights are limited. The access check sets them, and the routes that
+// return results of channels read them.
+
+type ChannelContext = Context<{ Variables: { visibleChannels: readonly number[] } }>
+
+export function setVisibleChannels(c: Context, channelIds: readonly number[]): void {
+  const context: ChannelContext = c
+  context.set('visibleChannels', channelIds)
+}
+
+/** Returns undefined if the caller may see all channels. */
+export function getVisibleChannels(c: Context): readonly number[] | undefined {
+  const context: ChannelContext = c
+  return context.get('visibleChannels')
+}

@@ -37,7 +37,7 @@ async function runAppliance(): Promise<void> {
 
   const quickstart = await prepareQuickstart(request, environment, log)
   const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
-  const supervisor = await startSupervisor(quickstart.environment, process.env, log)
+  const supervisor = await startSupervisor(quickstart.environment, process.env, log, printNotice)
 
   const startup = new AbortController()
   const quickstartDone = quickstart.run(supervisor, startup.signal).catch(err => {
@@ -50,6 +50,11 @@ async function runAppliance(): Promise<void> {
   startup.abort()
   await Promise.all([supervisor.stop(), quickstartDone, workerDone])
   log.info('supervisor', 'stopped')
+}
+
+/** Prints a text for the operator. Under systemd it is omitted, because the journal stores what is printed. */
+function printNotice(text: string): void {
+  if (process.env.JOURNAL_STREAM === undefined) process.stdout.write(`${text}\n`)
 }
 
 /** Removes `SOURCE` from the variables: the address may contain a password, which child processes must not inherit. */

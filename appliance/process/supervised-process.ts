@@ -31,8 +31,15 @@ type State =
   | { phase: 'waiting'; restartTimer: NodeJS.Timeout }
   | { phase: 'stopped' }
 
-/** Starts a Node.js process, and restarts it with back-off whenever it exits, until `stop` is called. */
-export function superviseProcess(command: ProcessCommand, log: ServiceLog): SupervisedProcess {
+/**
+ * Starts a Node.js process, and restarts it with back-off whenever it exits, until `stop` is called. `handleMessage` receives
+ * what the process sends over its IPC channel.
+ */
+export function superviseProcess(
+  command: ProcessCommand,
+  log: ServiceLog,
+  handleMessage: (message: unknown) => void = () => {},
+): SupervisedProcess {
   let restarts = 0
   let delayMs = MIN_RESTART_DELAY_MS
   let state: State
@@ -41,6 +48,7 @@ export function superviseProcess(command: ProcessCommand, log: ServiceLog): Supe
   function run() {
     const startedAt = performance.now()
     const child = startProcess(command, log)
+    child.on('message', handleMessage)
     state = { phase: 'running', child }
 
     child.once('exit', (code, signal) => {

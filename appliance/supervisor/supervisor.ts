@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Environment, toLocalUrl } from '@eyrie/kit'
+import { terminalNotice } from '@eyrie/kit/terminal-notice'
 import type { ServiceLog } from '../process/service-log.ts'
 import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
@@ -45,11 +46,15 @@ export interface Supervisor {
   stop(): Promise<void>
 }
 
-/** Starts the services on a data folder. Throws an `Error` with the remedy if the folder or a port is in use. */
+/**
+ * Starts the services on a data folder. Throws an `Error` with the remedy if the folder or a port is in use. `print` prints text
+ * of the services that must not be logged.
+ */
 export async function startSupervisor(
   environment: Environment,
   caller: NodeJS.ProcessEnv,
   log: ServiceLog,
+  print: (text: string) => void = () => {},
 ): Promise<Supervisor> {
   const unlock = lockDataFolder(environment.data)
   try {
@@ -59,7 +64,10 @@ export async function startSupervisor(
     const running = SERVICE_UNITS.map(({ name, main, variables = [] }) => {
       const ownVariables = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
       const command = { name, args: [main], environment: { ...serviceEnvironment, ...ownVariables } }
-      return superviseProcess(command, log)
+      return superviseProcess(command, log, message => {
+        const notice = terminalNotice.safeParse(message)
+        if (notice.success) print(notice.data.terminal_notice)
+      })
     })
 
     return {

@@ -155,6 +155,10 @@ const management = z.strictObject({
     .max(3650)
     .default(90)
     .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
+  registration: z.boolean().default(true).meta({
+    description:
+      'Whether anyone may register an account, which has no rights until an administrator accepts it. Administrators can always register users',
+  }),
 })
 
 /** The settings file `eyrie.json`. All fields are optional. */

@@ -64,7 +64,16 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   const fleet = createFleet({ secrets, createIngest, local: localEngine, log, timing })
 
   return {
-    api: createManagementApi({ database, users, secrets, fleet, images, pictures, log }),
+    api: createManagementApi({
+      database,
+      users,
+      secrets,
+      fleet,
+      images,
+      pictures,
+      isRegistrationOpen: settings.registration,
+      log,
+    }),
     users,
     findView: channel_id => openLiveView(database(), secrets, channel_id),
     fleet,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { EyrieError, type ManagementHealth } from '@eyrie/contract'
 import { type Dependencies, type DiskMonitor, monitorDisk, type Service } from '@eyrie/kit'
+import { sendTerminalNotice } from '@eyrie/kit/terminal-notice'
 import { type Backend, createBackend } from './backend.ts'
 import type { Database } from './db/database.ts'
 import { logUnlessUnavailable } from './db/database-errors.ts'
@@ -43,7 +44,13 @@ export function createManagement({ environment, log }: Dependencies): Service {
   function startBackend({ fleet, jobs, users }: Backend, database: Database): void {
     fleet.start(database)
     jobs.start(database)
-    const options = { data, configured: administrator, passwords: users.passwords, log }
+    const options = {
+      data,
+      configured: administrator,
+      passwords: users.passwords,
+      log,
+      print: sendTerminalNotice,
+    }
     database
       .retryUntilAvailable(() => ensureFirstAdministrator(database, options))
       .catch(logUnlessUnavailable(log, 'failed to create the first administrator'))

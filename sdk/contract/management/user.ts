@@ -116,6 +116,10 @@ export const userRoutes = {
       change_password: z.boolean(),
       password: z.string().max(MAX_PASSWORD_LENGTH).optional(),
       confirm_password: z.string().max(MAX_PASSWORD_LENGTH).optional(),
+      current_password: z.string().max(MAX_PASSWORD_LENGTH).optional().meta({
+        description:
+          'Your own password. Required to change a password or an e-mail address, unless you have signed in within the last five minutes',
+      }),
       first_name: text.optional(),
       last_name: text.optional(),
       organization_id: reference('organization').nullable().optional(),

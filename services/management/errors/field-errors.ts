@@ -4,7 +4,7 @@ import type { FieldErrors } from '@eyrie/contract/management/index'
 type InvalidField = FieldErrors['fields'][number]
 
 interface FieldErrorOptions {
-  code?: 'syntax' | 'id' | 'conflict'
+  code?: 'syntax' | 'id' | 'conflict' | 'rights'
   cause?: unknown
 }
 

@@ -3,15 +3,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createLog, type ListeningServer, listen } from '@eyrie/kit'
+import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { insertRecords } from '../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
-import { channel, setting, user } from '../db/schema/index.ts'
+import { apiToken, channel, setting, user } from '../db/schema/index.ts'
 import { ensureFirstAdministrator } from '../users/first-administrator.ts'
 import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
+import { readConsoleCookie, setConsoleCookie } from './auth/console-cookie.ts'
 import { readOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
 import { getVisibleChannels } from './live/visible-channels.ts'
@@ -62,7 +64,13 @@ async function serve(host: string, data = management.data, administrator = { ema
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
   readOperatorToken(data)
   const { passwords } = users
-  await ensureFirstAdministrator(management.database, { data, configured: administrator, passwords, log })
+  await ensureFirstAdministrator(management.database, {
+    data,
+    configured: administrator,
+    passwords,
+    log,
+    print: () => {},
+  })
   const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`
@@ -174,6 +182,20 @@ describe('from another machine', () => {
     },
   )
 
+  it('sends the cookie with the prefix __Host- over TLS', async () => {
+    const app = new Hono()
+    app.get('/', c => {
+      setConsoleCookie(c, 'refresh token')
+      return c.text(readConsoleCookie(c) ?? '')
+    })
+    const request = (url: string) => app.request(url, { headers: { cookie: 'eyrie_session=planted' } })
+    const secure = await request('https://eyrie.test/')
+    expect(secure.headers.getSetCookie()[0]).toMatch(/^__Host-eyrie_session=.*; Path=\/; HttpOnly; Secure; /)
+    expect(await secure.text()).toBe('')
+    const plain = await request('http://eyrie.test/')
+    expect(plain.headers.getSetCookie()[0]).toMatch(/^eyrie_session=/)
+  })
+
   it('rejects a wrong password', async () => {
     const origin = await serve('0.0.0.0')
     const rejected = await signIn(origin, { email, password: 'another one' })
@@ -185,12 +207,18 @@ describe('eyrie user reset', () => {
   it('prints a valid new password once and ends earlier sessions', async () => {
     const origin = await serve('127.0.0.1')
     const cookie = readCookie(await signIn(origin))
+    await management.database.system('test', async tx => {
+      const [owner] = await tx.select().from(user).where(eq(user.email, email))
+      const secret = { scopes: ['read'], secret_hash: 'hash' }
+      await tx.insert(apiToken).values({ user_id: owner!.user_id, name: 'script', ...secret })
+    })
     const environment = { EYRIE_MANAGEMENT_URL: origin }
     const { code, out } = await runEyrieCommand(['user', 'reset', email], {
       data: management.data,
       environment,
     })
     expect(code).toBe(0)
+    expect(await management.database.system('test', tx => tx.select().from(apiToken))).toEqual([])
     const newPassword = /is (\S+)$/m.exec(out)![1]!
     expect((await signIn(origin)).status).toBe(404)
     expect(await (await fetch(`${origin}/session`, { headers: { cookie } })).json()).toMatchObject({

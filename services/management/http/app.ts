@@ -7,6 +7,7 @@ import type { Users } from '../users/users.ts'
 import { type AccessControlOptions, addAccessControl } from './access-control.ts'
 import { serveApiDocument } from './api/api-document.ts'
 import { createApiErrorHandler } from './api/api-errors.ts'
+import { isSecure } from './auth/console-cookie.ts'
 import { serveConsole } from './console-files.ts'
 import { createLiveRoutes } from './live/live-routes.ts'
 import { createTicketViewRoutes, type FindView } from './live/ticket-view-routes.ts'
@@ -70,7 +71,9 @@ function createApiProxy(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
   return app
 }
 
-/** The appliance may be reached without TLS, so browsers must not insist on it. */
+/** Browsers insist on TLS for a year (RFC 6797) once they have reached the appliance with it, as it is not served both ways. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
+/** Set by hand, because an appliance without TLS must not send the header. */
 const HEADER_OPTIONS = { strictTransportSecurity: false }
 
 /** The console loads only its own files; Media Source Extensions play video from blobs. */
@@ -90,5 +93,7 @@ const addDocsHeaders = secureHeaders(HEADER_OPTIONS)
 const addConsoleHeaders = secureHeaders({ ...HEADER_OPTIONS, contentSecurityPolicy: CONTENT_SECURITY_POLICY })
 
 /** The page of the API documentation sets its own content security policy. */
-const addSecurityHeaders: MiddlewareHandler = (c, next) =>
-  (c.req.path === '/docs' ? addDocsHeaders : addConsoleHeaders)(c, next)
+const addSecurityHeaders: MiddlewareHandler = async (c, next) => {
+  await (c.req.path === '/docs' ? addDocsHeaders : addConsoleHeaders)(c, next)
+  if (isSecure(c)) c.res.headers.set('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY)
+}

@@ -39,17 +39,19 @@ export interface ManagementApiOptions {
   fleet: Fleet
   images: ImageStore
   pictures: Pick<PictureStore, 'read'>
+  /** Whether anyone may register, not only administrators. */
+  isRegistrationOpen: boolean
   log: Log
 }
 
 /** Creates the management API with all its operations, to be mounted under `/api/v1`. */
 export function createManagementApi(options: ManagementApiOptions): Hono {
-  const { database, users, secrets, fleet, images, pictures, log } = options
+  const { database, users, secrets, fleet, images, pictures, isRegistrationOpen, log } = options
   const { accessTokens, passwords, principals, now } = users
   const nowMs = () => now().getTime()
 
   const operations = [
-    ...signInOperations({ accessTokens, passwords, now }),
+    ...signInOperations({ accessTokens, passwords, isRegistrationOpen, now }),
     ...userOperations({ passwords, now }),
     ...userConfigOperations,
     ...apiTokenOperations(now),

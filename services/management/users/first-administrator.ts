@@ -22,6 +22,8 @@ export interface FirstAdministratorOptions {
   configured: { email: string | undefined; password: string | undefined }
   passwords: Passwords
   log: Log
+  /** Prints text for the operator, which must not be logged. */
+  print(text: string): void
 }
 
 /** The file contains the e-mail address and the generated password of the first administrator, on one line each. */
@@ -38,10 +40,10 @@ export function deleteFirstPassword(data: string, email: string): void {
 /** Returns 120 random bits as base64url. */
 export const generatePassword = () => randomBytes(15).toString('base64url')
 
-/** Creates a superadmin if none exists. A generated password is logged once and stored in `secrets/admin`. */
+/** Creates a superadmin if none exists. A generated password is printed once and stored in `secrets/admin`. */
 export async function ensureFirstAdministrator(
   database: Database,
-  { data, configured, passwords, log }: FirstAdministratorOptions,
+  { data, configured, passwords, log, print }: FirstAdministratorOptions,
 ): Promise<void> {
   if (await database.system(OPERATION, hasSuperadmin)) return
 
@@ -65,8 +67,11 @@ export async function ensureFirstAdministrator(
     return
   }
   log.warn(
-    { email, generated_password: password, file },
-    'created the first administrator: change the generated password',
+    { email, file },
+    'created the first administrator: change the generated password, which is in the file',
+  )
+  print(
+    `The first administrator is ${email} with the password ${password}\nIt is not shown again: sign in and change it.`,
   )
 }
 

@@ -1,10 +1,11 @@
+import { EyrieError } from '@eyrie/contract'
 import { toNetwork } from '@eyrie/kit/client-network'
 import type { Database, Work } from '../db/database.ts'
 import { user } from '../db/schema/index.ts'
 import { includesRole } from '../rights/access.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Passwords } from './passwords.ts'
-import { countAttempt, type LimitSubject } from './sign-in-limits.ts'
+import { countAttempt, deleteExpiredAttempts, type LimitSubject } from './sign-in-limits.ts'
 
 const OPERATION = '/user/register'
 
@@ -22,6 +23,8 @@ interface RegisterOptions {
   caller: Principal | undefined
   /** IP address of the client. */
   address: string
+  /** Whether users may register who are not registered by an administrator. */
+  isOpen: boolean
   passwords: Passwords
   now(): Date
 }
@@ -29,18 +32,24 @@ interface RegisterOptions {
 /**
  * Creates a user and resolves to the user's id. The user has no rights until an administrator verifies the user and assigns
  * a role. A user whom an administrator registers belongs to the administrator's organization; any other user can only be
- * managed by a superadmin. Throws `TooManyAttempts` after too many registrations from the same network.
+ * managed by a superadmin. Throws `TooManyAttempts` after ten registrations from the same network in an hour, and
+ * `EyrieError` (`rights`) while registration is switched off.
  */
 export async function registerUser(
   database: Database,
   { email, first_name, last_name, password, role_key }: Registration,
-  { caller, address, passwords, now }: RegisterOptions,
+  { caller, address, isOpen, passwords, now }: RegisterOptions,
 ): Promise<string> {
   const isAdministrator = caller !== undefined && includesRole(caller.role, 'admin')
   const administrator = isAdministrator ? caller : undefined
   if (!administrator) {
+    if (!isOpen)
+      throw new EyrieError('rights', 'registration is switched off: ask an administrator for an account')
     const subject: LimitSubject = { kind: 'register', name: toNetwork(address) }
-    await database.system(OPERATION, tx => countAttempt(tx, subject, now()))
+    await database.system(OPERATION, async tx => {
+      await deleteExpiredAttempts(tx, now())
+      await countAttempt(tx, subject, now())
+    })
   }
 
   const password_hash = await passwords.hash(password)

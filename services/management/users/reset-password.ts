@@ -1,18 +1,19 @@
 import { EyrieError } from '@eyrie/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { role, session, user } from '../db/schema/index.ts'
+import { role, user } from '../db/schema/index.ts'
 import { generatePassword, listSuperadminEmails } from './first-administrator.ts'
+import { revokeCredentials } from './revoke-credentials.ts'
 import { matchesEmail, normalizeEmail } from './sign-in.ts'
-import { forgiveAttempt } from './sign-in-limits.ts'
+import { forgiveAccount } from './sign-in-limits.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
 const MAX_LISTED_EMAILS = 5
 
 /**
- * Implements `eyrie user reset`: sets a generated password for an administrator and resolves to the password. Ends the administrator's sessions and
- * reactivates a blocked or inactive account. Only the operator of the appliance may call this. Throws `EyrieError` (`id`)
+ * Implements `eyrie user reset`: sets a generated password for an administrator and resolves to the password. Ends the administrator's
+ * sessions, deletes the API tokens, and reactivates a blocked or inactive account. Only the operator of the appliance may call this. Throws `EyrieError` (`id`)
  * if no administrator has the e-mail address.
  */
 export async function resetPassword(
@@ -38,9 +39,8 @@ export async function resetPassword(
     const isAdministrator = eq(user.user_id, administrator.user_id)
     await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(isAdministrator)
 
-    const isCurrentSession = and(eq(session.user_id, administrator.user_id), isNull(session.revoked_at))
-    await tx.update(session).set({ revoked_at: now() }).where(isCurrentSession)
-    await forgiveAttempt(tx, { kind: 'account', name: normalizeEmail(email) })
+    await revokeCredentials(tx, { user_id: administrator.user_id, now: now() })
+    await forgiveAccount(tx, normalizeEmail(email))
   })
 
   // The cached rights of the ended sessions must no longer be used.

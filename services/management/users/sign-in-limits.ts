@@ -4,39 +4,54 @@ import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
 // Limits how often passwords can be tried and users be registered. The database counts the attempts of each subject, which is
-// the account that is signed in to, or the network of the client.
+// the network of a client, alone or together with the account that it signs in to. No limit depends on the account alone:
+// anyone could lock its user out by failing on purpose.
 
 /** After `freeAttempts`, every further attempt blocks the subject, each time for twice as long. */
 interface Limit {
   freeAttempts: number
   firstBlockMs: number
   maxBlockMs: number
+  /** After this time without an attempt, the earlier attempts no longer count. */
+  expiresAfterMs: number
+  /** Attempts also expire this long after the first of them. */
+  isFixedPeriod?: boolean
 }
 
 const MINUTE_MS = 60_000
-const BLOCK_TIMES = { firstBlockMs: 1_000, maxBlockMs: 15 * MINUTE_MS }
+const HOUR_MS = 60 * MINUTE_MS
+const SIGN_IN_TIMES = { firstBlockMs: 1_000, maxBlockMs: 15 * MINUTE_MS, expiresAfterMs: 30 * MINUTE_MS }
 
 /** A network has higher limits than an account, because all users of a site may share an address. */
 const LIMITS = {
-  /** Sign-ins to an account: prevents guessing its password (NIST SP 800-63B, section 3.2.2, allows 100 failures). */
-  account: { freeAttempts: 10, ...BLOCK_TIMES },
+  /** Sign-ins to an account from a network: prevents guessing its password. */
+  account: { freeAttempts: 10, ...SIGN_IN_TIMES },
   /** Sign-ins from a network: prevents trying a password with many accounts. */
-  address: { freeAttempts: 300, ...BLOCK_TIMES },
-  /** Registrations from a network: prevents filling the user table. */
-  register: { freeAttempts: 1_000, ...BLOCK_TIMES },
+  address: { freeAttempts: 300, ...SIGN_IN_TIMES },
+  /** Registrations from a network in an hour: prevents filling the user table, and probing for registered addresses. */
+  register: {
+    freeAttempts: 10,
+    firstBlockMs: HOUR_MS,
+    maxBlockMs: HOUR_MS,
+    expiresAfterMs: HOUR_MS,
+    isFixedPeriod: true,
+  },
 } satisfies Record<string, Limit>
-
-/** After this time without an attempt, the earlier attempts no longer count. */
-const EXPIRES_AFTER_MS = 30 * MINUTE_MS
 
 export type LimitKind = keyof typeof LIMITS
 
-/** The account or network whose attempts are counted. */
+/** The network whose attempts are counted, or its attempts with one account. */
 export interface LimitSubject {
   kind: LimitKind
-  /** The normalized e-mail address of an account, which need not exist, or the network of a client. */
+  /** The network of the client, after the normalized e-mail address of the account and a space if the kind is `account`. */
   name: string
 }
+
+/** Returns the subjects of a sign-in. The account need not exist. */
+export const listSignInSubjects = (email: string, network: string): LimitSubject[] => [
+  { kind: 'address', name: network },
+  { kind: 'account', name: `${email} ${network}` },
+]
 
 /** Thrown while a subject is blocked, including accounts that do not exist. */
 export class TooManyAttempts extends EyrieError {
@@ -67,14 +82,17 @@ export async function countAttempt(tx: Transaction, { kind, name }: LimitSubject
   const waitMs = blockedUntilMs - now.getTime()
   if (waitMs > 0) throw new TooManyAttempts(waitMs)
 
-  const isExpired = !previous || now.getTime() - previous.last_at.getTime() > EXPIRES_AFTER_MS
+  const limit: Limit = LIMITS[kind]
+  const isExpired = !previous || now.getTime() - previous.last_at.getTime() >= limit.expiresAfterMs
   const failures = isExpired ? 1 : previous.failures + 1
-  const blockMs = toBlockMs(LIMITS[kind], failures)
-  const blocked_until = blockMs > 0 ? new Date(now.getTime() + blockMs) : null
+  // A fixed period begins with its first attempt.
+  const last_at = previous && limit.isFixedPeriod && failures > 1 ? previous.last_at : now
+  const blockMs = toBlockMs(limit, failures)
+  const blocked_until = blockMs > 0 ? new Date(last_at.getTime() + blockMs) : null
 
   await tx
     .update(signInFailure)
-    .set({ failures, last_at: now, blocked_until })
+    .set({ failures, last_at, blocked_until })
     .where(eq(signInFailure.subject, subject))
 }
 
@@ -86,8 +104,8 @@ function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: 
 }
 
 /**
- * Removes a successful attempt from the count. For an account, this also clears all earlier failures. The earlier failures of
- * a network still count, because an attacker may own an account in the network.
+ * Removes a successful attempt from the count. For an account, this also clears all earlier failures from the network. The
+ * earlier failures of the network with all accounts still count, because an attacker may own an account in the network.
  */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
   const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)
@@ -101,8 +119,14 @@ export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubje
     .where(matchesSubject)
 }
 
+/** Clears the failures of an account from all networks. `email` is normalized. */
+export async function forgiveAccount(tx: Transaction, email: string): Promise<void> {
+  await tx.delete(signInFailure).where(sql`starts_with(${signInFailure.subject}, ${`account:${email} `})`)
+}
+
 /** Deletes the attempts that no longer count. */
 export async function deleteExpiredAttempts(tx: Transaction, now: Date): Promise<void> {
-  const expiredBefore = new Date(now.getTime() - EXPIRES_AFTER_MS)
+  const maxAgeMs = Math.max(...Object.values(LIMITS).map(({ expiresAfterMs }) => expiresAfterMs))
+  const expiredBefore = new Date(now.getTime() - maxAgeMs)
   await tx.delete(signInFailure).where(lt(signInFailure.last_at, expiredBefore))
 }

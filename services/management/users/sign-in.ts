@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../db/database.ts'
 import { session, user } from '../db/schema/index.ts'
 import type { Passwords } from './passwords.ts'
 import { type SessionClient, type StartedSession, startSession } from './sessions.ts'
-import { countAttempt, deleteExpiredAttempts, forgiveAttempt, type LimitSubject } from './sign-in-limits.ts'
+import { countAttempt, deleteExpiredAttempts, forgiveAttempt, listSignInSubjects } from './sign-in-limits.ts'
 
 const OPERATION = '/user/auth'
 /** Sessions are deleted this long after their expiry. */
@@ -38,10 +38,7 @@ export async function signIn(
   client: SessionClient,
   { passwords, now }: SignInDependencies,
 ): Promise<StartedSession> {
-  const subjects: LimitSubject[] = [
-    { kind: 'address', name: toNetwork(client.address) },
-    { kind: 'account', name: normalizeEmail(email) },
-  ]
+  const subjects = listSignInSubjects(normalizeEmail(email), toNetwork(client.address))
   const stored = await database.system(OPERATION, async tx => {
     await deleteExpiredAttempts(tx, now())
     for (const subject of subjects) await countAttempt(tx, subject, now())

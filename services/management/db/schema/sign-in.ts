@@ -41,11 +41,12 @@ export const apiToken = pgTable(
   table => [index('api_token_by_user').on(table.user_id)],
 )
 
-/** Counts failed sign-ins and registrations of an account or a network. */
+/** Counts failed sign-ins of a network, alone and by account, and its registrations. */
 export const signInFailure = pgTable('sign_in_failure', {
-  /** `account:<email>`, `address:<network>` or `register:<network>`. */
+  /** `account:<email> <network>`, `address:<network>` or `register:<network>`. */
   subject: text().primaryKey(),
   failures: integer().notNull(),
+  /** Time of the last failure, or of the first registration in the current hour. */
   last_at: instant().notNull(),
   blocked_until: instant(),
 })

@@ -1,6 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it } from 'vitest'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
+import { signIn } from '../../../users/sign-in.ts'
 
 const { auth, refresh, logout, register, info, status, sessions, revokeSession } = managementRoutes.user
 const password = 'correct horse'
@@ -16,10 +17,10 @@ const registration = () => ({
   role_key: 'superadmin',
 })
 
-/** Registers and verifies a user without a role. */
+/** Registers and verifies a user without a role. An administrator may register any number of users. */
 async function registerVerifiedUser() {
   const registered = registration()
-  const { user_id } = (await management.call(register, registered, null)).response
+  const { user_id } = (await management.call(register, registered)).response
   await management.call(status, { user_id, is_active: true, is_verified: true })
   return { email: registered.email, user_id }
 }
@@ -94,6 +95,47 @@ describe('sign-in attempts', () => {
     const codes = (await attempts('crowd@eyrie.test', FREE + 10)).sort()
     expect(codes).toEqual([...Array(10).fill(403), ...Array(FREE).fill(404)])
   }, 60_000)
+})
+
+describe('sign-in attempts of a stranger', () => {
+  it('do not lock the user out from another address', async () => {
+    const { email } = await registerVerifiedUser()
+    const { database, passwords } = management
+    const dependencies = { passwords, now: () => new Date() }
+    const attempt = (address: string, tried: string) =>
+      signIn(database, { email, password: tried }, { address, user_agent: '' }, dependencies)
+    for (let n = 0; n < 10; n += 1)
+      await expect(attempt('192.0.2.66', `guess ${n}`)).rejects.toThrow('no user has this e-mail address')
+    await expect(attempt('192.0.2.66', password)).rejects.toThrow('too many attempts')
+    expect(await attempt('192.0.2.7', password)).toMatchObject({ session_id: expect.any(String) })
+  }, 120_000)
+})
+
+describe('registration', () => {
+  let moment = new Date()
+  const limited = sharedManagement({ now: () => moment })
+  const closed = sharedManagement({ settings: { management: { registration: false } } })
+
+  it('is limited to ten an hour and address', async () => {
+    const registerNext = () => limited.send(register, registration(), null)
+    for (let n = 0; n < 10; n += 1) expect((await registerNext()).status).toBe(201)
+    const refused = await registerNext()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([403, '3600'])
+    expect((await limited.send(register, registration())).status).toBe(201)
+    moment = new Date(moment.getTime() + 3_600_000)
+    expect((await registerNext()).status).toBe(201)
+  }, 120_000)
+
+  it('can be switched off for all but administrators', async () => {
+    const refused = await closed.send(register, registration(), null)
+    expect([refused.status, refused.message]).toEqual([
+      403,
+      'registration is switched off: ask an administrator for an account',
+    ])
+    const viewer = await closed.signIn('viewer')
+    expect((await closed.send(register, registration(), viewer)).status).toBe(403)
+    expect((await closed.send(register, registration())).status).toBe(201)
+  })
 })
 
 describe('a registered user', () => {

@@ -18,6 +18,8 @@ const routes = managementRoutes.user
 export interface SignInOperationsOptions {
   accessTokens: AccessTokens
   passwords: Passwords
+  /** Whether anyone may register, not only administrators. */
+  isRegistrationOpen: boolean
   now(): Date
 }
 
@@ -25,7 +27,12 @@ export interface SignInOperationsOptions {
  * API operations for sign-in, registration and sessions of users. A session starts with a sign-in. Its refresh
  * token renews the access token, which authenticates requests for a short time.
  */
-export function signInOperations({ accessTokens, passwords, now }: SignInOperationsOptions): Operation[] {
+export function signInOperations({
+  accessTokens,
+  passwords,
+  isRegistrationOpen: isOpen,
+  now,
+}: SignInOperationsOptions): Operation[] {
   /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
   async function issueTokens(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
     const user = await database.system(routes.auth.path, tx => describeUser(tx, user_id))
@@ -62,7 +69,7 @@ export function signInOperations({ accessTokens, passwords, now }: SignInOperati
         throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
 
       const address = getPeerAddress(context)
-      const registering = registerUser(database, input, { caller, address, passwords, now })
+      const registering = registerUser(database, input, { caller, address, isOpen, passwords, now })
       const user_id = await addRetryAfter(context, registering)
       const registeredUser = await database.system(routes.register.path, tx => describeUser(tx, user_id))
       return { value: registeredUser }

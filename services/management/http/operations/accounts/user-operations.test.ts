@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SignedInUser } from '../../../../../test/fixtures/management/management.ts'
 import { insertRecords, type ManagementRecords } from '../../../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
+import { session } from '../../../db/schema/index.ts'
 
 const {
   id,
@@ -66,6 +68,35 @@ describe('users', () => {
     expect((await management.call(auth, { email, password: 'another horse' }, null)).status).toBe(200)
     expect((await management.call(info, undefined, viewer)).response.email).toBe(email)
   })
+
+  it('cannot change a password or e-mail address without the current password long after sign-in', async () => {
+    const { user_id, email } = await registered(management.superadmin)
+    await management.call(status, { user_id, is_active: true, is_verified: true })
+    const { access_token } = (await management.call(auth, { email, password }, null)).response
+    const me = { user_id, email, token: access_token }
+    await management.database.system('test', tx =>
+      tx
+        .update(session)
+        .set({ created_at: new Date(Date.now() - 300_000) })
+        .where(eq(session.user_id, user_id)),
+    )
+    const same = await unchanged(user_id)
+    expect((await management.send(update, { ...same, first_name: 'Grace' }, me)).status).toBe(200)
+    const fresh = { change_password: true, password: 'another horse', confirm_password: 'another horse' }
+    for (const changes of [fresh, { email: `${randomUUID()}@eyrie.test` }]) {
+      const attempt = { ...same, ...changes }
+      const missing = await management.send(update, attempt, me)
+      expect([missing.status, missing.message]).toEqual([
+        403,
+        'current_password: is required to change a password or an e-mail address',
+      ])
+      const wrong = await management.send(update, { ...attempt, current_password: 'guessed' }, me)
+      expect([wrong.status, wrong.message]).toEqual([403, 'current_password: is not your password'])
+    }
+    expect(
+      (await management.send(update, { ...same, ...fresh, current_password: password }, me)).status,
+    ).toBe(200)
+  }, 60_000)
 
   it('cannot use the e-mail address of another user', async () => {
     const viewer = await management.signIn('viewer')
@@ -204,11 +235,15 @@ describe('administrators', () => {
     expect((await management.send(update, { ...changes, organization_id: null }, admin)).status).toBe(403)
   })
 
-  it('end the sessions of a user when they set a password', async () => {
+  it('end the sessions of a user and delete the API tokens when they set a password', async () => {
     const viewer = await management.signIn('viewer', { sites: [records.site_id] })
+    const { token } = (
+      await management.call(managementRoutes.token.create, { name: 'script', scopes: ['read'] }, viewer)
+    ).response
     const fresh = { change_password: true, password, confirm_password: password }
     await management.call(update, { ...(await unchanged(viewer.user_id)), ...fresh }, admin)
     expect((await management.send(info, undefined, viewer)).status).toBe(401)
+    expect((await management.send(info, undefined, { ...viewer, token })).status).toBe(401)
   })
 
   it('delete a user, whose token becomes invalid', async () => {

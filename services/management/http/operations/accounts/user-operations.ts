@@ -1,11 +1,13 @@
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
-import { and, eq, isNull, ne } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
-import { role, session, user } from '../../../db/schema/index.ts'
+import { role, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { type Principal, ROLES } from '../../../rights/principal.ts'
+import { confirmPassword } from '../../../users/confirm-password.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { toUserName } from '../../../users/register-user.ts'
+import { revokeCredentials } from '../../../users/revoke-credentials.ts'
 import {
   assertCanAssign,
   assertCanChange,
@@ -16,6 +18,7 @@ import {
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
+import { addRetryAfter, getPeerAddress } from '../../auth/request-client.ts'
 
 const routes = managementRoutes.user
 /** Role keys from the highest to the lowest role. */
@@ -42,12 +45,19 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
 
     defineOperation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
-    defineMultiStepOperation(routes.update, async ({ input, caller }, database) => {
+    defineMultiStepOperation(routes.update, async ({ input, caller, context }, database) => {
       assertCanChange(caller, input.user_id)
       if (input.change_password) assertValidPassword(input)
       const { path } = routes.update
       // Checked before the password is hashed, because hashing is expensive and an unauthorized caller must not cause it.
-      await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
+      const target = await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
+      if (input.change_password || input.email !== target.email) {
+        const { current_password } = input
+        // The route is not open to API tokens, so there is a session.
+        const session_id = caller.session_id!
+        const confirmation = { caller, session_id, current_password, address: getPeerAddress(context) }
+        await addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
+      }
       const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined
       const updatedUser = await database.as(caller, path, tx =>
         updateUser(tx, input, { caller, newPasswordHash, now: now() }),
@@ -73,7 +83,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       const canSignIn = is_active && is_verified
       if (!canSignIn) await assertNotLastSuperadmin(tx, target)
       await writeUser(tx, user_id, { is_active, is_verified })
-      if (!canSignIn) await endSessions(tx, user_id, caller, now())
+      if (!canSignIn) await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now: now() })
       return { value: await describeUser(tx, user_id) }
     }),
 
@@ -92,7 +102,7 @@ interface UserUpdateContext {
   now: Date
 }
 
-/** Updates a user. A new password ends the user's other sessions. */
+/** Updates a user. A new password ends the user's other sessions and deletes the user's API tokens. */
 async function updateUser(
   tx: Transaction,
   input: UserUpdate,
@@ -116,18 +126,8 @@ async function updateUser(
     password_hash: newPasswordHash,
   })
 
-  if (newPasswordHash) await endSessions(tx, user_id, caller, now)
+  if (newPasswordHash) await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now })
   return describeUser(tx, user_id)
-}
-
-/** Ends the user's sessions, except the session that the caller is using. */
-async function endSessions(tx: Transaction, user_id: string, caller: Principal, now: Date) {
-  const conditions = [eq(session.user_id, user_id), isNull(session.revoked_at)]
-  if (caller.session_id) conditions.push(ne(session.session_id, caller.session_id))
-  await tx
-    .update(session)
-    .set({ revoked_at: now })
-    .where(and(...conditions))
 }
 
 /** Throws `EyrieError` if the caller may not make this update. Otherwise returns the user before the update. */

@@ -1,0 +1,19 @@
+import { and, eq, isNull, ne } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { apiToken, session } from '../db/schema/index.ts'
+
+/**
+ * Ends the sessions of a user and deletes the user's API tokens, so that nobody who has obtained one retains access. The session
+ * `exceptSessionId` continues: its client has just changed the password.
+ */
+export async function revokeCredentials(
+  tx: Transaction,
+  { user_id, exceptSessionId, now }: { user_id: string; exceptSessionId?: string | undefined; now: Date },
+): Promise<void> {
+  const isOther = exceptSessionId ? ne(session.session_id, exceptSessionId) : undefined
+  await tx
+    .update(session)
+    .set({ revoked_at: now })
+    .where(and(eq(session.user_id, user_id), isNull(session.revoked_at), isOther))
+  await tx.delete(apiToken).where(eq(apiToken.user_id, user_id))
+}

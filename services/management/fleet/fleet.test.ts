@@ -2,9 +2,11 @@ import { rm } from 'node:fs/promises'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
+import { getCreatedId, siteInput } from '../../../test/fixtures/management/hierarchy.ts'
+import { engineSite, site as siteTable } from '../db/schema/index.ts'
 
 const LONG_MS = 400_000
-const { engine: engines, device, source, pipeline, channel } = managementRoutes
+const { engine: engines, device, source, pipeline, channel, site } = managementRoutes
 const lineCoords = [
   { x: 0, y: 0.5 },
   { x: 1, y: 0.5 },
@@ -13,6 +15,18 @@ const counting = (source_id: string) => [
   { name: 'object-tracking', args: { max_age: 5 } },
   { name: 'line-crossing', config: { [source_id]: { lines: [{ name: 'door', coords: lineCoords }] } } },
 ]
+
+/** Adds a site of the same customer that shares the engine. Returns its id. */
+async function addSecondSite(
+  { call, database, site_id }: Awaited<ReturnType<typeof startFleet>>,
+  engine_id: string,
+) {
+  const sites = await database.system('test', tx => tx.select().from(siteTable))
+  const { organization_id, customer_id } = sites.find(row => row.site_id === site_id)!
+  const second = getCreatedId(await call(site.create, siteInput(organization_id, customer_id, 'second')))
+  await database.system('test', tx => tx.insert(engineSite).values({ engine_id, site_id: second }))
+  return second
+}
 
 describe('fleet', () => {
   it(
@@ -153,6 +167,12 @@ describe('fleet', () => {
       expect(drift).toMatchObject([
         { record: 'source', record_id: source_id, sid: current!.id, field: 'rate', found: 2, reason: '' },
       ])
+      const own = await fleet.signIn('viewer', { sites: [fleet.site_id] })
+      expect((await fleet.call(engines.drift, { engine_id }, own)).response.drift).toEqual(drift)
+      const stranger = await fleet.signIn('viewer', { sites: [await addSecondSite(fleet, engine_id)] })
+      const { status, response: shown } = await fleet.call(engines.drift, { engine_id }, stranger)
+      expect([status, shown.drift]).toEqual([200, []])
+
       expect(await api.source.get(current!.id)).toMatchObject({ rate: 2 })
       await vi.waitFor(async () =>
         expect(await fleet.getChannel(channel_id)).toMatchObject({ is_verified: false }),

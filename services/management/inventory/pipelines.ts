@@ -1,10 +1,14 @@
 import type { ManagedPipeline } from '@eyrie/contract/management/index'
 import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { withFullScope } from '../db/full-scope.ts'
 import { channel, pipeline, source } from '../db/schema/index.ts'
-import { mapSourceKeys } from './source-keys.ts'
+import { findReferencedSources, mapSourceKeys } from './source-keys.ts'
 
-/** Returns the pipelines that satisfy a condition, each with the ids that its sources have on the engine. */
+/**
+ * Returns the pipelines that satisfy a condition, each with the ids that its sources have on the engine. Sources that the caller
+ * does not see, and the shapes drawn in their pictures, are omitted.
+ */
 export async function findPipelines(tx: Transaction, condition: SQL | undefined): Promise<ManagedPipeline[]> {
   const rows = await tx
     .select()
@@ -20,16 +24,60 @@ export async function findPipelines(tx: Transaction, condition: SQL | undefined)
     .innerJoin(source, eq(source.source_id, channel.source_id))
     .where(and(inArray(channel.pipeline_id, ids), isNotNull(source.source_sid)))
     .orderBy(asc(source.source_sid))
+  const referencedIds = rows.flatMap(row => findReferencedSources(row.pipeline_elements.elements))
+  const visibleIds = await findExistingSources(tx, referencedIds)
+  const omitHidden = (id: string) => (visibleIds.has(id) ? id : undefined)
   const sourcesByPipeline = Map.groupBy(connectedSources, ({ pipeline_id }) => pipeline_id)
 
   return rows.map(row => {
     const sources = sourcesByPipeline.get(row.pipeline_id) ?? []
-    return { ...row, pipeline_source: sources.map(({ source_sid }) => source_sid!) }
+    const elements = mapSourceKeys(row.pipeline_elements.elements, omitHidden)
+    return {
+      ...row,
+      pipeline_elements: { elements },
+      pipeline_source: sources.map(({ source_sid }) => source_sid!),
+    }
   })
 }
 
-/** Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines. */
-export async function removeSourceFromConfigs(tx: Transaction, source_id: string): Promise<void> {
+/** Returns which of these sources exist and are visible to the caller. */
+async function findExistingSources(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .select({ source_id: source.source_id })
+    .from(source)
+    .where(inArray(source.source_id, [...new Set(ids)]))
+  return new Set(rows.map(({ source_id }) => source_id))
+}
+
+/** Returns which of these pipelines the caller sees as a whole, with all their channels and configured sources. */
+export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .select({
+      pipeline_id: pipeline.pipeline_id,
+      elements: pipeline.pipeline_elements,
+      hasHiddenChannels: sql<boolean>`has_hidden_channels(${pipeline.pipeline_id})`,
+    })
+    .from(pipeline)
+    .where(inArray(pipeline.pipeline_id, ids))
+
+  const whole = new Set<string>()
+  for (const { pipeline_id, elements, hasHiddenChannels } of rows) {
+    const referencedIds = findReferencedSources(elements.elements)
+    const visible = await findExistingSources(tx, referencedIds)
+    const existing = await withFullScope(tx, () => findExistingSources(tx, referencedIds))
+    if (!hasHiddenChannels && visible.size === existing.size) whole.add(pipeline_id)
+  }
+  return whole
+}
+
+/**
+ * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines, including those that
+ * the caller may not change.
+ */
+export const removeSourceFromConfigs = (tx: Transaction, source_id: string): Promise<void> =>
+  withFullScope(tx, () => removeFromConfigs(tx, source_id))
+
+async function removeFromConfigs(tx: Transaction, source_id: string): Promise<void> {
   const rows = await tx
     .select()
     .from(pipeline)

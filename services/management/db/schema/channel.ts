@@ -39,7 +39,7 @@ export const pipeline = pgTable(
     engine_id: uuid()
       .notNull()
       .references(() => engine.engine_id),
-    /** The owner if organizations share an engine; null makes the pipeline visible to every user of the engine. */
+    /** The owner. Null, and visible to superadmins only, until the first channel of a pipeline that has no other owner. */
     organization_id: uuid().references(() => organization.organization_id),
     pipeline_name: text().notNull(),
     pipeline_usecase: text()

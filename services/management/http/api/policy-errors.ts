@@ -18,6 +18,7 @@ const REQUIREMENTS: Record<string, string> = {
   organization: 'the role admin in this organization',
   customer: 'the role admin in its organization, or the customer as an assignment',
   engine: 'the role admin in the organization that owns the engine',
+  pipeline: 'the role admin in its organization, or all sites that it analyses as assignments',
   channel: 'its site or its customer as an assignment; the channel alone permits only reading',
 }
 const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'

@@ -1,7 +1,7 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
-import { channel, pipeline, source, usecase } from '../../../db/schema/index.ts'
+import { channel, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { openLiveView } from '../../../fleet/live-views.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
@@ -88,14 +88,22 @@ export const channelOperations = (secrets: Secrets): Operation[] => [
   }),
 ]
 
-/** Returns the engine and site of a source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another engine. */
+/**
+ * Returns the engine and site of a source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another engine or
+ * organization. A pipeline without an organization belongs to that of its first channel.
+ */
 async function findLocation(tx: Transaction, source_id: string, pipeline_id: string) {
   const [location] = await tx
-    .select({ engine_id: source.engine_id, site_id: source.site_id })
+    .select({
+      engine_id: source.engine_id,
+      site_id: source.site_id,
+      organization_id: site.organization_id,
+    })
     .from(source)
+    .innerJoin(site, eq(site.site_id, source.site_id))
     .where(eq(source.source_id, source_id))
   const [pipelineRow] = await tx
-    .select({ engine_id: pipeline.engine_id })
+    .select({ engine_id: pipeline.engine_id, organization_id: pipeline.organization_id })
     .from(pipeline)
     .where(eq(pipeline.pipeline_id, pipeline_id))
 
@@ -103,7 +111,14 @@ async function findLocation(tx: Transaction, source_id: string, pipeline_id: str
     const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  return location!
+  const { organization_id, ...place } = location!
+  if (pipelineRow!.organization_id === null)
+    await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipeline_id))
+  else if (pipelineRow!.organization_id !== organization_id) {
+    const reason = 'belongs to another organization than the source: create a pipeline for this organization'
+    throw fieldError('pipeline_id', reason, { code: 'conflict' })
+  }
+  return place
 }
 
 /** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */

@@ -1,10 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
-import type { Transaction } from '../../../db/database.ts'
-import { engine, engineSite, site } from '../../../db/schema/index.ts'
+import type { Database, Transaction } from '../../../db/database.ts'
+import { engine, engineSite, site, source } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
 import { findEngines, readEngineLoad } from '../../../fleet/status/engine-queries.ts'
+import { findWhollyVisible } from '../../../inventory/pipelines.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
@@ -56,7 +57,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
         )
       })
       await fleet.repair(engine_id)
-      return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
+      return { value: await readDrift(database, caller, engine_id) }
     }),
 
     defineOperation(routes.list, async ({ input: { site_ids } }, tx) => {
@@ -78,9 +79,25 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       const { engine_id } = input
       await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
       await fleet.reconcile(engine_id)
-      return { value: { engine_id, ...fleet.getDriftReport(engine_id) } }
+      return { value: await readDrift(database, caller, engine_id) }
     }),
   ]
+
+  /** Returns the drift of the records that the caller sees, of pipelines only if it sees all their channels. */
+  async function readDrift(database: Database, caller: Principal, engine_id: string) {
+    const { drift, ...report } = fleet.getDriftReport(engine_id)
+    if (caller.role === 'superadmin') return { engine_id, ...report, drift }
+
+    const ids = [...new Set(drift.map(({ record_id }) => record_id))]
+    const visibleIds = await database.as(caller, routes.drift.path, async tx => {
+      const sources = await tx
+        .select({ source_id: source.source_id })
+        .from(source)
+        .where(inArray(source.source_id, ids))
+      return new Set([...sources.map(({ source_id }) => source_id), ...(await findWhollyVisible(tx, ids))])
+    })
+    return { engine_id, ...report, drift: drift.filter(({ record_id }) => visibleIds.has(record_id)) }
+  }
 }
 
 type EngineAddress = Pick<typeof engine.$inferSelect, 'engine_address' | 'engine_port' | 'engine_is_secure'>

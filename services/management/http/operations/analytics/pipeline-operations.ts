@@ -2,10 +2,10 @@ import { managementRoutes, type PipelineElements } from '@eyrie/contract/managem
 import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
-import { engine, engineState, pipeline, source, usecase } from '../../../db/schema/index.ts'
+import { device, engine, engineState, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, fieldErrors, missingRecords } from '../../../errors/field-errors.ts'
 import { createDefaultElements } from '../../../inventory/default-elements.ts'
-import { findPipelines } from '../../../inventory/pipelines.ts'
+import { findPipelines, findWhollyVisible } from '../../../inventory/pipelines.ts'
 import { findInvalidKeys, findReferencedSources } from '../../../inventory/source-keys.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
@@ -23,7 +23,7 @@ const MAX_SOURCES = 1000
 export const pipelineOperations = [
   defineOperation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
-    const organization_id = await findOwner(tx, caller, fields.engine_id)
+    const organization_id = await findOwner(tx, caller, fields)
     const [created] = await tx
       .insert(pipeline)
       .values({ ...fields, organization_id })
@@ -37,6 +37,14 @@ export const pipelineOperations = [
     const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
     const values = { ...fields, pipeline_sid }
     const hasId = eq(pipeline.pipeline_id, pipeline_id)
+    // The caller would remove the settings of sources that are hidden from it.
+    const whole = await findWhollyVisible(tx, [pipeline_id])
+    if (!whole.has(pipeline_id))
+      throw fieldError(
+        'pipeline_id',
+        'also analyses sources that you do not see: ask an administrator of the organization, or create another pipeline',
+        { code: 'rights' },
+      )
     assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
     return undefined
   }),
@@ -122,12 +130,41 @@ async function assertUsecaseExists(tx: Transaction, field: string, usecase_key: 
 }
 
 /**
- * Returns the organization that owns a new pipeline: the organization of its engine, or else the only organization of the
- * caller. Null: the pipeline is visible to all users who may see the engine.
+ * Returns the organization that owns a new pipeline: the one of the configured sources, of its engine, of the caller, or of the
+ * sites of the engine's devices. Null for a superadmin if there are several: the pipeline belongs to the organization of the
+ * first channel, and until then only superadmins see it. Throws `EyrieError` (`syntax`) for others.
  */
-async function findOwner(tx: Transaction, caller: Principal, engine_id: string): Promise<string | null> {
-  const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
-  if (row?.organization_id) return row.organization_id
-  const hasOneOrganization = caller.role !== 'superadmin' && caller.memberships.length === 1
-  return hasOneOrganization ? caller.memberships[0]! : null
+async function findOwner(
+  tx: Transaction,
+  caller: Principal,
+  { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
+): Promise<string | null> {
+  const sourceIds = findReferencedSources(pipeline_elements.elements)
+  const ofSources = await tx
+    .selectDistinct({ organization_id: site.organization_id })
+    .from(source)
+    .innerJoin(site, eq(site.site_id, source.site_id))
+    .where(inArray(source.source_id, sourceIds))
+  if (ofSources.length === 1) return ofSources[0]!.organization_id
+  if (ofSources.length > 1)
+    throw fieldError(
+      'pipeline_elements',
+      'refers to sources of several organizations: create a pipeline for each',
+    )
+
+  const [engineRow] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  if (engineRow?.organization_id) return engineRow.organization_id
+  if (caller.role !== 'superadmin' && caller.memberships.length === 1) return caller.memberships[0]!
+
+  const ofDevices = await tx
+    .selectDistinct({ organization_id: site.organization_id })
+    .from(device)
+    .innerJoin(site, eq(site.site_id, device.site_id))
+    .where(eq(device.engine_id, engine_id))
+  if (ofDevices.length === 1) return ofDevices[0]!.organization_id
+  if (caller.role === 'superadmin') return null
+  throw fieldError(
+    'pipeline_elements',
+    'name a source in the configuration: you belong to several organizations, and its organization will own the pipeline',
+  )
 }

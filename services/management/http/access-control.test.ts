@@ -218,7 +218,11 @@ describe('eyrie user reset', () => {
       environment,
     })
     expect(code).toBe(0)
-    expect(await management.database.system('test', tx => tx.select().from(apiToken))).toEqual([])
+    expect(
+      await management.database.system('test', tx =>
+        tx.select().from(apiToken).where(eq(apiToken.name, 'script')),
+      ),
+    ).toEqual([])
     const newPassword = /is (\S+)$/m.exec(out)![1]!
     expect((await signIn(origin)).status).toBe(404)
     expect(await (await fetch(`${origin}/session`, { headers: { cookie } })).json()).toMatchObject({

@@ -57,6 +57,20 @@ it('restarts a process that was killed', async () => {
   await service.stop(2_000)
 })
 
+it('passes on the messages of a process, and does not log them', async () => {
+  const file = writeProgram('sender', "process.send({ secret: 'xyzzy' }); setInterval(() => {}, 1000)")
+  const lines: string[] = []
+  const messages: unknown[] = []
+  const service = superviseProcess(
+    { name: 'service', args: [file], environment: { PATH: process.env.PATH } },
+    createServiceLog([createPrinter(line => lines.push(line), false)]),
+    message => messages.push(message),
+  )
+  await vi.waitFor(() => expect(messages).toEqual([{ secret: 'xyzzy' }]), 30_000)
+  await service.stop(2_000)
+  expect(lines.join()).not.toContain('xyzzy')
+})
+
 it('retries a process that could not be started', async () => {
   const { execPath } = process
   process.execPath = join(folder, 'no-node')

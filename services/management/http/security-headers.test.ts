@@ -1,0 +1,29 @@
+import { createLog } from '@eyrie/kit'
+import { expect, it } from 'vitest'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { createApp } from './app.ts'
+import { createUpstream } from './live/upstream-client.ts'
+
+function unexpected(): never {
+  throw new Error('the page needs no database')
+}
+
+it('browsers are told to use only TLS if they have reached the console with it', async () => {
+  const upstream = createUpstream({ name: 'engine', url: 'http://127.0.0.1:9', token: undefined })
+  const app = createApp({
+    host: '0.0.0.0',
+    data: createTemporaryFolder(),
+    database: unexpected,
+    services: unexpected,
+    engine: upstream,
+    media: upstream,
+    consoleFolder: createTemporaryFolder(),
+    version: '0.0.0',
+    log: createLog('management', 'silent'),
+  })
+  const readHeader = async (url: string) => (await app.request(url)).headers.get('Strict-Transport-Security')
+  for (const path of ['/docs', '/api/v1/openapi.json', '/missing']) {
+    expect(await readHeader(`https://eyrie.test${path}`)).toBe('max-age=31536000')
+    expect(await readHeader(`http://eyrie.test${path}`)).toBeNull()
+  }
+})

@@ -8,7 +8,7 @@ function unexpected(): never {
   throw new Error('the page needs no database')
 }
 
-it('browsers are told to use only TLS if they have reached the console with it', async () => {
+it('responses over TLS make browsers use only TLS for a year', async () => {
   const upstream = createUpstream({ name: 'engine', url: 'http://127.0.0.1:9', token: undefined })
   const app = createApp({
     host: '0.0.0.0',

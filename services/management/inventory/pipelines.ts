@@ -71,8 +71,8 @@ export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise
 }
 
 /**
- * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines, including those that
- * the caller may not change.
+ * Removes a deleted source, and the shapes drawn in its picture, from the configurations of all pipelines, even if
+ * the caller may not change them.
  */
 export const removeSourceFromConfigs = (tx: Transaction, source_id: string): Promise<void> =>
   withFullScope(tx, () => removeFromConfigs(tx, source_id))

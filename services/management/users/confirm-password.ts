@@ -23,8 +23,8 @@ interface Confirmation {
 }
 
 /**
- * Checks that the caller knows their own password: it is sent, or the session began with it less than five minutes ago. Whoever
- * finds an unlocked browser or steals a token must not be able to take over an account. Throws `EyrieError` (`rights`) naming
+ * Checks that the caller knows their own password: it is sent, or the session began with it less than five minutes ago. An
+ * unlocked browser or a stolen token must not be enough to take over an account. Throws `EyrieError` (`rights`) naming
  * the field `current_password` otherwise, and `TooManyAttempts`: wrong passwords count as failed sign-ins.
  */
 export async function confirmPassword(

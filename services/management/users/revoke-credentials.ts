@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts'
 import { apiToken, session } from '../db/schema/index.ts'
 
 /**
- * Ends the sessions of a user and deletes the user's API tokens, so that nobody who has obtained one retains access. The session
+ * Ends the sessions of a user and deletes the user's API tokens, so that a stolen one grants no access. The session
  * `exceptSessionId` continues: its client has just changed the password.
  */
 export async function revokeCredentials(

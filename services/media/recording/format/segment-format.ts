@@ -80,7 +80,10 @@ export function createSegmentFragment(
   ])
 }
 
-/** Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. */
+/**
+ * Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. A negative time, of a first picture whose
+ * timestamp stepped back, is written as 0, because the box cannot contain it.
+ */
 export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
   const seconds = Math.floor(timeUs / 1e6)
   const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
@@ -89,7 +92,7 @@ export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffe
     1,
     CAPTURE_TIME_FLAGS,
     u32(1, (seconds + NTP_EPOCH_S) % NTP_ERA_S, fraction),
-    u64(mediaTime),
+    u64(Math.max(0, mediaTime)),
   )
 }
 

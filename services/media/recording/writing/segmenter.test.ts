@@ -18,6 +18,15 @@ describe('segment', () => {
     expect(ranges()).toEqual([[1, 6]])
   })
 
+  it('may begin with a picture whose timestamp has stepped back', async () => {
+    const { segmenter, queue, contents } = createTestSegmenter()
+    segmenter.addPicture({ ...unit(0), pts: -26_564 }, track)
+    for (let n = 1; n < 5; n++) segmenter.addPicture(unit(n), track)
+    segmenter.end()
+    await queue.drain()
+    expect(contents().map(({ fragments }) => fragments.map(({ samples }) => samples.length))).toEqual([[5]])
+  })
+
   it.each([
     ['short gap continues the segment', { seconds: 1 }, 1, [[0, 5]]],
     [

@@ -39,6 +39,7 @@ export const createServiceEnvironment = (
   EYRIE_INTERNAL_TOKEN: environment.internalToken ?? getOrCreateSecret(environment.data, 'internal-token'),
   EYRIE_TLS_CERT: caller.EYRIE_TLS_CERT,
   EYRIE_TLS_KEY: caller.EYRIE_TLS_KEY,
+  EYRIE_EGRESS_ALLOW: caller.EYRIE_EGRESS_ALLOW,
   EYRIE_MEDIA_ROOTS: formatPathList(environment.mediaRoots),
   EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
   EYRIE_RING: ring,

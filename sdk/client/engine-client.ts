@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http'
 import { routesV3 } from '@eyrie/contract'
 import { EyrieError } from '@eyrie/contract/errors'
 import { tryParseJson } from '@eyrie/contract/parse'
@@ -19,7 +20,25 @@ export interface ClientOptions {
   timeoutMs?: number
   /** Aborts all calls and ends every iteration over the output. */
   signal?: AbortSignal
+  /** How the client connects to the engine; by default, as Node.js does. */
+  transport?: Transport
 }
+
+/** The network access of a client. A service that restricts its connections passes its own. */
+export interface Transport {
+  fetch(url: string, request: TransportRequest): Promise<Response>
+  /** Returns the agent that opens the connection of a WebSocket. */
+  agent?(url: string): Agent
+}
+
+export interface TransportRequest {
+  method: string
+  headers: Record<string, string>
+  body: string | Uint8Array<ArrayBuffer> | undefined
+  signal: AbortSignal
+}
+
+const defaultTransport: Transport = { fetch: (url, request) => fetch(url, request as RequestInit) }
 
 /**
  * Client of the engine API v3, with one method for each route of the contract. Calls reject with `EyrieError`: with the
@@ -42,7 +61,13 @@ const etags = new WeakMap<object, string>()
 export const getEtag = (response: object): string | undefined => etags.get(response)
 
 /** Creates a client. It connects with the first call. */
-export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: ClientOptions): Client {
+export function createClient({
+  url,
+  token,
+  timeoutMs = TIMEOUT_MS,
+  signal,
+  transport = defaultTransport,
+}: ClientOptions): Client {
   const baseUrl = `${url.replace(/\/+$/, '')}/api/v3`
 
   async function send({ method, path, body, type, ifMatch }: Request): Promise<unknown> {
@@ -52,7 +77,7 @@ export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: Cli
     const encodedBody = body === undefined || isBytes(body) ? body : JSON.stringify(body)
 
     const timeout = AbortSignal.timeout(timeoutMs)
-    const { response, text } = await fetchText(baseUrl + path, {
+    const { response, text } = await fetchText(transport, baseUrl + path, {
       method,
       headers,
       body: encodedBody,
@@ -72,14 +97,26 @@ export function createClient({ url, token, timeoutMs = TIMEOUT_MS, signal }: Cli
     ...createCalls(routesV3, send),
     output(options) {
       const outputUrl = `${baseUrl.replace(/^http/, 'ws')}/output`
-      return followOutput(outputUrl, createAuthorizationHeader(token), signal, options)
+      return followOutput(
+        {
+          url: outputUrl,
+          headers: createAuthorizationHeader(token),
+          agent: transport.agent?.(outputUrl),
+          signal,
+        },
+        options,
+      )
     },
   }
 }
 
 /** Sends a request and reads the whole response, so that a failure of either rejects here. */
-async function fetchText(url: string, init: RequestInit): Promise<{ response: Response; text: string }> {
-  const response = await fetch(url, init)
+async function fetchText(
+  transport: Transport,
+  url: string,
+  request: TransportRequest,
+): Promise<{ response: Response; text: string }> {
+  const response = await transport.fetch(url, request)
   return { response, text: await response.text() }
 }
 

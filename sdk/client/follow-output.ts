@@ -1,4 +1,5 @@
 import { on, once } from 'node:events'
+import type { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
 import type { Acknowledgement, Gap, Hello, OutputMessage, OutputQuery } from '@eyrie/contract/output'
@@ -50,11 +51,19 @@ interface LogPosition {
   next: number | undefined
 }
 
-/** Follows the output at a ws:// URL. Throws `EyrieError` if the engine rejects the query or the token. */
+/** Where the output is, and how to connect to it. */
+export interface OutputAccess {
+  /** A ws:// or wss:// URL. */
+  url: string
+  headers: Record<string, string>
+  /** Opens the connections; by default, Node.js does. */
+  agent: Agent | undefined
+  signal: AbortSignal | undefined
+}
+
+/** Follows the output of an engine. Throws `EyrieError` if the engine rejects the query or the token. */
 export async function* followOutput(
-  url: string,
-  headers: Record<string, string>,
-  signal: AbortSignal | undefined,
+  { url, headers, agent, signal }: OutputAccess,
   options: OutputOptions = {},
 ): AsyncGenerator<ReceivedMessage, void, undefined> {
   const { since, onDisconnect, onAcknowledgeReady, ...query } = options
@@ -64,6 +73,7 @@ export async function* followOutput(
     const queryString = toQueryString({ ...query, since: position.next })
     const socket = new WebSocket(url + queryString, {
       headers,
+      ...(agent && { agent }),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       perMessageDeflate: false,
     })

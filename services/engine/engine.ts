@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Settings } from '@eyrie/contract/settings'
 import {
+  createEgress,
   type Dependencies,
   type Environment,
   type Log,
@@ -114,6 +115,7 @@ async function startComponents(
   const { runtime, catalog, createCatalogFor, stop } = await startRuntime({
     mediaUrl: environment.urls.media,
     internalToken: environment.internalToken,
+    egress: createEgress('sink', environment),
     ring: environment.ring,
     elements: pluginStore.elements,
     modelFolders: [join(environment.data, 'models'), SHIPPED_MODELS],

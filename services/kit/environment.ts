@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { email } from '@eyrie/contract/management/user'
 import { parsePathList } from '@eyrie/contract/path-list'
 import { z } from 'zod'
+import { type EgressException, egressExceptions } from './egress/egress-rules.ts'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
 
@@ -34,6 +35,7 @@ const environmentVariables = z.object({
   EYRIE_MANAGEMENT_URL: z.url().optional(),
   EYRIE_TLS_CERT: z.string().optional(),
   EYRIE_TLS_KEY: z.string().optional(),
+  EYRIE_EGRESS_ALLOW: egressExceptions.default([]),
 
   EYRIE_MEDIA_ROOTS: folders.optional(),
   EYRIE_OUTPUT_ROOTS: folders.optional(),
@@ -81,6 +83,8 @@ export interface Environment {
   internalToken: string | undefined
   /** Certificate for HTTPS. Without a certificate, the services use HTTP. */
   tls: TlsIdentity | undefined
+  /** Addresses to which the services may connect although the rules for outgoing connections deny it. */
+  egressExceptions: EgressException[]
   /** Folders from which sources may play files. */
   mediaRoots: string[]
   /** Folders to which sinks may write files. */
@@ -134,6 +138,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     engineTokens: parseTokens(engineTokens ?? ''),
     internalToken,
     tls,
+    egressExceptions: variables.EYRIE_EGRESS_ALLOW,
     mediaRoots: variables.EYRIE_MEDIA_ROOTS ?? [resolve(data, 'media')],
     outputRoots: variables.EYRIE_OUTPUT_ROOTS ?? [resolve(data, 'output')],
     ring: variables.EYRIE_RING ?? getDefaultRingFolder(data, internalToken),

@@ -3,12 +3,14 @@ import { createServer, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findFreePort } from '../../test/fixtures/network/free-ports.ts'
+import { createCheckedEgress } from './egress/egress.ts'
 import { findServerAddress } from './server-address.ts'
 import { waitForServer } from './wait-for-server.ts'
 
 const HOUR_MS = 3_600_000
 const host = '127.0.0.1'
 const { signal } = new AbortController()
+const egress = createCheckedEgress(() => {})
 const sleepForAnHour = (ended: AbortSignal) => wait(HOUR_MS, undefined, { signal: ended })
 
 /** Starts a server that counts its connections. */
@@ -28,7 +30,7 @@ describe('the pause before the next attempt', () => {
     const port = await findFreePort()
     const connect = vi.spyOn(Socket.prototype, 'connect')
     onTestFinished(() => connect.mockRestore())
-    const returned = waitForServer({ address: { host, port }, sleep: sleepForAnHour, signal })
+    const returned = waitForServer({ address: { host, port }, egress, sleep: sleepForAnHour, signal })
     // The server starts after the first probe.
     await vi.waitUntil(() => connect.mock.calls.length > 0)
     await listen(port)
@@ -39,7 +41,7 @@ describe('the pause before the next attempt', () => {
     const port = await findFreePort()
     const server = await listen(port)
     const slept = Promise.withResolvers<void>()
-    const returned = waitForServer({ address: { host, port }, sleep: () => slept.promise, signal })
+    const returned = waitForServer({ address: { host, port }, egress, sleep: () => slept.promise, signal })
     await vi.waitUntil(() => server.connections() === 1)
     slept.resolve()
     expect(await returned).toBe(false)
@@ -50,14 +52,14 @@ describe('the pause before the next attempt', () => {
     ['has an unknown host name', { host: 'nowhere.invalid', port: 80 }],
     ['has no address', undefined],
   ])('lasts as long as the back-off if the server %s', async (_, address) => {
-    expect(await waitForServer({ address, sleep: async () => {}, signal })).toBe(false)
+    expect(await waitForServer({ address, egress, sleep: async () => {}, signal })).toBe(false)
   })
 
   it('ends when it is aborted', async () => {
     const aborting = new AbortController()
     const port = await findFreePort()
     const address = { host, port }
-    const returned = waitForServer({ address, sleep: sleepForAnHour, signal: aborting.signal })
+    const returned = waitForServer({ address, egress, sleep: sleepForAnHour, signal: aborting.signal })
     aborting.abort()
     expect(await returned).toBe(false)
   })

@@ -1,7 +1,5 @@
-import { lookup } from 'node:dns/promises'
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Egress } from './egress/egress.ts'
 import type { ServerAddress } from './server-address.ts'
 
 /** Interval at which an unreachable server is probed. */
@@ -13,6 +11,8 @@ const PROBE_TIMEOUT_MS = 3000
 export interface RetryPause {
   /** The server; undefined if its address is unknown, so that only the time decides. */
   address: ServerAddress | undefined
+  /** Opens the connections that probe the server. */
+  egress: Egress
   /** Sleeps until the next attempt is due. Ends early, resolved or rejected, when the signal is aborted. */
   sleep(signal: AbortSignal): Promise<unknown>
   signal: AbortSignal
@@ -23,7 +23,7 @@ export interface RetryPause {
  * connections again. A host that was switched on and a network that works again are so noticed within about a second,
  * however long the back-off is. Resolves to whether the server has returned.
  */
-export async function waitForServer({ address, sleep, signal }: RetryPause): Promise<boolean> {
+export async function waitForServer({ address, egress, sleep, signal }: RetryPause): Promise<boolean> {
   const pause = new AbortController()
   const ended = AbortSignal.any([signal, pause.signal])
   const slept = sleep(ended).then(
@@ -31,7 +31,7 @@ export async function waitForServer({ address, sleep, signal }: RetryPause): Pro
     () => false,
   )
   try {
-    const returned = address ? watchReturn(address, ended) : Promise.resolve(false)
+    const returned = address ? watchReturn(address, egress, ended) : Promise.resolve(false)
     return await Promise.race([slept, returned.then(hasReturned => hasReturned || slept)])
   } finally {
     pause.abort()
@@ -40,35 +40,28 @@ export async function waitForServer({ address, sleep, signal }: RetryPause): Pro
 
 /**
  * Resolves to true when a server that was unreachable accepts a connection. Resolves to false if it is reachable, so that
- * the last attempt has failed for another reason, if its host name is unknown, and when the signal is aborted.
+ * the last attempt has failed for another reason, if its host name is unknown or denied, and when the signal is aborted.
  */
-async function watchReturn({ host, port }: ServerAddress, signal: AbortSignal): Promise<boolean> {
+async function watchReturn(
+  { host, port }: ServerAddress,
+  egress: Egress,
+  signal: AbortSignal,
+): Promise<boolean> {
   // A name is resolved once: without a network, each query would block one of the few threads that also access files.
-  const resolved = await lookup(host).catch(() => undefined)
+  const [resolved] = await egress.resolve({ host, port }).catch(() => [])
   if (!resolved) return false
-  const address = { host: resolved.address, port }
+  const acceptsConnection = async () => {
+    if (signal.aborted) return false
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+    const socket = await egress.connect({ host: resolved, port }, { signal: limited }).catch(() => undefined)
+    socket?.destroy()
+    return socket !== undefined
+  }
 
-  if (await acceptsConnection(address, signal)) return false
+  if (await acceptsConnection()) return false
   while (!signal.aborted) {
     await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {})
-    if (await acceptsConnection(address, signal)) return true
+    if (await acceptsConnection()) return true
   }
   return false
-}
-
-async function acceptsConnection({ host, port }: ServerAddress, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false
-  const socket = connect({ host, port })
-  try {
-    await once(socket, 'connect', {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]),
-    })
-    return true
-  } catch {
-    return false
-  } finally {
-    // An abandoned socket may still emit an error.
-    socket.on('error', () => {})
-    socket.destroy()
-  }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Log, readSettings } from '@eyrie/kit'
+import { type Egress, type Log, readSettings } from '@eyrie/kit'
 import { alertSubscriber } from './alerts/evaluate-messages.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import type { Database } from './db/database.ts'
@@ -23,6 +23,8 @@ export interface BackendOptions {
   data: string
   log: Log
   now?: () => Date
+  /** Opens the connections to engines. */
+  egress: Egress
   /** The engine service of this appliance. */
   localEngine?: LocalEngine
   /** Intervals at which engines are monitored. */
@@ -41,7 +43,7 @@ export interface Backend extends StartedServices {
 
 /** Creates the parts and connects them with each other. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const { database, data, log, now = () => new Date(), timing, localEngine } = options
+  const { database, data, egress, log, now = () => new Date(), timing, localEngine } = options
   const nowMs = () => now().getTime()
 
   const users = await createUsers({ data, now })
@@ -55,13 +57,14 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       const engine = await readEngineRecord(database(), engine_id, secrets)
       return engine?.address
     },
+    egress,
     subscribers: [alertSubscriber],
     retentionMs: settings.retention_days * DAY_MS,
     now: nowMs,
     log,
   })
   const { pictures, createIngest } = events
-  const fleet = createFleet({ secrets, createIngest, local: localEngine, log, timing })
+  const fleet = createFleet({ secrets, egress, createIngest, local: localEngine, log, timing })
 
   return {
     api: createManagementApi({
@@ -75,7 +78,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       log,
     }),
     users,
-    findView: channel_id => openLiveView(database(), secrets, channel_id),
+    findView: channel_id => openLiveView(database(), { secrets, egress }, channel_id),
     fleet,
     jobs: createBackgroundJobs({ events, now: nowMs, log }),
   }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { EyrieError, type ManagementHealth } from '@eyrie/contract'
-import { type Dependencies, type DiskMonitor, monitorDisk, type Service } from '@eyrie/kit'
+import { createEgress, type Dependencies, type DiskMonitor, monitorDisk, type Service } from '@eyrie/kit'
 import { sendTerminalNotice } from '@eyrie/kit/terminal-notice'
 import { type Backend, createBackend } from './backend.ts'
 import type { Database } from './db/database.ts'
@@ -20,6 +20,7 @@ import { ensureFirstAdministrator } from './users/first-administrator.ts'
  */
 export function createManagement({ environment, log }: Dependencies): Service {
   const { urls, engineTokens, internalToken, data, databaseUrl, hosts, administrator } = environment
+  const egress = createEgress('engine', environment)
   const supervisor = createDatabaseSupervisor({ data, url: databaseUrl, log })
   /** Undefined until the service has started. */
   let backend: Backend | undefined
@@ -30,6 +31,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
     data,
     database: supervisor.current,
     engine: createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] }),
+    egress,
     media: createUpstream({ name: 'media', url: urls.media, token: internalToken }),
     services() {
       if (!backend) throw new EyrieError('unavailable', 'the management service is starting')
@@ -65,7 +67,13 @@ export function createManagement({ environment, log }: Dependencies): Service {
       supervisor.start()
       disk = monitorDisk(data, log)
       const localEngine = { url: urls.engine, token: engineTokens[0] }
-      const created = await createBackend({ database: supervisor.current, data, localEngine, log })
+      const created = await createBackend({
+        database: supervisor.current,
+        data,
+        egress,
+        localEngine,
+        log,
+      })
       backend = created
       // Creates the token at the first start, so that the command line can read it.
       readOperatorToken(data)

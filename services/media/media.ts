@@ -1,6 +1,6 @@
 import type { MediaHealth } from '@eyrie/contract'
-import type { Dependencies, Service } from '@eyrie/kit'
-import { createErrorHandler, readSettings } from '@eyrie/kit'
+import type { Dependencies, Egress, Service } from '@eyrie/kit'
+import { createEgress, createErrorHandler, readSettings } from '@eyrie/kit'
 import { handleUnmatchedRequests } from '@eyrie/kit/mount-routes'
 import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
 import type { HttpBindings } from '@hono/node-server'
@@ -48,6 +48,7 @@ export interface MediaDependencies extends Dependencies {
 export function createMedia(dependencies: MediaDependencies): Service {
   const { environment, log, clock = systemClock, random = Math.random } = dependencies
   const { encoders = createEncoders() } = dependencies
+  const egress = createEgress('camera', environment)
   /** Start time, which identifies this run of the service: stream times of different runs are not comparable. */
   const epoch = clock.wall()
   const settings = readSettings(environment.data).media
@@ -69,6 +70,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       random,
       log,
       listener,
+      egress,
       ringFolder: environment.ring,
     })
     snapshots.buffer(source.variants.original)
@@ -128,6 +130,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
 
   const app = createApp({
     environment,
+    egress,
     log,
     clock,
     epoch,
@@ -176,6 +179,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
 /** The parts of the service that its HTTP API uses. */
 interface ApiParts {
   environment: Dependencies['environment']
+  egress: Egress
   log: Dependencies['log']
   clock: Clock
   epoch: number
@@ -187,7 +191,13 @@ interface ApiParts {
 }
 
 /** Creates the HTTP application with the routes of the service. */
-function createApp({ environment, log, streams, ...parts }: ApiParts): Hono<{ Bindings: HttpBindings }> {
+function createApp({
+  environment,
+  egress,
+  log,
+  streams,
+  ...parts
+}: ApiParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.onError(createErrorHandler(log))
 
@@ -196,7 +206,7 @@ function createApp({ environment, log, streams, ...parts }: ApiParts): Hono<{ Bi
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
     app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
 
-  cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock })
+  cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock, egress })
   controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.hosts.media })
   liveRoutes(app, streams, parts.snapshots, parts.webrtc)
   whepRoutes(

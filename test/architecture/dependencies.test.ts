@@ -70,6 +70,58 @@ describe('the environment', () => {
   })
 })
 
+describe('connections of the services', () => {
+  /** Files that open connections otherwise, and why. */
+  const exceptions = [
+    // The database, whose address is in the environment.
+    'services/management/db/connection.ts',
+    'services/management/db/database-errors.ts',
+    // Opens its connections through the egress.
+    'services/engine/sinks/embeddings/embedding-table.ts',
+    // A library opens the connections to the trace collector, whose address is in the environment.
+    'services/kit/open-telemetry.ts',
+    // The multicast by which ONVIF devices are discovered, and probes of hosts that the egress has resolved.
+    'services/media/onvif/onvif-discovery.ts',
+    // Sockets for messages, which connect to endpoints that the egress has pinned.
+    'services/engine/sinks/messages/message-publisher.ts',
+    'services/media/ingest/messages/message-source.ts',
+    // Calls the handler of a server, which is named fetch.
+    'services/kit/protocol-errors.ts',
+    // Listens on a socket that locks a folder.
+    'services/kit/folder-lock.ts',
+  ]
+
+  const openers = [
+    // Calls of the global function. Methods such as `media.fetch(…)` use the egress.
+    /(?:\b(?:await|return|void)|=>|[=(,:?!]) *fetch\(/,
+    /\bglobalThis\.fetch\b/,
+    /\bnew (?:WebSocket|EventSource|Socket|HttpAgent|HttpsAgent)\(/,
+    /\bundici\b/,
+    /from 'node:(?:https?2?|dgram|tls|net|dns(?:\/promises)?)'/,
+    /from '(?:postgres|zeromq|@opentelemetry\/exporter-trace-otlp-http)'/,
+  ]
+
+  /** Imports that open no connection. */
+  const harmless =
+    /import (?:type )?\{(?:\s*(?:type \w+(?: as \w+)?|BlockList|isIP|isIPv4|isIPv6|STATUS_CODES|maxHeaderSize|getCACertificates|setDefaultCACertificates|createServer(?: as \w+)?),?)+\s*\} from 'node:\w+'|import type [^'\n]*'/g
+
+  it('are opened by services/kit/egress only, which checks their addresses', () => {
+    const offences = product.filter(file => {
+      if (!/^services\//.test(file) || file.startsWith('services/kit/egress/') || exceptions.includes(file))
+        return false
+      const code = read(file)
+        .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        .replace(harmless, '')
+      return openers.some(pattern => pattern.test(code))
+    })
+    expect(offences).toEqual([])
+  })
+
+  it('have no exception for a file that does not need one', () => {
+    expect(exceptions.filter(file => !openers.some(pattern => pattern.test(read(file))))).toEqual([])
+  })
+})
+
 describe('sessions of ONNX Runtime', () => {
   it('are created by the model store only, which turns telemetry off', () => {
     const creators = projectFiles().filter(

@@ -184,7 +184,9 @@ export const engineRoutes = {
     method: 'post',
     path: '/engine/create',
     summary: 'Register an engine',
-    access: 'administer',
+    description:
+      'Only the superadmin registers engines, because the management service connects to the address of an engine.',
+    access: 'own',
     body: engineInput,
     ignoredFields: ['engine_id', ...READ_ONLY_FIELDS],
     status: 201,
@@ -197,7 +199,8 @@ export const engineRoutes = {
     path: '/engine/update',
     summary: 'Update an engine',
     description:
-      'Omitted sites and an omitted key are preserved. A stored key is required again when address, port or `engine_is_secure` change.',
+      'Omitted sites and an omitted key are preserved. A stored key is required again when address, port or `engine_is_secure` change. ' +
+      'Administrators may change the name, the sites, the timeout and the retries. Only the superadmin may change the address, the port, the scheme and the key.',
     access: 'administer',
     body: engineInput.extend(byId.shape),
     ignoredFields: READ_ONLY_FIELDS,

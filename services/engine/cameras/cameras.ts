@@ -6,6 +6,7 @@ import {
   discoveredCamera,
 } from '@eyrie/contract/camera'
 import { errorBody } from '@eyrie/contract/errors'
+import { type EgressRequest, fetchService } from '@eyrie/kit'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
 import type { MediaAccess } from '../media/frame-picture.ts'
@@ -33,20 +34,25 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
         headers: { ...authorization, 'Content-Type': 'application/json' },
         body: JSON.stringify(addressObject),
       }
-      return requestMedia(new URL('/cameras/test', url), request, cameraReport)
+      return requestMedia(url, '/cameras/test', request, cameraReport)
     },
     discover: host => {
       const query = host ? `?host=${encodeURIComponent(host)}` : ''
       const request = { headers: authorization }
-      return requestMedia(new URL(`/cameras/discover${query}`, url), request, z.array(discoveredCamera))
+      return requestMedia(url, `/cameras/discover${query}`, request, z.array(discoveredCamera))
     },
   }
 }
 
 /** Sends a request to the media service and validates the response. Throws an error of the media service as its own. */
-async function requestMedia<T>(url: URL, request: RequestInit, responseSchema: z.ZodType<T>): Promise<T> {
+async function requestMedia<T>(
+  url: string,
+  path: string,
+  request: EgressRequest,
+  responseSchema: z.ZodType<T>,
+): Promise<T> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  const response = await fetch(url, { ...request, signal }).catch(cause => {
+  const response = await fetchService(url, path, { ...request, signal }).catch(cause => {
     throw new EyrieError('unavailable', 'the media service is unreachable: try again later', { cause })
   })
 

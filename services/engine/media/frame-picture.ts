@@ -1,3 +1,5 @@
+import { fetchService } from '@eyrie/kit'
+
 /**
  * Loads the frame of a source with exactly the timestamp `pts` (90 kHz ticks) as JPEG. Rejects if the media service does not
  * return the frame in time.
@@ -17,7 +19,7 @@ export interface MediaAccess {
 /** Creates a loader of pictures from live streams. The media service buffers each stream back to the last keyframe. */
 export function createFramePictureLoader({ url, token }: MediaAccess): LoadFramePicture {
   return async (source, pts) => {
-    const response = await fetch(new URL(`/streams/${source}/snapshot.jpg?pts=${pts}`, url), {
+    const response = await fetchService(url, `/streams/${source}/snapshot.jpg?pts=${pts}`, {
       headers: token ? { Authorization: `Bearer ${token}` } : {},
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })

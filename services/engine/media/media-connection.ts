@@ -5,7 +5,7 @@ import {
   messageFromMedia,
 } from '@eyrie/contract/media'
 import { tryParseJson } from '@eyrie/contract/parse'
-import { type Backoff, backoffDelayMs, type Log } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs, type Log, openWebSocket, serviceEgress } from '@eyrie/kit'
 import { WebSocket } from 'ws'
 
 const MAX_LOGGED_CHARACTERS = 200
@@ -67,7 +67,7 @@ export class MediaConnection {
 
   #connect(): void {
     const { url, token, pongTimeoutMs } = this.#options
-    const socket = new WebSocket(new URL(CONTROL_PATH, url.replace(/^http/, 'ws')), {
+    const socket = openWebSocket(serviceEgress, new URL(CONTROL_PATH, url.replace(/^http/, 'ws')), {
       headers: token ? { authorization: `Bearer ${token}` } : {},
       handshakeTimeout: pongTimeoutMs,
       perMessageDeflate: false,

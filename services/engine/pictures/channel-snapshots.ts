@@ -3,6 +3,7 @@ import { errorBody } from '@eyrie/contract/errors'
 import type { Shape } from '@eyrie/contract/exports'
 import type { SnapshotRequest } from '@eyrie/contract/media'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
+import { fetchService } from '@eyrie/kit'
 import type { MediaAccess } from '../media/frame-picture.ts'
 import { toDrawing } from './drawing.ts'
 import type { AnalysedFrame, FrameHistory } from './frame-history.ts'
@@ -95,7 +96,7 @@ async function requestSnapshot(
   source: number,
   request: SnapshotRequest,
 ): Promise<Response> {
-  const response = await fetch(new URL(`/streams/${source}/snapshot.jpg`, media.url), {
+  const response = await fetchService(media.url, `/streams/${source}/snapshot.jpg`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',

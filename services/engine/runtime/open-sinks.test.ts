@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { expect, it } from 'vitest'
+import { sinkEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { SinkRecord } from '../sinks/sink.ts'
 import { type DiscardSink, OpenSinks } from './open-sinks.ts'
@@ -10,6 +11,7 @@ const discard = { id: 1, type: 'inf', address: 'inf://nowhere', filter: [] } as 
 const context = {
   media: { url: 'http://127.0.0.1:9', token: undefined },
   ring: '/nowhere',
+  egress: sinkEgress,
   streamHost: {
     setHostedStreams: () => {},
     isWatched: () => false,

@@ -1,7 +1,7 @@
 import type { Shape } from '@eyrie/contract/exports'
 import type { Sink as SinkPlan } from '@eyrie/contract/sink'
 import { parseInternalSinkAddress, parseSinkAddress } from '@eyrie/contract/zmq-messages'
-import type { Log } from '@eyrie/kit/log'
+import type { Egress, Log } from '@eyrie/kit'
 import { getInternalEndpoint } from '@eyrie/kit/paths'
 import type { MediaAccess } from '../media/frame-picture.ts'
 import type { StreamHost } from '../media/media-client.ts'
@@ -31,6 +31,8 @@ export interface SinkContext {
   channelShapes(channel: number): Shape[]
   /** Folder that the engine and the media service share. */
   ring: string
+  /** Opens the connections to programs and databases. */
+  egress: Egress
   log: Log
 }
 
@@ -123,22 +125,23 @@ function openSink({ type, address }: Pick<SinkPlan, 'type' | 'address'>, context
       return new HostedVideoSink(parseHostedAddress(address), context)
     case 'zmq': {
       const { endpoint, query } = parseSinkAddress(address)
-      return new MessageSink({ endpoint, bind: query.bind, query })
+      return new MessageSink({ endpoint, bind: query.bind, query }, context.egress)
     }
     case 'zmqinternal': {
       const { endpoint: name, query } = parseInternalSinkAddress(address)
-      return new MessageSink({ endpoint: getInternalEndpoint(context.ring, name), bind: true, query })
+      const endpoint = getInternalEndpoint(context.ring, name)
+      return new MessageSink({ endpoint, bind: true, query }, context.egress)
     }
     case 'embedding':
-      return openEmbeddingSink(address)
+      return openEmbeddingSink(address, context)
     default:
       return new DiscardSink()
   }
 }
 
 /** Embeddings are written to a database table or to a file, depending on the address. */
-function openEmbeddingSink(address: string): Sink {
-  if (isTableAddress(address)) return new PostgresEmbeddingSink(parseTableAddress(address))
+function openEmbeddingSink(address: string, { egress }: SinkContext): Sink {
+  if (isTableAddress(address)) return new PostgresEmbeddingSink(parseTableAddress(address), egress)
   return new FileSink(parseFileAddress(address), toEmbeddingRecords)
 }
 

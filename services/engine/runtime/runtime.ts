@@ -1,6 +1,6 @@
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
-import { type Backoff, type Log, noopTracer, type Tracer } from '@eyrie/kit'
+import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
 import type { InferenceCosts, InferencePool } from '../inference/inference.ts'
@@ -27,6 +27,8 @@ export interface RuntimeOptions {
   /** Base URL of the media service, such as http://127.0.0.1:8200. */
   mediaUrl: string
   internalToken: string | undefined
+  /** Opens the connections of sinks. */
+  egress: Egress
   /** Folder that the engine and the media service share. */
   ring: string
   /** The elements that pipelines can use, by name. After a change of this map, `apply` must be called again. */
@@ -81,7 +83,7 @@ export class Runtime {
       tracer: noopTracer,
       ...options,
     }
-    const { mediaUrl, internalToken, ring, publishing, log } = this.#options
+    const { mediaUrl, internalToken, egress, ring, publishing, log } = this.#options
 
     this.#media = new MediaClient({
       url: mediaUrl,
@@ -103,6 +105,7 @@ export class Runtime {
 
     this.#sinks = new OpenSinks({
       media: { url: mediaUrl, token: internalToken },
+      egress,
       ring,
       streamHost: this.#media,
       channelShapes,

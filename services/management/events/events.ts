@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Log } from '@eyrie/kit'
+import type { Egress, Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import { notification } from '../db/schema/index.ts'
@@ -17,6 +17,8 @@ export interface EventsOptions {
   /** Resolves to the address of an engine, or to undefined if the engine is no longer registered. */
   findAddress(engine_id: string): Promise<EngineAddress | undefined>
   subscribers: readonly MessageSubscriber[]
+  /** Opens the connections to engines. */
+  egress: Egress
   /** How long events, statistics, notifications and pictures are retained. */
   retentionMs: number
   /** Epoch ms. */
@@ -35,9 +37,9 @@ export interface Events {
 }
 
 export function createEvents(options: EventsOptions): Events {
-  const { data, findAddress, subscribers, retentionMs, now, log } = options
+  const { data, findAddress, egress, subscribers, retentionMs, now, log } = options
   const pictures = createPictureStore(resolve(data, 'management/pictures'))
-  const source = createPictureSource(findAddress)
+  const source = createPictureSource(findAddress, egress)
   return {
     pictures,
     createIngest: database => createIngest({ database, subscribers, log }),

@@ -1,5 +1,5 @@
 import { type EngineOutage, EyrieError } from '@eyrie/contract'
-import type { Log } from '@eyrie/kit'
+import type { Egress, Log } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { logUnlessUnavailable } from '../db/database-errors.ts'
 import { engine, FLEET_CHANNEL } from '../db/schema/index.ts'
@@ -38,6 +38,8 @@ export interface RunningFleet extends Fleet {
 
 export interface FleetOptions {
   secrets: Secrets
+  /** Opens the connections to engines. */
+  egress: Egress
   createIngest(database: Database): Ingest
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
@@ -62,7 +64,8 @@ type FleetState =
   | { phase: 'stopped' }
 
 /** Connects to all registered engines. A change of stored data refreshes the link of the affected engine. */
-export function createFleet({ secrets, createIngest, local, log, timing }: FleetOptions): RunningFleet {
+export function createFleet(fleetOptions: FleetOptions): RunningFleet {
+  const { secrets, egress, createIngest, local, log, timing } = fleetOptions
   const linkTiming = { ...DEFAULT_TIMING, ...timing }
   const links = new Map<string, EngineLink>()
   let state: FleetState = { phase: 'idle' }
@@ -81,7 +84,7 @@ export function createFleet({ secrets, createIngest, local, log, timing }: Fleet
     const registeredIds = new Set(rows.map(({ engine_id }) => engine_id))
     for (const engine_id of registeredIds) {
       if (links.has(engine_id)) continue
-      const options = { engine_id, database, secrets, ingest, log, timing: linkTiming }
+      const options = { engine_id, database, secrets, egress, ingest, log, timing: linkTiming }
       links.set(engine_id, createEngineLink(options))
     }
 

@@ -1,10 +1,12 @@
 import { createClient } from '@eyrie/client'
 import { EyrieError, type StreamTicket } from '@eyrie/contract'
+import type { Egress } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import { channel, source } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { readEngineRecord } from './registry/engine-record.ts'
+import { createEngineTransport } from './registry/engine-transport.ts'
 
 /** The video stream of a channel, and a ticket that authorizes clients to play the stream. */
 export interface LiveView extends Omit<StreamTicket, 'stream'> {
@@ -20,7 +22,7 @@ export interface LiveView extends Omit<StreamTicket, 'stream'> {
  */
 export async function openLiveView(
   database: Database,
-  secrets: Secrets,
+  { secrets, egress }: { secrets: Secrets; egress: Egress },
   channel_id: string,
 ): Promise<LiveView> {
   const [row] = await database.system('open a live view', tx =>
@@ -40,7 +42,7 @@ export async function openLiveView(
       'the source of this channel is not on its engine yet: if this persists, GET /api/v1/engine/drift shows the reason',
     )
 
-  const engine = createClient(record.address)
+  const engine = createClient({ ...record.address, transport: createEngineTransport(egress) })
   const { ticket, expires_in, stream } = await engine.streamTicket(row.source_sid)
   // The media service uses TLS if its engine does.
   const { protocol } = new URL(record.address.url)

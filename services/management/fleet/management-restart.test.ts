@@ -2,6 +2,7 @@ import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
+import { localEngineEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { provision, source } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
@@ -36,6 +37,7 @@ describe('management restart', () => {
       const log = createLog('management', 'error')
       const restarted = createFleet({
         secrets: loadSecrets(data),
+        egress: localEngineEgress,
         createIngest: connected => createIngest({ database: connected, log }),
         log,
         timing: { sampleMs: 200 },

@@ -1,4 +1,4 @@
-import { createErrorHandler, type Log } from '@eyrie/kit'
+import { createErrorHandler, type Egress, type Log } from '@eyrie/kit'
 import { mountRoutes } from '@eyrie/kit/mount-routes'
 import { serveMetrics } from '@eyrie/kit/prometheus-metrics'
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -24,6 +24,8 @@ export interface StartedServices {
 export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
   /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   services(): StartedServices
+  /** Opens the connections to the media services of registered engines. */
+  egress: Egress
   /** Folder of the built console. */
   consoleFolder: string
   /** Version of the management API. */
@@ -46,7 +48,7 @@ export function createApp({ services, consoleFolder, version, log, ...options }:
   addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
   const findView: FindView = async channel_id => services().findView(channel_id)
-  app.route('/media', createTicketViewRoutes(findView))
+  app.route('/media', createTicketViewRoutes(findView, options.egress))
 
   serveApiDocument(app, version)
   mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])

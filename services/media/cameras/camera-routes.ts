@@ -1,6 +1,7 @@
 import { addressObject, EyrieError } from '@eyrie/contract'
 import { type DiscoveredCamera, discoveryQuery } from '@eyrie/contract/camera'
 import { parseAs } from '@eyrie/contract/parse'
+import { EgressDeniedError } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -15,9 +16,10 @@ const DISCOVERY_MS = 3_000
 /** Adds the routes that test and discover cameras, before they are configured as sources. */
 export function cameraRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
-  { mediaRoots, clock }: Omit<OpenContext, 'signal'>,
+  context: Omit<OpenContext, 'signal'>,
 ): void {
-  const testCamera = createCameraTest({ mediaRoots, clock })
+  const { clock, egress } = context
+  const testCamera = createCameraTest(context)
 
   app.post('/cameras/test', limitBodySize(MAX_BODY_BYTES), async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
@@ -30,8 +32,10 @@ export function cameraRoutes(
       host: host ? parseHost(host) : undefined,
       durationMs: DISCOVERY_MS,
       clock,
+      egress,
       signal: c.req.raw.signal,
     }).catch(cause => {
+      if (cause instanceof EgressDeniedError) throw new EyrieError('camera', cause.message, { cause })
       throw new EyrieError('unavailable', 'the search was cancelled', { cause })
     })
     return c.json(cameras satisfies DiscoveredCamera[])

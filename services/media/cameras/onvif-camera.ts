@@ -1,12 +1,12 @@
 import { type AddressObject, REDACTED } from '@eyrie/contract'
 import { QUERY_SECRETS } from '@eyrie/contract/address'
 import type { CameraReport } from '@eyrie/contract/camera'
+import type { OpenContext } from '../ingest/origin/origin.ts'
 import { explainUnreachable } from '../ingest/origin/reachability.ts'
 import { SourceFault } from '../ingest/origin/source-fault.ts'
 import { extractCredentials } from '../ingest/origin/url-credentials.ts'
 import { type OnvifProfile, queryDevice } from '../onvif/onvif-device.ts'
 import { SoapFault } from '../onvif/soap.ts'
-import type { Clock } from '../runtime/clock.ts'
 import { selectSubStream } from './sub-stream.ts'
 
 /** The description of a camera over ONVIF, the network protocol of IP cameras, and the address of its first stream. */
@@ -26,15 +26,16 @@ export const isOnvifAddress = (url: string): boolean => /^onvif:|^https?:\/\/[^/
 /** Queries an ONVIF camera. Throws a `SourceFault` if the camera is unreachable or offers no stream. */
 export async function openOnvifCamera(
   address: AddressObject,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  context: Pick<OpenContext, 'clock' | 'egress' | 'signal'>,
 ): Promise<OnvifCamera> {
+  const { clock, egress, signal } = context
   const url = parseServiceUrl(address.url)
   const { username, password } = extractCredentials(url, address)
   const login = username ? { username, password } : undefined
   const tlsInsecure = address.tls_insecure ?? false
 
   try {
-    const device = await queryDevice(url, { login, tlsInsecure, signal }, clock)
+    const device = await queryDevice(url, { login, tlsInsecure, egress, signal }, clock)
     const { manufacturer, model, firmware, profiles, skewMs } = device
     const [firstProfile] = profiles
     if (!firstProfile)
@@ -52,7 +53,7 @@ export async function openOnvifCamera(
     signal.throwIfAborted()
 
     const isFault = error instanceof SoapFault
-    const reason = isFault ? error.message : await explainUnreachable(url, tlsInsecure, signal)
+    const reason = isFault ? error.message : await explainUnreachable(url, tlsInsecure, context)
     const problem = reason ?? 'closes the connection without a response: check the address'
     throw new SourceFault(`${url.origin}${url.pathname} ${problem}`, { transient: true, cause: error })
   }

@@ -18,13 +18,16 @@ const TIME_LIMIT_MS = 10_000
 const MAX_CONCURRENT_TESTS = 4
 
 /** Creates the function that tests a camera. It runs a limited number of tests at the same time. */
-export function createCameraTest({ mediaRoots, clock }: Omit<OpenContext, 'signal'>): CameraTest {
+export function createCameraTest(context: Omit<OpenContext, 'signal'>): CameraTest {
+  const { clock } = context
   let running = 0
 
   async function test(address: AddressObject, startedAt: number, signal: AbortSignal): Promise<CameraReport> {
-    const onvif = isOnvifAddress(address.url) ? await openOnvifCamera(address, { clock, signal }) : undefined
+    const onvif = isOnvifAddress(address.url)
+      ? await openOnvifCamera(address, { ...context, signal })
+      : undefined
     const stream = onvif?.stream ?? address
-    const origin = await openOrigin({ type: 'video', address: stream }, { mediaRoots, clock, signal })
+    const origin = await openOrigin({ type: 'video', address: stream }, { ...context, signal })
     const { clock: observedClock, ...observation } = await observeCamera(origin, {
       startedAt,
       limitMs: TIME_LIMIT_MS,

@@ -25,5 +25,5 @@ export async function openOrigin(
 async function openVideo(address: AddressObject, context: OpenContext): Promise<Origin> {
   const device = parseVideoDevice(address.url)
   if (device) return openDevice(device)
-  return /^https?:/i.test(address.url) ? openHttp(address, context) : openRtsp(address, context.signal)
+  return /^https?:/i.test(address.url) ? openHttp(address, context) : openRtsp(address, context)
 }

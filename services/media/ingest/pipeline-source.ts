@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CameraClock, SourceStatus } from '@eyrie/contract'
-import { findServerAddress, waitForServer } from '@eyrie/kit'
+import { type Egress, findServerAddress, waitForServer } from '@eyrie/kit'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding, type Decoding } from '../decode/decoding.ts'
 import { createElementRanking } from '../gstreamer/element-ranking.ts'
@@ -24,6 +24,8 @@ import type { SessionTiming } from './timing/stream-alignment.ts'
 export interface PipelineSourceOptions extends SourceOptions {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
+  /** Opens the connections to cameras and servers. */
+  egress: Egress
   decoders: Decoders
   /** Position in the stream time, for a source that shares it with another one. By default the source has its own. */
   position?: StreamPosition
@@ -106,6 +108,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   async function waitForNextAttempt(delayMs: number) {
     const hasReturned = await waitForServer({
       address: findServerAddress(identity.address.url),
+      egress: options.egress,
       sleep: signal => clock.sleep(delayMs, signal),
       signal: stopping.signal,
     })
@@ -118,6 +121,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
     const signal = pacing === 'all' ? await presence.waitForReaders() : stopping.signal
     const opened = await openOrigin(identity, {
       mediaRoots: options.mediaRoots,
+      egress: options.egress,
       clock,
       signal: stopping.signal,
     })

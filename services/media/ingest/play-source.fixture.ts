@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { onTestFinished } from 'vitest'
+import { cameraEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { findDecoders } from '../decode/decoders.ts'
 import { createRingFolder } from '../decode/ring-folder.ts'
@@ -31,6 +32,7 @@ export async function playSource({
     epoch: Date.now(),
     beginPts: 0,
     mediaRoots: [tmpdir()],
+    egress: cameraEgress,
     rings,
     decoders: decoders ?? (await findDecoders()),
     encoders: createEncoders(),

@@ -18,6 +18,7 @@
         "src/pipeline.cc",
         "src/property.cc",
         "src/query.cc",
+        "src/redirect_guard.cc",
         "src/ring.cc",
         "src/ring_feed.cc",
         "src/ring_file.cc",
@@ -41,9 +42,9 @@
         "-O2",
         "-Wall",
         "-Wextra",
-        "<!@(pkg-config --cflags gstreamer-1.0 gstreamer-app-1.0 gstreamer-video-1.0 | sed 's/-I/-isystem /g')"
+        "<!@(pkg-config --cflags gstreamer-1.0 gstreamer-app-1.0 gstreamer-rtsp-1.0 gstreamer-video-1.0 | sed 's/-I/-isystem /g')"
       ],
-      "libraries": ["<!@(pkg-config --libs gstreamer-1.0 gstreamer-app-1.0 gstreamer-video-1.0)"]
+      "libraries": ["<!@(pkg-config --libs gstreamer-1.0 gstreamer-app-1.0 gstreamer-rtsp-1.0 gstreamer-video-1.0)"]
     }
   ]
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
+import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import { findAll, findText, parseXml, type Xml } from './xml.ts'
 
@@ -22,6 +24,8 @@ export interface DiscoveryOptions {
   /** How long to wait for answers. */
   durationMs: number
   clock: Clock
+  /** Decides which hosts may be probed. */
+  egress: Egress
   signal: AbortSignal
 }
 
@@ -34,6 +38,7 @@ export async function discover({
   host,
   durationMs,
   clock,
+  egress,
   signal,
 }: DiscoveryOptions): Promise<DiscoveredDevice[]> {
   const messageId = `urn:uuid:${randomUUID()}`
@@ -51,6 +56,10 @@ export async function discover({
   // An unreachable network yields no answers. The other networks are still probed.
   const ignoreError = () => {}
 
+  // Throws for a host that is denied. An unknown host yields no answers, like an unreachable one.
+  const address = host ? await resolveHost(host, egress) : MULTICAST_GROUP
+  if (!address) return []
+
   async function sendProbe(localAddress: string | undefined): Promise<void> {
     const socket = createSocket('udp4')
     sockets.push(socket)
@@ -61,7 +70,6 @@ export async function discover({
 
     if (localAddress) socket.setMulticastInterface(localAddress)
     const port = host?.port ?? DISCOVERY_PORT
-    const address = host?.address ?? MULTICAST_GROUP
     socket.send(probe, port, address, ignoreError)
   }
 
@@ -73,6 +81,18 @@ export async function discover({
   } finally {
     for (const socket of sockets) socket.close()
   }
+}
+
+/** Returns the IPv4 address of a host; undefined if it has none. Throws `EgressDeniedError` for a host that is denied. */
+async function resolveHost(
+  { address, port }: { address: string; port: number },
+  egress: Egress,
+): Promise<string | undefined> {
+  const found = await egress.resolve({ host: address, port }).catch(error => {
+    if (error instanceof EgressDeniedError) throw error
+    return []
+  })
+  return found.find(isIPv4)
 }
 
 /** Returns the IPv4 addresses of this machine. */

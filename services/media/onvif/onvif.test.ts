@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type OnvifDeviceOptions, startOnvifDevice } from '../../../test/fixtures/cameras/onvif-device.ts'
 import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
+import { cameraEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { queryDevice } from './onvif-device.ts'
 import { DISCOVERY_PORT, discover } from './onvif-discovery.ts'
@@ -14,7 +15,12 @@ async function query(
   limitMs = 10_000,
 ) {
   const { url } = await startOnvifDevice(options)
-  const peer = { login: credentials, tlsInsecure: false, signal: AbortSignal.timeout(limitMs) }
+  const peer = {
+    login: credentials,
+    tlsInsecure: false,
+    egress: cameraEgress,
+    signal: AbortSignal.timeout(limitMs),
+  }
   return queryDevice(new URL(url), peer, systemClock)
 }
 
@@ -72,7 +78,12 @@ describe('ONVIF device', () => {
     ['no login', 'wsse', undefined],
   ] as const)('refuses %s', async (_, security, credentials) => {
     const { url } = await startOnvifDevice({ login, security })
-    const peer = { login: credentials, tlsInsecure: false, signal: AbortSignal.timeout(10_000) }
+    const peer = {
+      login: credentials,
+      tlsInsecure: false,
+      egress: cameraEgress,
+      signal: AbortSignal.timeout(10_000),
+    }
     await expect(queryDevice(new URL(url), peer, systemClock)).rejects.toMatchObject({
       kind: 'refused',
       message: expect.not.stringContaining('wrong'),
@@ -96,7 +107,12 @@ describe('ONVIF device', () => {
 })
 
 describe('WS-Discovery', () => {
-  const options = () => ({ durationMs: 2_000, clock: systemClock, signal: AbortSignal.timeout(20_000) })
+  const options = () => ({
+    durationMs: 2_000,
+    clock: systemClock,
+    egress: cameraEgress,
+    signal: AbortSignal.timeout(20_000),
+  })
 
   it('finds a device by its address exactly once, and ignores invalid answers', async () => {
     const { url, discoveryPort } = await startOnvifDevice({ media2: true })
@@ -117,7 +133,7 @@ describe('WS-Discovery', () => {
     const clock = createAdjustableClock()
     const stop = new AbortController()
     const host = { address: '127.0.0.1', port: 9 }
-    const found = discover({ host, durationMs: 60_000, clock, signal: stop.signal })
+    const found = discover({ ...options(), host, durationMs: 60_000, clock, signal: stop.signal })
     stop.abort()
     await expect(found).rejects.toThrow(/abort/i)
     expect(await discover({ ...options(), durationMs: 50, host })).toEqual([])

@@ -1,5 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import { type Egress, fetchFrom } from '@eyrie/kit'
 import { createDigestAuthorization, createUsernameToken, type Login } from './ws-security.ts'
 import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 
@@ -7,6 +6,7 @@ import { findAll, findFirst, findText, parseXml, type Xml } from './xml.ts'
 export interface SoapPeer {
   login: Login | undefined
   tlsInsecure: boolean
+  egress: Egress
   /** Returns the current time of the device, in ms since 1970. */
   deviceNow(): number
   signal: AbortSignal
@@ -56,6 +56,9 @@ interface HttpResponse {
   challenges: string[]
 }
 
+/** Splits the challenges of several authentication schemes, which have been joined by commas. */
+const splitChallenges = (header: string) => header.split(/,\s*(?=(?:Basic|Digest) )/i)
+
 /** Returns the Authorization header for an HTTP Digest challenge; undefined without a supported one. */
 function answerChallenge({ challenges }: HttpResponse, url: URL, login: Login): string | undefined {
   const challenge = challenges.find(header => /^Digest /i.test(header))
@@ -69,33 +72,29 @@ async function post(
   authorization: string | undefined,
   peer: SoapPeer,
 ): Promise<HttpResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const sendRequest = url.protocol === 'https:' ? requestHttps : requestHttp
-  const request = sendRequest(url, {
+  const response = await fetchFrom(peer.egress, url, {
     method: 'POST',
-    agent: false,
     signal: peer.signal,
-    rejectUnauthorized: !peer.tlsInsecure,
+    tlsInsecure: peer.tlsInsecure,
     headers: {
       'Content-Type': 'application/soap+xml; charset=utf-8',
-      'Content-Length': Buffer.byteLength(message),
+      // Some devices answer only the first request of a connection.
+      Connection: 'close',
       ...(authorization && { Authorization: authorization }),
     },
+    body: message,
   })
-  request.on('response', resolve).on('error', reject).end(message)
-
-  const response = await promise
   return {
-    status: response.statusCode ?? 0,
+    status: response.status,
     text: await readText(response),
-    challenges: response.headersDistinct['www-authenticate'] ?? [],
+    challenges: splitChallenges(response.headers.get('www-authenticate') ?? ''),
   }
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
   let byteCount = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of response.body ?? []) {
     byteCount += chunk.length
     if (byteCount > MAX_RESPONSE_BYTES)
       throw new SoapFault('not-onvif', `responds with more than ${MAX_RESPONSE_BYTES} bytes`)

@@ -1,3 +1,4 @@
+import type { Egress } from '@eyrie/kit'
 import postgres, { type Sql } from 'postgres'
 import type { EmbeddingRecord } from './embedding-record.ts'
 import type { TableAddress } from './table-address.ts'
@@ -16,12 +17,13 @@ export class EmbeddingTable {
   /** Whether the vectors have the type of pgvector, which depends on how the table was created. */
   #isPgvector = false
 
-  constructor({ table, ssl, ...address }: TableAddress) {
+  constructor({ table, ssl, ...address }: TableAddress, egress: Egress) {
     this.#table = table
     this.#sql = postgres({
       ...address,
       ssl: ssl === 'disable' ? false : ssl,
       max: 1,
+      ...openThrough(egress, address),
       connect_timeout: CONNECT_TIMEOUT_S,
       // Types are not needed, because all values are sent as text.
       fetch_types: false,
@@ -97,4 +99,16 @@ export class EmbeddingTable {
       embedding: this.#isPgvector ? `[${numbers}]` : `{${numbers}}`,
     }
   }
+}
+
+/**
+ * Returns the option by which an egress opens the connections. TLS compares the certificate with the `host` of the socket.
+ * The option is missing in the types of the library.
+ */
+function openThrough(egress: Egress, { host, port }: { host: string; port: number }): object {
+  const socket = async () => {
+    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_S * 1000)
+    return Object.assign(await egress.connect({ host, port }, { signal }), { host, port })
+  }
+  return { socket }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sinkEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { type PostgresServer, startPostgres } from '../../../../test/fixtures/processes/postgres.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { FileSink } from '../file-sink.ts'
@@ -59,7 +60,7 @@ describe('embedding table', () => {
 
   function openSink(password = 'plugh') {
     const url = `postgres://eyrie:${password}@127.0.0.1:${server.port}/eyrie`
-    const sink = new PostgresEmbeddingSink(parseTableAddress(url))
+    const sink = new PostgresEmbeddingSink(parseTableAddress(url), sinkEgress)
     onTestFinished(() => sink.close())
     return sink
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Egress } from '@eyrie/kit'
 import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { withTimeout } from '@eyrie/kit/timeout'
 import type { Sink, SinkRecord } from '../sink.ts'
@@ -27,9 +28,9 @@ export class PostgresEmbeddingSink implements Sink {
   #error: string | undefined
   #writing: Promise<void> | undefined
 
-  constructor(address: TableAddress) {
+  constructor(address: TableAddress, egress: Egress) {
     this.#name = `${address.host}:${address.port}/${address.database}`
-    this.#table = new EmbeddingTable(address)
+    this.#table = new EmbeddingTable(address, egress)
   }
 
   get failure(): string | undefined {

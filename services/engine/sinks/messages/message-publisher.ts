@@ -1,5 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Egress, pinEndpoint } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
 import { Publisher } from 'zeromq'
 
@@ -17,6 +18,7 @@ const boundEndpoints = new Set<string>()
 export class MessagePublisher {
   readonly #endpoint: string
   readonly #bind: boolean
+  readonly #egress: Egress
   readonly #socket = new Publisher({ sendHighWaterMark: MAX_QUEUED, sendTimeout: 0, linger: 0 })
   readonly #closing = new AbortController()
   readonly #opening: Promise<void>
@@ -28,7 +30,8 @@ export class MessagePublisher {
   /** The file of a bound `ipc:` socket. */
   #socketFile: { path: string; inode: number | undefined } | undefined
 
-  constructor({ endpoint, bind }: { endpoint: string; bind: boolean }) {
+  constructor({ endpoint, bind }: { endpoint: string; bind: boolean }, egress: Egress) {
+    this.#egress = egress
     this.#endpoint = endpoint
     this.#bind = bind
     this.#opening = this.#openSocket()
@@ -78,7 +81,7 @@ export class MessagePublisher {
     while (!signal.aborted && !this.#isOpen) {
       try {
         if (this.#bind) await this.#bindSocket()
-        else this.#socket.connect(this.#endpoint)
+        else this.#socket.connect(await pinEndpoint(this.#egress, this.#endpoint, signal))
         this.#isOpen = true
         this.#failure = undefined
       } catch (error) {

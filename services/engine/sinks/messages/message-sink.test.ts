@@ -6,6 +6,7 @@ import { messageHeader, parseSinkAddress } from '@eyrie/contract/zmq-messages'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createTestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
+import { sinkEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { subscribe } from '../../../../test/fixtures/network/zeromq-subscriber.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import type { SinkFrame, SinkRecord } from '../sink.ts'
@@ -28,7 +29,7 @@ const frame: SinkFrame = { discontinuity: false, epoch: 1, width: 640, height: 3
 
 function openSink(query = '', path = join(createTemporaryFolder(), 'sink.sock')) {
   const address = parseSinkAddress(`ipc://${path}${query}`)
-  const sink = new MessageSink({ ...address, bind: address.query.bind })
+  const sink = new MessageSink({ ...address, bind: address.query.bind }, sinkEgress)
   onTestFinished(() => sink.close())
   return { sink, endpoint: address.endpoint, path }
 }
@@ -128,7 +129,8 @@ it('deletes its socket file when it closes', async () => {
 
 it('releases a port that was bound on all addresses', async () => {
   const port = await findFreePort()
-  const open = () => new MessageSink({ ...parseSinkAddress(`tcp://*:${port}?payload=none`), bind: true })
+  const open = () =>
+    new MessageSink({ ...parseSinkAddress(`tcp://*:${port}?payload=none`), bind: true }, sinkEgress)
   for (const sink of [open(), open()]) {
     await vi.waitUntil(() => !sink.failure, PATIENCE)
     await sink.close()
@@ -147,7 +149,7 @@ it('reports that another process uses the address', async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const address = parseSinkAddress(`tcp://127.0.0.1:${port}?payload=none`)
-  const sink = new MessageSink({ ...address, bind: true })
+  const sink = new MessageSink({ ...address, bind: true }, sinkEgress)
   onTestFinished(() => sink.close())
   await vi.waitUntil(() => sink.failure?.includes(`${port} cannot be bound: the address is in use`), PATIENCE)
 })

@@ -1,5 +1,6 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { MessageAddress, MessageHeader } from '@eyrie/contract/zmq-messages'
+import type { Egress } from '@eyrie/kit'
 import { RecentCounter } from '@eyrie/kit/recent-counter'
 import type { Sink, SinkFrame, SinkRecord } from '../sink.ts'
 import { MessagePublisher } from './message-publisher.ts'
@@ -21,10 +22,10 @@ export class MessageSink implements Sink {
   readonly #missingPictures = new RecentCounter()
   readonly #lost = new RecentCounter()
 
-  constructor({ endpoint, bind, query }: { endpoint: string; bind: boolean; query: Query }) {
+  constructor({ endpoint, bind, query }: { endpoint: string; bind: boolean; query: Query }, egress: Egress) {
     this.view = toView(query)
     this.#topic = query.topic
-    this.#publisher = new MessagePublisher({ endpoint, bind })
+    this.#publisher = new MessagePublisher({ endpoint, bind }, egress)
   }
 
   get failure(): string | undefined {

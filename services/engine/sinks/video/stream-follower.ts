@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffDelayMs } from '@eyrie/kit'
+import { backoffDelayMs, fetchService } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
@@ -19,7 +19,8 @@ const RECONNECT_BACKOFF = { initialMs: 200, maxMs: 1000 }
 
 /** Reads the live stream of a source from the media service. Reconnects with back-off until it is stopped. */
 export class StreamFollower {
-  readonly #url: URL
+  readonly #url: string
+  readonly #path: string
   readonly #headers: Record<string, string>
   readonly #listener: StreamFollowerListener
   readonly #stopping = new AbortController()
@@ -28,7 +29,8 @@ export class StreamFollower {
   readonly #ended: Promise<void>
 
   constructor({ url, token }: MediaAccess, source: number, listener: StreamFollowerListener) {
-    this.#url = new URL(`/streams/${source}`, url)
+    this.#url = url
+    this.#path = `/streams/${source}`
     this.#headers = token ? { Authorization: `Bearer ${token}` } : {}
     this.#listener = listener
     this.#ended = this.#follow()
@@ -65,9 +67,11 @@ export class StreamFollower {
 
   /** Reads the stream until it ends. Returns whether it contained any segment. */
   async #receive(signal: AbortSignal): Promise<boolean> {
-    const response = await fetch(this.#url, { headers: this.#headers, signal }).catch(cause => {
-      throw new Error(`the media service at ${this.#url.origin} does not answer`, { cause })
-    })
+    const response = await fetchService(this.#url, this.#path, { headers: this.#headers, signal }).catch(
+      cause => {
+        throw new Error(`the media service at ${this.#url} does not answer`, { cause })
+      },
+    )
     if (!response.ok || !response.body) throw new Error(await readFailureReason(response))
 
     const epoch = Number(response.headers.get('X-Epoch'))

@@ -1,4 +1,5 @@
 import { createLog } from '@eyrie/kit'
+import { localEngineEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { alertSubscriber } from '../../alerts/evaluate-messages.ts'
 import type { ConnectionTarget } from '../../db/connection.ts'
 import { createDatabase } from '../../db/database.ts'
@@ -12,6 +13,7 @@ const log = createLog('management', 'error')
 const database = await createDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
   secrets: loadSecrets(data),
+  egress: localEngineEgress,
   createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),
   log,
 })

@@ -12,6 +12,7 @@ import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { insertChannel, insertEngine } from '../../../../test/fixtures/management/engine-messages.ts'
 import { createTestDatabase } from '../../../../test/fixtures/management/test-database.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { localEngineEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { type EngineProcess, startEngineProcess } from '../../../../test/fixtures/processes/engine-process.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { alert, channel, engineState, event, notification, statisticMinute } from '../../db/schema/index.ts'
@@ -164,7 +165,7 @@ describe('ingest after crashes of management and engine', () => {
       const address = { url: engine!.url, token: '', timeoutMs: 30_000 }
       await fetchPictures({
         database,
-        source: createPictureSource(async () => address),
+        source: createPictureSource(async () => address, localEngineEgress),
         store,
         log: createLog('test', 'silent'),
         signal: new AbortController().signal,

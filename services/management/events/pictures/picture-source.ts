@@ -1,5 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { formatBytes } from '@eyrie/contract/format-bytes'
+import { type Egress, fetchFrom } from '@eyrie/kit'
 
 /** Fetches pictures from the engines. */
 export interface PictureSource {
@@ -24,6 +25,7 @@ const MAX_PICTURE_BYTES = 16 << 20
 /** Creates a source. `findAddress` resolves to undefined for an engine that is no longer registered. */
 export function createPictureSource(
   findAddress: (engine_id: string) => Promise<EngineAddress | undefined>,
+  egress: Egress,
 ): PictureSource {
   return {
     async fetch(engine_id, sha256, signal) {
@@ -31,7 +33,7 @@ export function createPictureSource(
       if (!address) return undefined
 
       const { url, token, timeoutMs } = address
-      const response = await fetch(`${url}/api/v3/pictures/${sha256}`, {
+      const response = await fetchFrom(egress, `${url}/api/v3/pictures/${sha256}`, {
         headers: token ? { authorization: `Bearer ${token}` } : {},
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       })

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
 import { type EngineOutage, EyrieError } from '@eyrie/contract'
 import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
-import { type Backoff, findServerAddress, type Log, waitForServer } from '@eyrie/kit'
+import { type Backoff, type Egress, findServerAddress, type Log, waitForServer } from '@eyrie/kit'
 import type { Database } from '../../db/database.ts'
 import { DatabaseUnavailableError, logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
@@ -14,6 +14,7 @@ import {
   readEngineRecord,
   retryDelayMs,
 } from '../registry/engine-record.ts'
+import { createEngineTransport } from '../registry/engine-transport.ts'
 import { readEngineFacts } from '../status/engine-facts.ts'
 import { type EngineFailure, isUnreachable, toEngineFailure } from '../status/engine-failure.ts'
 import { createOutageTracker } from '../status/engine-outage.ts'
@@ -54,6 +55,8 @@ export interface EngineLinkOptions {
   engine_id: string
   database: Database
   secrets: Secrets
+  /** Opens the connections to the engine. */
+  egress: Egress
   ingest: Ingest
   log: Log
   timing: FleetTiming
@@ -84,6 +87,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   const states = createEngineStateStore(database, engine_id)
   const recovery = createChannelRecovery(timing.recovery)
   const outage = createOutageTracker(timing.outageGraceMs)
+  const transport = createEngineTransport(options.egress)
   const stopping = new AbortController()
   const stopped = once(stopping.signal, 'abort')
 
@@ -104,10 +108,10 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     connection: AbortController,
   ): Promise<{ error: unknown; wasConnected: boolean }> {
     const signal = AbortSignal.any([connection.signal, stopping.signal])
-    const engine = createClient({ ...address, signal })
+    const engine = createClient({ ...address, signal, transport })
     let session: EngineSession | undefined
     try {
-      const facts = await readEngineFacts(engine, address)
+      const facts = await readEngineFacts(engine, address, options.egress)
       await states.recordConnected(facts)
       outage.recordConnected()
       log.info({ ...logFields(), version: facts.about.version }, 'engine connected')
@@ -178,6 +182,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       const isWatched = Number.isFinite(delayMs) && (wasConnected || isUnreachable(error))
       await waitForServer({
         address: isWatched ? findServerAddress(record.address.url) : undefined,
+        egress: options.egress,
         sleep: signal => sleep(delayMs, signal),
         signal: AbortSignal.any([backoff.signal, stopping.signal]),
       })
@@ -187,7 +192,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
   /** Deletes this service's registration as a reader of the engine's output. */
   async function unregisterFrom({ address }: EngineRecord): Promise<void> {
     const { signal } = stopping
-    await removeConsumer(createClient({ ...address, signal }), signal)
+    await removeConsumer(createClient({ ...address, signal, transport }), signal)
   }
 
   async function recordFailure(error: unknown, wasConnected: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Client } from '@eyrie/client'
 import { type About, type Activation, type Catalog, EyrieError, type SystemStatistics } from '@eyrie/contract'
+import { type Egress, fetchFrom } from '@eyrie/kit'
 import { z } from 'zod'
 import type { EngineAddress } from '../registry/engine-record.ts'
 
@@ -16,7 +17,11 @@ export interface EngineFacts {
 const openApiDocument = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 /** Reads the facts about an engine. Rejects with `EyrieError` when a call to the engine fails. */
-export async function readEngineFacts(engine: Client, address: EngineAddress): Promise<EngineFacts> {
+export async function readEngineFacts(
+  engine: Client,
+  address: EngineAddress,
+  egress: Egress,
+): Promise<EngineFacts> {
   // Comes first because it requires only a valid token: its error shows what is wrong with the connection.
   const about = await engine.about().catch(error => {
     throw isTokenRejected(error) ? createKeyError(address, error) : error
@@ -25,7 +30,7 @@ export async function readEngineFacts(engine: Client, address: EngineAddress): P
     engine.getActivation(),
     engine.getCatalog(),
     engine.systemStatistics(),
-    readRoutes(address),
+    readRoutes(address, egress),
   ])
   return { about, activation, catalog, statistics, routes }
 }
@@ -42,10 +47,13 @@ function createKeyError({ token }: EngineAddress, cause: unknown): EyrieError {
   return new EyrieError('auth', `${problem}: ${remedy}`, { cause })
 }
 
-async function readRoutes({ url, token, timeoutMs }: EngineAddress): Promise<EngineFacts['routes']> {
+async function readRoutes(
+  { url, token, timeoutMs }: EngineAddress,
+  egress: Egress,
+): Promise<EngineFacts['routes']> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
   try {
-    const response = await fetch(`${url}/api/v3/openapi.json`, {
+    const response = await fetchFrom(egress, `${url}/api/v3/openapi.json`, {
       headers,
       signal: AbortSignal.timeout(timeoutMs),
     })

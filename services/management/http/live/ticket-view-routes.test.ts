@@ -9,6 +9,7 @@ import { createOffer, videoSection } from '../../../../test/fixtures/browser/whe
 import { createDesiredSource } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../../test/fixtures/media/test-video.ts'
+import { localEngineEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { needs } from '../../../../test/fixtures/requirements/needs.ts'
 import { webrtcWorkerRequirement } from '../../../../test/fixtures/requirements/webrtc-worker.ts'
 import { createTicketViewRoutes } from './ticket-view-routes.ts'
@@ -30,7 +31,7 @@ async function serveChannel() {
   await control.waitForStatus(STREAM, ({ state }) => state === 'running')
   const app = new Hono().route(
     '/media',
-    createTicketViewRoutes(async () => ({ url: media.url, stream: STREAM })),
+    createTicketViewRoutes(async () => ({ url: media.url, stream: STREAM }), localEngineEgress),
   )
   app.onError(createErrorHandler(createLog('management', 'silent')))
   const { port, close } = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)

@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
+import type { Egress } from '@eyrie/kit'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import { type Context, Hono } from 'hono'
 import type { WebSocket } from 'ws'
@@ -17,7 +18,7 @@ const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
  * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and `/{channel}/whep`. They are
  * authorized by tickets (short-lived tokens for one stream), which the media service of the stream validates.
  */
-export function createTicketViewRoutes(findView: FindView): Hono {
+export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
   const app = new Hono()
 
   app.get('/:channel/fmp4', async c => {
@@ -64,7 +65,7 @@ export function createTicketViewRoutes(findView: FindView): Hono {
       throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
 
     const { url, stream } = await findView(parsedChannel.data)
-    return { media: createTicketClient(ticket, url, c), stream }
+    return { media: createTicketClient(ticket, url, egress, c), stream }
   }
 
   return app
@@ -75,8 +76,8 @@ function rethrow(error: Error): never {
 }
 
 /** Creates a client of the media service that adds the caller's ticket, codecs and size to every request. */
-function createTicketClient(ticket: string, url: string, c: Context): Upstream {
-  const media = createUpstream({ name: 'media', url, token: undefined, passesAuthErrors: true })
+function createTicketClient(ticket: string, url: string, egress: Egress, c: Context): Upstream {
+  const media = createUpstream({ name: 'media', url, token: undefined, egress, passesAuthErrors: true })
   const query = new URLSearchParams({ ticket })
   for (const name of ['codecs', 'size']) {
     const value = c.req.query(name)

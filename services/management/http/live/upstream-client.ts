@@ -1,6 +1,7 @@
 import { EyrieError, errorBody } from '@eyrie/contract'
 import { tryParseJson } from '@eyrie/contract/parse'
-import { WebSocket } from 'ws'
+import { type Egress, fetchFrom, openWebSocket, resolveServicePath, serviceEgress } from '@eyrie/kit'
+import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 
 const RESPONSE_TIMEOUT_MS = 5_000
@@ -29,11 +30,19 @@ export interface UpstreamOptions {
   name: string
   url: string
   token: string | undefined
+  /** Opens the connections to a service whose address is not from the environment. */
+  egress?: Egress
   /** Whether `auth` errors of the service are passed on. Set if requests contain the caller's credentials. */
   passesAuthErrors?: boolean
 }
 
-export function createUpstream({ name, url, token, passesAuthErrors = false }: UpstreamOptions): Upstream {
+export function createUpstream({
+  name,
+  url,
+  token,
+  egress = serviceEgress,
+  passesAuthErrors = false,
+}: UpstreamOptions): Upstream {
   const credentials: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const toError = (status: number, body: string) => toUpstreamError(name, status, body, passesAuthErrors)
@@ -44,7 +53,11 @@ export function createUpstream({ name, url, token, passesAuthErrors = false }: U
       const timeout = new AbortController()
       const timer = setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS)
       const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
-      const response = await fetch(new URL(path, url), { ...request, headers, signal: timeout.signal })
+      const response = await fetchFrom(egress, resolveServicePath(url, path), {
+        ...request,
+        headers,
+        signal: timeout.signal,
+      })
         .catch(cause => {
           throw toUnreachableError(name, cause)
         })
@@ -60,9 +73,9 @@ export function createUpstream({ name, url, token, passesAuthErrors = false }: U
     },
 
     connect(path) {
-      const address = new URL(path, url)
+      const address = resolveServicePath(url, path)
       address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
-      const socket = new WebSocket(address, {
+      const socket = openWebSocket(egress, address, {
         headers: credentials,
         handshakeTimeout: RESPONSE_TIMEOUT_MS,
         perMessageDeflate: false,

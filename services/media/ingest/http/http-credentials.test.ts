@@ -76,28 +76,6 @@ describe('credentials for HTTP cameras', () => {
     const output = [...media.lines, JSON.stringify(control.messages), await streams.text(), processes]
     expect(output.join('\n')).not.toContain('xyzzy')
   })
-
-  it('are not sent to the target of a redirect', async () => {
-    const other = await startHttpCamera()
-    const { url } = await startHttpCamera({
-      answers: {
-        '/live.mp4': response => response.writeHead(302, { Location: other.url('/live.mp4') }).end(),
-      },
-    })
-    const media = await serveMedia()
-    const control = await media.connectControl()
-    await control.apply(
-      camera({ url: url('/live.mp4') }),
-      camera({ url: url('/live.mp4'), token: 'bearer' }, { id: 2 }),
-      camera({ url: url('/live.mp4'), username: 'viewer', password: 'secret' }, { id: 3 }),
-    )
-    await control.waitForStatus(1, isRunning)
-    for (const id of [2, 3]) {
-      const { reason } = await control.waitForStatus(id, isLost)
-      expect(reason).toContain('redirects to another address, to which credentials are not sent')
-    }
-    expect(other.requests.every(({ authorization }) => authorization === undefined)).toBe(true)
-  })
 })
 
 describe('certificate of an HTTPS camera', () => {

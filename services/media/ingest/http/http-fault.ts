@@ -1,4 +1,5 @@
 import type { GstError } from '../../node-gst/index.ts'
+import type { OpenContext } from '../origin/origin.ts'
 import { explainUnreachable } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import type { ResponseHead } from './http-response.ts'
@@ -10,21 +11,27 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
   none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
 
+/** Media types of manifests, whose elements are removed in `services/media/node-gst/src/addon.cc`. */
+const MANIFEST = /mpegurl|dash\+xml|vnd\.ms-sstr/
+
 /** Explains why a stream could not be probed. `response` is undefined if the server has sent none. */
 export async function createHttpFault(
   error: GstError,
   stream: HttpStream,
   response: ResponseHead | undefined,
-  signal: AbortSignal,
+  context: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<SourceFault> {
   const reason = response?.status
     ? explainResponse(response, stream, error)
-    : await explainNoResponse(stream, signal)
+    : await explainNoResponse(stream, context)
   return new SourceFault(`${stream.name} ${reason}`, { transient: true, cause: error })
 }
 
-async function explainNoResponse({ url, tlsInsecure }: HttpStream, signal: AbortSignal): Promise<string> {
-  const unreachable = await explainUnreachable(url, tlsInsecure, signal)
+async function explainNoResponse(
+  { url, tlsInsecure }: HttpStream,
+  context: Pick<OpenContext, 'egress' | 'signal'>,
+): Promise<string> {
+  const unreachable = await explainUnreachable(url, tlsInsecure, context)
   if (unreachable) return unreachable
   return "closes the connection without a response: check that host, port and path are those of the camera's video"
 }
@@ -38,7 +45,9 @@ function explainResponse(
   if (status === 403) return 'denies access: grant this user the right to view the video, or use another user'
   if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
   if (status >= 300 && status < 400)
-    return 'redirects to another address, to which credentials are not sent: use the final address instead'
+    return 'redirects to another address, which is not followed: use the final address instead'
+  if (MANIFEST.test(type ?? ''))
+    return `sends an HLS, DASH or Smooth Streaming manifest (${type}), which may name any other server: use the address of a single stream, such as RTSP`
   if (status >= 400)
     return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
   return explainPage(type)

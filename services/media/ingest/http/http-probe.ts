@@ -15,6 +15,16 @@ export interface ProbedStream {
   timeline: Origin['timeline']
 }
 
+/** The server has redirected to another of its paths. */
+export class HttpRedirect extends Error {
+  readonly stream: HttpStream
+
+  constructor(stream: HttpStream) {
+    super(`${stream.name} is the target of too many redirects: use the final address`)
+    this.stream = stream
+  }
+}
+
 /** The probing pipeline, whose appsink `first` gets the first picture. JPEGs pass through `jpegparse`, because `parsebin` does not determine their size. */
 const LAUNCH = [
   'souphttpsrc name=origin ! parsebin name=parsed',
@@ -30,8 +40,9 @@ const LAUNCH = [
 export async function probeHttp(
   stream: HttpStream,
   timeoutMs: number,
-  { clock, signal }: OpenContext,
+  context: OpenContext,
 ): Promise<ProbedStream> {
+  const { clock, signal } = context
   const probed = Promise.withResolvers<ProbedStream>()
   const finished = new AbortController()
   let response: ResponseHead | undefined
@@ -65,7 +76,9 @@ export async function probeHttp(
     pipeline.setState('playing').catch(probed.reject)
     return await probed.promise
   } catch (error) {
-    if (isGstError(error)) throw await createHttpFault(error, stream, response, signal)
+    const redirected = response?.location !== undefined && stream.redirect(response.location)
+    if (redirected) throw new HttpRedirect(redirected)
+    if (isGstError(error)) throw await createHttpFault(error, stream, response, context)
     throw error
   } finally {
     finished.abort()

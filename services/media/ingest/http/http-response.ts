@@ -8,6 +8,8 @@ export interface ResponseHead {
   status: number
   /** Media type without parameters. */
   type: string | undefined
+  /** The address to which the server redirects. */
+  location: string | undefined
   /** `Content-Length` in bytes: if it is present, the video is a file. */
   length: number | undefined
   /** Wall clock at pts 0, in µs since 1970. Only known for the live view of another Eyrie appliance, from its header `X-Pts`. */
@@ -30,6 +32,7 @@ export function parseResponse(
   return {
     status: Number(status),
     type: findHeader(text, 'content-type')?.toLowerCase(),
+    location: /[ ,]location=\(string\)(?:"([^"]*)"|([^";, ]+))/i.exec(text)?.slice(1).find(Boolean),
     length: length === undefined ? undefined : Number(length),
     anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
   }

@@ -1,5 +1,7 @@
 import type { AddressObject } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
+import type { OpenContext } from '../origin/origin.ts'
+import { pinHost } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials } from '../origin/url-credentials.ts'
 
@@ -8,15 +10,25 @@ export interface HttpStream {
   /** The address without credentials and query parameters. */
   name: string
   url: URL
-  /** Kind of credentials in the request. With credentials, redirects are not followed, because they may lead to another host. */
+  /** The URL with the address that is connected to, in place of the host name. */
+  location: URL
+  /** Kind of credentials in the request. */
   credentials: 'token' | 'password' | 'none'
   tlsInsecure: boolean
   /** Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps are stamped on arrival. */
   configure(pipeline: Pipeline, live: boolean): void
+  /** Returns the stream at another path of the same server; undefined for another server. */
+  redirect(target: string): HttpStream | undefined
 }
 
-/** Parses an HTTP address. Throws a `SourceFault` for any other URL. */
-export function parseHttpStream(address: AddressObject): HttpStream {
+/**
+ * Parses an HTTP address and resolves its host. Throws a `SourceFault` for any other URL, and for a host that is unknown or
+ * denied.
+ */
+export async function openHttpStream(
+  address: AddressObject,
+  context: Pick<OpenContext, 'egress' | 'signal'>,
+): Promise<HttpStream> {
   const url = URL.parse(address.url)
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new SourceFault('invalid HTTP address: use http://host/path or https://host/path', {
@@ -27,29 +39,42 @@ export function parseHttpStream(address: AddressObject): HttpStream {
   const { token } = address
   const credentials = getKind({ token, username })
   const tlsInsecure = address.tls_insecure ?? false
+  const location = await pinHost(url, url.origin + url.pathname, tlsInsecure, context)
 
-  return {
+  const createStream = (url: URL, location: URL): HttpStream => ({
     name: url.origin + url.pathname,
     url,
+    location,
     credentials,
     tlsInsecure,
     configure(pipeline, live) {
       const set = (property: string, value: string | number | boolean) =>
         pipeline.set('origin', property, value)
-      set('location', url.href)
+      set('location', location.href)
       set('is-live', live)
       set('do-timestamp', live)
       set('retries', 0)
       set('iradio-mode', false)
       set('user-agent', 'Eyrie')
       set('ssl-strict', !tlsInsecure)
-      set('automatic-redirect', credentials === 'none')
+      // A redirect may lead to a server that the camera can't reach, but this machine can.
+      set('automatic-redirect', false)
 
       if (username) set('user-id', username)
       if (password) set('user-pw', password)
-      if (token) set('extra-headers', createAuthorizationHeader(token))
+      set('extra-headers', createHeaders({ host: url.host, token }))
     },
-  }
+    redirect(target) {
+      const next = URL.parse(target, url)
+      if (next?.protocol !== url.protocol || next.host !== url.host) return undefined
+      next.username = ''
+      next.password = ''
+      const nextLocation = new URL(next)
+      nextLocation.hostname = location.hostname
+      return createStream(next, nextLocation)
+    },
+  })
+  return createStream(url, location)
 }
 
 /** Returns the kind of credentials in an address. A token takes precedence over a password. */
@@ -58,8 +83,9 @@ function getKind({ token, username }: Pick<AddressObject, 'token' | 'username'>)
   return username ? 'password' : 'none'
 }
 
-/** Returns the header as a serialized GStreamer structure, in which quotes and backslashes are escaped. */
-function createAuthorizationHeader(token: string): string {
-  const escapedToken = token.replace(/["\\]/g, '\\$&')
-  return `headers,Authorization=(string)"Bearer ${escapedToken}"`
+/** Returns the headers as a serialized GStreamer structure, in which quotes and backslashes are escaped. */
+function createHeaders({ host, token }: { host: string; token: string | undefined }): string {
+  const quote = (text: string) => `(string)"${text.replace(/["\\]/g, '\\$&')}"`
+  const authorization = token ? `,Authorization=${quote(`Bearer ${token}`)}` : ''
+  return `headers,Host=${quote(host)}${authorization}`
 }

@@ -5,6 +5,7 @@ import {
   parseInternalSourceAddress,
   parseSourceAddress,
 } from '@eyrie/contract/zmq-messages'
+import { type Egress, pinEndpoint } from '@eyrie/kit'
 import { getInternalEndpoint } from '@eyrie/kit/paths'
 import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { Subscriber } from 'zeromq'
@@ -20,6 +21,8 @@ import { createTopicFilter } from './topic-filter.ts'
 export interface MessageSourceOptions extends SourceOptions {
   /** Folder with the sockets of internal addresses, which connect pipelines on this appliance. */
   ringFolder: string
+  /** Decides to which senders the source connects. */
+  egress: Egress
   listener: MessageListener
 }
 
@@ -84,7 +87,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     socket.subscribe(topic)
     try {
       if (bind) await socket.bind(endpoint)
-      else socket.connect(endpoint)
+      else socket.connect(await pinEndpoint(options.egress, endpoint, stopping.signal))
       return true
     } catch (error) {
       const reason = `${name} cannot be ${bind ? 'bound' : 'connected'}: ${(error as Error).message}`

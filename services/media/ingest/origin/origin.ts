@@ -1,3 +1,4 @@
+import type { Egress } from '@eyrie/kit'
 import type { Picture } from '../../gstreamer/picture.ts'
 import type { GstError, Pipeline } from '../../node-gst/index.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -43,6 +44,8 @@ export interface OpenContext {
   /** Folders from which files may be read. */
   mediaRoots: readonly string[]
   clock: Clock
+  /** Opens the connections to cameras and other servers. */
+  egress: Egress
   /** Fires when the origin is no longer needed. */
   signal: AbortSignal
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { connect, isIP } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { findServerAddress } from '@eyrie/kit'
+import { isIPv6 } from 'node:net'
+import { EgressDeniedError, findServerAddress } from '@eyrie/kit'
+import type { OpenContext } from './origin.ts'
+import { SourceFault } from './source-fault.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
 
@@ -28,29 +28,55 @@ const NO_TLS_CODES = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO
 export async function explainUnreachable(
   url: URL,
   tlsInsecure: boolean,
-  signal: AbortSignal,
+  { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
 ): Promise<string | undefined> {
-  const { host, port } = findServerAddress(url.href)!
   const isSecure = url.protocol.endsWith('s:')
-  const servername = isIP(host) ? undefined : host
-  const socket = isSecure
-    ? connectTls({ host, port, servername, rejectUnauthorized: !tlsInsecure })
-    : connect({ host, port })
-
   try {
     const aborted = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)])
-    await once(socket, isSecure ? 'secureConnect' : 'connect', { signal: aborted })
+    const socket = await egress.connect(findServerAddress(url.href)!, {
+      signal: aborted,
+      ...(isSecure && { tls: { rejectUnauthorized: !tlsInsecure } }),
+    })
+    socket.destroy()
     return undefined
   } catch (error) {
-    return explainConnectError((error as NodeJS.ErrnoException).code ?? '', url)
-  } finally {
-    // An abandoned socket may still emit an error.
-    socket.on('error', () => {})
-    socket.destroy()
+    return explainConnectError(error as NodeJS.ErrnoException, url)
   }
 }
 
-function explainConnectError(code: string, { protocol }: URL): string {
+/**
+ * Returns the address of a server with the IP address in place of the host name, for elements of GStreamer, which resolve
+ * names by themselves. A name under TLS remains, because the certificate proves that the server has this name. Throws a
+ * `SourceFault` if the host is unknown, or if the rules for outgoing connections deny it.
+ */
+export async function pinHost(
+  url: URL,
+  name: string,
+  tlsInsecure: boolean,
+  { egress, signal }: Pick<OpenContext, 'egress' | 'signal'>,
+): Promise<URL> {
+  const isProven = url.protocol.endsWith('s:') && !tlsInsecure
+  const server = findServerAddress(url.href)!
+  try {
+    if (isProven) {
+      await egress.resolve(server)
+      return url
+    }
+    const address = await egress.pin(server, signal)
+    const pinned = new URL(url)
+    pinned.hostname = isIPv6(address) ? `[${address}]` : address
+    return pinned
+  } catch (error) {
+    signal.throwIfAborted()
+    const reason = explainConnectError(error as NodeJS.ErrnoException, url)
+    throw new SourceFault(`${name} ${reason}`, { transient: true, cause: error })
+  }
+}
+
+function explainConnectError(error: NodeJS.ErrnoException, { protocol }: URL): string {
+  if (error instanceof EgressDeniedError) return `cannot be used: ${error.message}`
+  // Of several addresses, each has failed.
+  const { code = '' } = error instanceof AggregateError ? error.errors[0] : error
   if (CONNECT_REASONS[code]) return CONNECT_REASONS[code]
 
   if (NO_TLS_CODES.includes(code)) {

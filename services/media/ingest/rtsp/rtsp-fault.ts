@@ -1,5 +1,6 @@
 import type { AddressObject } from '@eyrie/contract'
 import type { GstError } from '../../node-gst/index.ts'
+import type { OpenContext } from '../origin/origin.ts'
 import { explainUnreachable } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 
@@ -11,8 +12,7 @@ export interface RtspCamera {
   address: Pick<AddressObject, 'transport' | 'tls_insecure'>
   /** Whether the address contains a user name. */
   hasCredentials: boolean
-  /** Fires when the explanation is no longer needed. */
-  signal: AbortSignal
+  context: Pick<OpenContext, 'egress' | 'signal'>
 }
 
 const RESOURCE_ERROR = 'gst-resource-error-quark'
@@ -21,6 +21,8 @@ const NOT_FOUND = 3
 const OPEN_READ_WRITE = 7
 const READ = 9
 const NOT_AUTHORIZED = 15
+/** Posted by `services/media/node-gst/src/redirect_guard.cc`. */
+const REDIRECTED = 6
 
 /** Explains an error of `rtspsrc` to the user. */
 export async function createRtspFault(error: GstError, camera: RtspCamera): Promise<SourceFault> {
@@ -30,7 +32,7 @@ export async function createRtspFault(error: GstError, camera: RtspCamera): Prom
 
 async function explain(
   error: GstError,
-  { url, address, hasCredentials, signal }: RtspCamera,
+  { url, address, hasCredentials, context }: RtspCamera,
 ): Promise<string> {
   const resourceErrorCode = error.domain === RESOURCE_ERROR ? error.code : undefined
   switch (resourceErrorCode) {
@@ -38,11 +40,13 @@ async function explain(
       return hasCredentials
         ? "rejects the user name or password: correct them in the source's address"
         : "requires authentication: add a user name and password to the source's address"
+    case REDIRECTED:
+      return 'redirects to another host: use the final address instead'
     case NOT_FOUND:
       return "has no stream at this path: compare the path with the camera's manual"
     case OPEN_READ_WRITE:
       return (
-        (await explainUnreachable(url, address.tls_insecure ?? false, signal)) ??
+        (await explainUnreachable(url, address.tls_insecure ?? false, context)) ??
         'cannot be reached: check that the camera is on and that host and port are correct'
       )
     case READ:

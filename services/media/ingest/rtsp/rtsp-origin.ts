@@ -1,6 +1,7 @@
 import type { AddressObject } from '@eyrie/contract'
 import { createRtpSoundElements } from '../../sound/sound-elements.ts'
-import type { Origin } from '../origin/origin.ts'
+import type { OpenContext, Origin } from '../origin/origin.ts'
+import { pinHost } from '../origin/reachability.ts'
 import { SourceFault } from '../origin/source-fault.ts'
 import { extractCredentials, stripCredentials } from '../origin/url-credentials.ts'
 import { DEPAYLOADER } from '../timing/rtp-statistics.ts'
@@ -20,10 +21,14 @@ const RTSPSRC = 'rtspsrc name=origin max-ts-offset=1'
 const PROTOCOLS = { auto: 'tcp+udp', tcp: 'tcp', udp: 'udp' } as const
 
 /** Opens an RTSP camera. The user name and password may be in the URL or in separate fields of the address. */
-export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
+export async function openRtsp(
+  address: AddressObject,
+  context: Pick<OpenContext, 'egress' | 'signal'>,
+): Promise<Origin> {
   const url = parseRtspUrl(address.url)
   const { username, password } = extractCredentials(url, address)
   const name = stripCredentials(url.href)
+  const location = await pinHost(url, name, address.tls_insecure ?? false, context)
 
   return {
     name,
@@ -34,7 +39,7 @@ export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
     },
     sound: createRtpSoundElements('origin'),
     configure(pipeline) {
-      pipeline.set('origin', 'location', url.href)
+      pipeline.set('origin', 'location', location.href)
       pipeline.set('origin', 'protocols', PROTOCOLS[address.transport ?? 'auto'])
       pipeline.set('origin', 'latency', address.latency_ms ?? LATENCY_MS)
       // Both time limits are in µs.
@@ -48,7 +53,7 @@ export function openRtsp(address: AddressObject, signal: AbortSignal): Origin {
     live: true,
     rtp: true,
     silenceMs: SILENCE_MS,
-    fault: error => createRtspFault(error, { name, url, address, hasCredentials: username !== '', signal }),
+    fault: error => createRtspFault(error, { name, url, address, hasCredentials: username !== '', context }),
   }
 }
 

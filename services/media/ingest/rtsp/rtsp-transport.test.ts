@@ -4,6 +4,7 @@ import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.t
 import { createDesiredSource, createViewSpec } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
+import { cameraEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { Pipeline } from '../../node-gst/index.ts'
 import { openRtsp } from './rtsp-origin.ts'
@@ -44,7 +45,10 @@ describe('latency of an RTSP camera', () => {
     [1500, 1500],
   ])('of %s is set to %s ms', async (latency_ms, applied) => {
     const address = { url: 'rtsp://127.0.0.1/camera', ...(latency_ms !== undefined && { latency_ms }) }
-    const { elements, configure } = openRtsp(address, new AbortController().signal)
+    const { elements, configure } = await openRtsp(address, {
+      egress: cameraEgress,
+      signal: new AbortController().signal,
+    })
     const pipeline = new Pipeline(`${elements.h264} ! fakesink`, () => {})
     onTestFinished(() => pipeline.dispose())
     configure(pipeline)

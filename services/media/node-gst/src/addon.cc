@@ -6,8 +6,22 @@
 #include "ring.h"
 #include "sample.h"
 
+// A manifest is a list of URLs, which these elements would request from any server. A description of sessions (SDP) makes
+// its element receive from any address. Without a rank, no element is chosen for them automatically.
+static void refuseManifests() {
+  static constexpr const char *kElements[] = {"hlsdemux",    "hlsdemux2", "dashdemux", "dashdemux2",
+                                              "mssdemux",    "mssdemux2", "sdpdemux"};
+  for (const char *name : kElements) {
+    GstPluginFeature *feature = gst_registry_lookup_feature(gst_registry_get(), name);
+    if (!feature) continue;
+    gst_plugin_feature_set_rank(feature, GST_RANK_NONE);
+    gst_object_unref(feature);
+  }
+}
+
 static Napi::Object start(Napi::Env env, Napi::Object exports) {
   gst_init(nullptr, nullptr);
+  refuseManifests();
   auto *addon = new Addon{Napi::Persistent(Sample::define(env)), Napi::Persistent(Ring::define(env))};
   env.SetInstanceData(addon);
   exports.Set("Pipeline", Pipeline::define(env));

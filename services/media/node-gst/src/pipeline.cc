@@ -9,6 +9,7 @@
 #include "options.h"
 #include "property.h"
 #include "query.h"
+#include "redirect_guard.h"
 #include "ring.h"
 #include "state.h"
 #include "value.h"
@@ -57,6 +58,7 @@ static GstElement *parse(Napi::Env env, const std::string &launch) {
 Pipeline::Pipeline(const Napi::CallbackInfo &info) : ObjectWrap(info) {
   Napi::Function onMessage = function(info[1], "onMessage");
   GstElement *pipeline = parse(info.Env(), text(info[0], "launch"));
+  guardRedirects(GST_BIN(pipeline));
   graph_ = std::make_shared<Graph>(info.Env(), info.This().As<Napi::Object>(), pipeline, onMessage);
 }
 

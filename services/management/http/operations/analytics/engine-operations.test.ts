@@ -133,18 +133,44 @@ describe('engines', () => {
     expect(seen.map(each => each.engine_id)).toEqual([other.engine_id])
   })
 
-  it('belong to the organization of the administrator who registers them', async () => {
+  it('belong to the organization of their sites, or else to the whole installation', async () => {
     const admin = await management.signIn('admin', { organization: own.organization_id })
-    const engine_id = getCreatedId(await management.call(create, input({ site_ids: [] }), admin))
-    expect((await management.call(status, { engine_id }, admin)).status).toBe(200)
-    expect(await management.call(create, input({ site_ids: [other.site_id] }), admin)).toMatchObject({
-      status: 404,
+    const statusFor = async (engine_id: string) =>
+      (await management.call(status, { engine_id }, admin)).status
+    expect(await statusFor(await add())).toBe(200)
+    expect(await statusFor(await add({ site_ids: [] }))).toBe(404)
+    const ofBoth = input({ site_ids: [own.site_id, other.site_id] })
+    expect((await management.call(create, ofBoth)).status).toBe(400)
+  })
+
+  it.each(['admin', 'manager', 'viewer'] as const)('are not registered by a %s', async role => {
+    const assigned = { organization: own.organization_id, sites: [own.site_id] }
+    const user = await management.signIn(
+      role,
+      role === 'admin' ? { organization: own.organization_id } : assigned,
+    )
+    expect(await management.call(create, input({ engine_address: '127.0.0.1' }), user)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('requires the role superadmin'),
     })
-    const viewer = await management.signIn('viewer', {
-      organization: own.organization_id,
-      sites: [own.site_id],
+  })
+
+  it.each([
+    { engine_address: '169.254.169.254' },
+    { engine_port: 5432 },
+    { engine_is_secure: false },
+    { engine_key: 'another' },
+  ])('are not pointed elsewhere by an administrator with %j, who may rename them', async change => {
+    const engine_id = await add()
+    const { engine_key: _, ...connection } = input()
+    const admin = await management.signIn('admin', { organization: own.organization_id })
+    const renamed = { ...connection, engine_id, engine_name: 'Back' }
+    expect((await management.call(update, renamed, admin)).status).toBe(200)
+    expect(await management.call(update, { ...renamed, ...change }, admin)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('the role superadmin'),
     })
-    expect((await management.call(create, input(), viewer)).status).toBe(403)
+    expect((await management.call(update, { ...renamed, ...change })).status).toBe(200)
   })
 
   it('cannot be deleted while they have sources and pipelines', async () => {

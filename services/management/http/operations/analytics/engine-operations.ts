@@ -1,11 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
+import type { z } from 'zod'
 import type { Database, Transaction } from '../../../db/database.ts'
 import { engine, engineSite, site, source } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
 import { findEngines, readEngineLoad } from '../../../fleet/status/engine-queries.ts'
 import { findWhollyVisible } from '../../../inventory/pipelines.ts'
+import { assertRole } from '../../../rights/access.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
@@ -20,20 +22,19 @@ const routes = managementRoutes.engine
  */
 export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: Fleet }): Operation[] {
   return [
-    defineOperation(
-      routes.create,
-      async ({ input: { site_ids = [], engine_key = '', ...fields }, caller }, tx) => {
-        const organization_id = await findOwner(tx, caller, site_ids)
-        const [created] = await tx
-          .insert(engine)
-          .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
-          .returning()
-        await setSites(tx, created!.engine_id, site_ids)
-        return { created: created!.engine_id }
-      },
-    ),
+    defineOperation(routes.create, async ({ input: { site_ids = [], engine_key = '', ...fields } }, tx) => {
+      const organization_id = await findOwner(tx, site_ids)
+      const [created] = await tx
+        .insert(engine)
+        .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
+        .returning()
+      await setSites(tx, created!.engine_id, site_ids)
+      return { created: created!.engine_id }
+    }),
 
-    defineOperation(routes.update, async ({ input: { engine_id, site_ids, engine_key, ...fields } }, tx) => {
+    defineOperation(routes.update, async ({ input, caller }, tx) => {
+      const { engine_id, site_ids, engine_key, ...fields } = input
+      await assertMayConnect(tx, caller, input)
       if (engine_key === undefined) await assertAddressUnchanged(tx, engine_id, fields)
       const sealedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
       const values = { ...fields, ...sealedKey, engine_updated_at: new Date() }
@@ -140,17 +141,41 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
 }
 
 /**
- * Returns the organization that owns a new engine: the organization of its sites or, without sites, of the caller. Null:
- * the engine belongs to the whole installation. Throws `EyrieError` (`syntax`) if the organization is ambiguous.
+ * Throws `EyrieError` (`rights`) if the caller changes where the management service connects to, or with which token. An
+ * administrator of one organization could otherwise make the appliance connect to any server of its networks.
  */
-async function findOwner(tx: Transaction, caller: Principal, site_ids: string[]): Promise<string | null> {
+async function assertMayConnect(
+  tx: Transaction,
+  caller: Principal,
+  { engine_id, engine_key, engine_address, engine_port, engine_is_secure }: InputOfUpdate,
+): Promise<void> {
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  if (!stored) return
+  const isUnchanged =
+    engine_key === undefined &&
+    stored.engine_address === engine_address &&
+    stored.engine_port === engine_port &&
+    stored.engine_is_secure === engine_is_secure
+  if (!isUnchanged)
+    assertRole(
+      'changing the address, the port, the scheme or the key of an engine requires',
+      'superadmin',
+      caller,
+    )
+}
+
+type InputOfUpdate = z.output<typeof routes.update.body>
+
+/**
+ * Returns the organization that owns a new engine: the organization of its sites. Null: the engine belongs to the whole
+ * installation. Throws `EyrieError` (`syntax`) if the sites belong to several organizations.
+ */
+async function findOwner(tx: Transaction, site_ids: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)
     .where(inArray(site.site_id, site_ids))
 
-  if (sites.length === 1) return sites[0]!.organization_id
-  if (caller.role === 'superadmin') return null
-  if (sites.length === 0 && caller.organizations.length === 1) return caller.organizations[0]!
+  if (sites.length <= 1) return sites[0]?.organization_id ?? null
   throw fieldError('site_ids', 'choose sites of one organization, which will own the engine')
 }

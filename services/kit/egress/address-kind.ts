@@ -1,0 +1,90 @@
+import { BlockList, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+/** What an IP address stands for, as far as it matters to the rules for outgoing connections. */
+export type AddressKind = 'loopback' | 'link-local' | 'metadata' | 'multicast' | 'ordinary'
+
+const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
+  // Services that give credentials to virtual machines in clouds.
+  metadata: [
+    '169.254.169.254/32',
+    '169.254.170.2/32',
+    '100.100.100.200/32',
+    '192.0.0.192/32',
+    'fd00:ec2::254/128',
+  ],
+  // A connection to the unspecified address reaches this machine.
+  loopback: ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'],
+  'link-local': ['169.254.0.0/16', 'fe80::/10'],
+  multicast: ['224.0.0.0/4', '255.255.255.255/32', 'ff00::/8'],
+}
+
+const lists = Object.entries(KINDS).map(([kind, subnets]) => {
+  const list = new BlockList()
+  for (const subnet of subnets) addSubnet(list, subnet)
+  return { kind: kind as AddressKind, list }
+})
+
+/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws for anything else. */
+export function addSubnet(list: BlockList, subnet: string): void {
+  const [address = '', prefix] = subnet.split('/')
+  const family = getFamily(address)
+  if (prefix === undefined) list.addAddress(address, family)
+  else list.addSubnet(address, Number(prefix), family)
+}
+
+export const isInSubnets = (list: BlockList, address: string): boolean => {
+  const plain = toPlainAddress(address)
+  return list.check(plain, getFamily(plain))
+}
+
+export const findKind = (address: string): AddressKind =>
+  lists.find(({ list }) => isInSubnets(list, address))?.kind ?? 'ordinary'
+
+/** Returns whether a connection to the address reaches this machine. */
+export function isOwnAddress(address: string): boolean {
+  if (findKind(address) === 'loopback') return true
+  const plain = toPlainAddress(address)
+  const interfaces = Object.values(networkInterfaces()).flatMap(list => list ?? [])
+  return interfaces.some(own => toPlainAddress(own.address) === plain)
+}
+
+function getFamily(address: string) {
+  return isIPv6(address) ? 'ipv6' : 'ipv4'
+}
+
+/**
+ * Prefixes of IPv6 addresses in which an IPv4 address is embedded, and the position of its first 16-bit group: mapped and
+ * compatible addresses (RFC 4291), NAT64 (RFC 6052 and 8215) and 6to4 (RFC 3056).
+ */
+const EMBEDDINGS: readonly { groups: readonly number[]; at: number }[] = [
+  { groups: [0, 0, 0, 0, 0, 0xffff], at: 6 },
+  { groups: [0, 0, 0, 0, 0xffff, 0], at: 6 },
+  { groups: [0, 0, 0, 0, 0, 0], at: 6 },
+  { groups: [0x64, 0xff9b, 0, 0, 0, 0], at: 6 },
+  { groups: [0x64, 0xff9b, 1, 0, 0, 0], at: 6 },
+  { groups: [0x2002], at: 1 },
+]
+
+/** Returns an address without zone, in its canonical form, and as IPv4 if an IPv4 address is embedded in it. */
+function toPlainAddress(address: string): string {
+  const unzoned = address.replace(/%.*$/, '')
+  if (!isIPv6(unzoned)) return unzoned
+  const canonical = new URL(`http://[${unzoned}]`).hostname.slice(1, -1)
+  const groups = parseGroups(canonical)
+  const isLocalForm = canonical === '::' || canonical === '::1'
+  const embedding = EMBEDDINGS.find(({ groups: prefix }) => prefix.every((group, i) => groups[i] === group))
+  if (isLocalForm || !embedding) return canonical
+  const [high = 0, low = 0] = groups.slice(embedding.at)
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+}
+
+/** Returns the eight groups of a canonical IPv6 address, which has no dotted part. */
+function parseGroups(canonical: string): number[] {
+  const parse = (text: string) =>
+    text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16))
+  const [head = '', tail = ''] = canonical.split('::')
+  const before = parse(head)
+  const after = parse(tail)
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
+}

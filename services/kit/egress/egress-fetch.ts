@@ -1,0 +1,90 @@
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { Readable } from 'node:stream'
+import { ByteLengthQueuingStrategy } from 'node:stream/web'
+import { createCheckedEgress, type Egress } from './egress.ts'
+
+/** A request as for the global `fetch`. */
+export interface EgressRequest {
+  method?: string | undefined
+  headers?: Record<string, string> | undefined
+  body?: string | Uint8Array | undefined
+  /** Aborts the request and, until it ends, its response. */
+  signal?: AbortSignal | undefined
+  /** Accepts every certificate of a TLS server. */
+  tlsInsecure?: boolean | undefined
+}
+
+/** Bytes of a response that are buffered while the caller does not read. */
+const BUFFER_BYTES = 64 << 10
+/** Statuses of responses without a body, which `Response` rejects. */
+const NO_BODY = new Set([204, 205, 304])
+
+/** Connects to what the environment names: the services of this appliance. */
+export const serviceEgress = createCheckedEgress(() => {})
+
+/**
+ * Sends a request to a server for which an egress permits connections. Does not follow redirects, because they may lead to
+ * a server that the caller must not reach: throws an `Error` for them, as for failed connections.
+ */
+export async function fetchFrom(
+  egress: Egress,
+  url: URL | string,
+  options: EgressRequest = {},
+): Promise<Response> {
+  const target = new URL(url)
+  const response = await send(egress, target, options)
+  const { statusCode: status = 0, rawHeaders, headers } = response
+  if (status >= 300 && status < 400 && headers.location !== undefined) {
+    response.destroy()
+    throw new Error(`${target.origin} redirects to another address: use the final address instead`)
+  }
+
+  const hasBody = options.method !== 'HEAD' && !NO_BODY.has(status)
+  if (!hasBody) response.resume()
+  return new Response(hasBody ? toStream(response) : null, { status, headers: toHeaders(rawHeaders) })
+}
+
+/**
+ * Sends a request to a service of this appliance. `path` is relative to the base URL, which the environment configures.
+ * Throws an `Error` for a path that leads to another server, and as `fetchFrom` does.
+ */
+export function fetchService(base: string, path: string, options?: EgressRequest): Promise<Response> {
+  return fetchFrom(serviceEgress, resolveServicePath(base, path), options)
+}
+
+/** Returns the URL of a path of a service. Throws an `Error` for a path that leads to another server, such as `//host`. */
+export function resolveServicePath(base: string, path: string): URL {
+  const url = new URL(path, base)
+  if (url.origin !== new URL(base).origin) throw new Error(`${path} is not a path of ${base}`)
+  return url
+}
+
+async function send(egress: Egress, url: URL, options: EgressRequest): Promise<IncomingMessage> {
+  const { method = 'GET', headers = {}, body, signal, tlsInsecure } = options
+  signal?.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const sendRequest = url.protocol === 'https:' ? requestHttps : requestHttp
+  const request: ClientRequest = sendRequest(url, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
+    agent: egress.agent(url),
+    ...(signal && { signal }),
+    ...(tlsInsecure && { rejectUnauthorized: false }),
+  })
+  request.on('response', resolve).on('error', error => reject(signal?.aborted ? signal.reason : error))
+  request.end(body)
+  return promise
+}
+
+/** Reads a response only as fast as the caller does. */
+function toStream(response: IncomingMessage): ReadableStream<Uint8Array> {
+  const strategy = new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES })
+  return Readable.toWeb(response, { strategy }) as ReadableStream<Uint8Array>
+}
+
+function toHeaders(rawHeaders: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!)
+  return headers
+}

@@ -1,0 +1,126 @@
+import { lookup as resolveName } from 'node:dns/promises'
+import { once } from 'node:events'
+import { type AgentOptions, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { ServerAddress } from '../server-address.ts'
+import { type CheckAddress, createEgressPolicy, type EgressEnvironment } from './egress-policy.ts'
+import type { EgressPurpose } from './egress-rules.ts'
+
+/**
+ * Opens connections for one purpose. A host name is resolved once for each connection, all its addresses are checked, and
+ * the connection goes to one of the checked addresses, so that a name cannot change its address in between.
+ */
+export interface Egress {
+  /**
+   * Returns the IP addresses of a server. Throws `EgressDeniedError` if one of them is denied: a name with a public and a
+   * denied address is an attack. Throws the error of the resolver for an unknown name.
+   */
+  resolve(server: ServerAddress): Promise<string[]>
+  /**
+   * Returns one IP address of a server, for a library that opens the connection itself. Of several addresses, it is the one
+   * that accepts a connection. Throws as `resolve` does.
+   */
+  pin(server: ServerAddress, signal: AbortSignal): Promise<string>
+  /** Opens a connection. Rejects with `EgressDeniedError`, or with the error of the connection. */
+  connect(server: ServerAddress, options: ConnectOptions): Promise<Socket>
+  /** The agent that opens the connections of HTTP requests and WebSockets. */
+  agent(url: URL): HttpAgent
+}
+
+export interface ConnectOptions {
+  signal: AbortSignal
+  tls?: { rejectUnauthorized: boolean }
+}
+
+/** How long an address of several is tried. */
+const PIN_TIMEOUT_MS = 3000
+
+/** Creates the egress of a purpose, with the rules that follow from the configuration. */
+export const createEgress = (purpose: EgressPurpose, environment: EgressEnvironment): Egress =>
+  createCheckedEgress(createEgressPolicy(purpose, environment))
+
+/** Creates an egress that opens connections to every address that passes the check. */
+export function createCheckedEgress(check: CheckAddress): Egress {
+  async function resolve({ host, port }: ServerAddress): Promise<string[]> {
+    const found = isIP(host) ? [host] : (await resolveName(host, { all: true })).map(({ address }) => address)
+    for (const address of found) check(address, port, host)
+    return found
+  }
+
+  /** Resolves names for a connection to `port`. Node.js does not call it for IP addresses. */
+  const createLookup =
+    (port: number): LookupFunction =>
+    (host, options, callback) => {
+      resolve({ host, port }).then(
+        found => {
+          const addresses = found.map(address => ({ address, family: isIP(address) }))
+          const [first] = addresses
+          if (options.all) callback(null, addresses)
+          else callback(null, first!.address, first!.family)
+        },
+        (error: NodeJS.ErrnoException) => callback(error, ''),
+      )
+    }
+
+  const egress: Egress = {
+    resolve,
+
+    async pin(server, signal) {
+      const [first, ...others] = await resolve(server)
+      if (others.length === 0) return first!
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(PIN_TIMEOUT_MS)])
+      const socket = await egress.connect(server, { signal: limited }).catch(() => undefined)
+      const reached = socket?.remoteAddress
+      socket?.destroy()
+      // A server that cannot be reached now is reported by whoever connects to it.
+      return reached ?? first!
+    },
+
+    async connect({ host, port }, { signal, tls }) {
+      if (isIP(host)) check(host, port)
+      const target = { host, port, lookup: createLookup(port) }
+      const servername = isIP(host) ? undefined : host
+      const socket = tls ? connectTls({ ...target, ...tls, servername }) : connect(target)
+      try {
+        await once(socket, tls ? 'secureConnect' : 'connect', { signal })
+        return socket
+      } catch (error) {
+        // An abandoned socket may still emit an error.
+        socket.on('error', () => {})
+        socket.destroy()
+        throw error
+      }
+    },
+
+    agent: ({ protocol }) => (/^(https|wss):$/.test(protocol) ? https : http),
+  }
+
+  const http = checkConnections(new HttpAgent(AGENT_OPTIONS), check, createLookup)
+  const https = checkConnections(new HttpsAgent(AGENT_OPTIONS), check, createLookup)
+  return egress
+}
+
+const AGENT_OPTIONS: AgentOptions = { keepAlive: true }
+
+/** Makes an agent check the address of every connection that it opens. */
+function checkConnections<Checked extends HttpAgent>(
+  agent: Checked,
+  check: CheckAddress,
+  createLookup: (port: number) => LookupFunction,
+): Checked {
+  const open = agent.createConnection.bind(agent)
+  agent.createConnection = (options, callback) => {
+    const host = options.host ?? 'localhost'
+    const port = Number(options.port)
+    try {
+      if (isIP(host)) check(host, port)
+    } catch (error) {
+      callback?.(error as Error, undefined as never)
+      return undefined
+    }
+    return open({ ...options, lookup: createLookup(port) }, callback)
+  }
+  return agent
+}

@@ -71,6 +71,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       database,
       users,
       secrets,
+      egress,
       fleet,
       images,
       pictures,

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws'
 import { createTicketViewRoutes } from '../../services/management/http/live/ticket-view-routes.ts'
 import { createOffer, videoSection } from '../fixtures/browser/whep-offer.ts'
 import { startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
+import { localEngineEgress } from '../fixtures/network/local-egress.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.ts'
@@ -80,7 +81,7 @@ async function startChannelView() {
     mediaUrl: media.url,
     variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
   })
-  const views = new Hono().route('/media', createTicketViewRoutes(fleet.findView))
+  const views = new Hono().route('/media', createTicketViewRoutes(fleet.findView, localEngineEgress))
   views.onError(createErrorHandler(createLog('management', 'silent')))
   const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)
   onTestFinished(() => server.close())

@@ -1,4 +1,4 @@
-import type { Log } from '@eyrie/kit'
+import type { Egress, Log } from '@eyrie/kit'
 import type { Hono } from 'hono'
 import type { Database } from '../db/database.ts'
 import type { PictureStore } from '../events/pictures/picture-store.ts'
@@ -36,6 +36,8 @@ export interface ManagementApiOptions {
   database(): Database
   users: Users
   secrets: Secrets
+  /** Opens the connections to engines. */
+  egress: Egress
   fleet: Fleet
   images: ImageStore
   pictures: Pick<PictureStore, 'read'>
@@ -46,7 +48,7 @@ export interface ManagementApiOptions {
 
 /** Creates the management API with all its operations, to be mounted under `/api/v1`. */
 export function createManagementApi(options: ManagementApiOptions): Hono {
-  const { database, users, secrets, fleet, images, pictures, isRegistrationOpen, log } = options
+  const { database, users, secrets, egress, fleet, images, pictures, isRegistrationOpen, log } = options
   const { accessTokens, passwords, principals, now } = users
   const nowMs = () => now().getTime()
 
@@ -66,7 +68,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...staticContentOperations,
     ...engineOperations({ secrets, fleet }),
     ...pipelineOperations,
-    ...channelOperations(secrets),
+    ...channelOperations({ secrets, egress }),
     ...eventOperations(nowMs),
     ...notificationOperations(pictures, nowMs),
     ...alertOperations,

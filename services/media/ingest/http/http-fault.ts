@@ -11,9 +11,6 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
   none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
 
-/** Media types of manifests, whose elements are removed in `services/media/node-gst/src/addon.cc`. */
-const MANIFEST = /mpegurl|dash\+xml|vnd\.ms-sstr/
-
 /** Explains why a stream could not be probed. `response` is undefined if the server has sent none. */
 export async function createHttpFault(
   error: GstError,
@@ -46,8 +43,6 @@ function explainResponse(
   if (status === 404) return "has no stream at this path: compare the path with the camera's manual"
   if (status >= 300 && status < 400)
     return 'redirects to another address, which is not followed: use the final address instead'
-  if (MANIFEST.test(type ?? ''))
-    return `sends an HLS, DASH or Smooth Streaming manifest (${type}), which may name any other server: use the address of a single stream, such as RTSP`
   if (status >= 400)
     return `responds with status ${status} (${message}): check the camera, it currently cannot provide video`
   return explainPage(type)
@@ -82,4 +77,16 @@ export function createSilenceFault(
 /** Creates the fault of a stream that was interrupted while it played. */
 export function createDisconnectFault(cause: GstError, { name }: HttpStream): SourceFault {
   return new SourceFault(`${name} was interrupted: ${cause.message}`, { transient: true, cause })
+}
+
+/** Media types of manifests, for which the addon selects no element: see `services/media/node-gst/src/addon.cc`. */
+const MANIFEST = /mpegurl|dash\+xml|vnd\.ms-sstr/
+
+/** Returns the fault of a server that sends a manifest instead of video; undefined for any other response. */
+export function createManifestFault({ name }: HttpStream, { type }: ResponseHead): SourceFault | undefined {
+  if (!MANIFEST.test(type ?? '')) return undefined
+  const problem = `sends an HLS, DASH or Smooth Streaming manifest (${type}), which may name any other server`
+  return new SourceFault(`${name} ${problem}: use the address of a single stream, such as RTSP`, {
+    transient: true,
+  })
 }

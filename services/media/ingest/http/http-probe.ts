@@ -1,9 +1,9 @@
 import { type Picture, parsePicture } from '../../gstreamer/picture.ts'
 import { ANY_VIDEO } from '../../gstreamer/video-caps.ts'
-import { isGstError, type Message, Pipeline, type Sample } from '../../node-gst/index.ts'
+import { isGstError, Pipeline, type Sample } from '../../node-gst/index.ts'
 import type { OpenContext, Origin } from '../origin/origin.ts'
 import { SourceFault } from '../origin/source-fault.ts'
-import { createHttpFault, createPageFault, createSilenceFault } from './http-fault.ts'
+import { createHttpFault, createManifestFault, createPageFault, createSilenceFault } from './http-fault.ts'
 import { isPage, parseResponse, type ResponseHead } from './http-response.ts'
 import type { HttpStream } from './http-stream.ts'
 
@@ -48,14 +48,16 @@ export async function probeHttp(
   let response: ResponseHead | undefined
 
   const pipeline = new Pipeline(LAUNCH, message => {
-    if (message.type === 'element') readResponse(message)
+    if (message.type === 'element') onResponse(parseResponse(message, clock))
     else if (message.type === 'error') probed.reject(message.error)
     else if (message.type === 'eos') probed.reject(createEndFault(stream))
   })
 
-  function readResponse(message: Extract<Message, { type: 'element' }>) {
-    response = parseResponse(message, clock) ?? response
-    if (response && isPage(response)) probed.reject(createPageFault(stream, response))
+  function onResponse(head: ResponseHead | undefined) {
+    if (!head) return
+    response = head
+    const fault = createManifestFault(stream, head) ?? (isPage(head) ? createPageFault(stream, head) : undefined)
+    if (fault) probed.reject(fault)
   }
 
   function onSample(sample: Sample) {

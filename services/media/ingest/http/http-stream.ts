@@ -69,7 +69,7 @@ export async function openHttpStream(
       if (next?.protocol !== url.protocol || next.host !== url.host) return undefined
       next.username = ''
       next.password = ''
-      const nextLocation = new URL(next)
+      const nextLocation = new URL(next.href)
       nextLocation.hostname = location.hostname
       return createStream(next, nextLocation)
     },

@@ -1,4 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
+import type { Egress } from '@eyrie/kit'
 import { and, asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
@@ -17,12 +18,18 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 const routes = managementRoutes.channel
 const { ticket: ticketRoute } = managementRoutes.media
 
+interface ChannelDependencies {
+  secrets: Secrets
+  /** Opens the connections to engines. */
+  egress: Egress
+}
+
 /**
  * API operations on channels and usecases, and tickets for the live views of channels. A channel is a source that
  * is analyzed by a pipeline; its usecase says what for. `assertChanged` throws if the caller may read a record but
  * not change it.
  */
-export const channelOperations = (secrets: Secrets): Operation[] => [
+export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
   defineOperation(routes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
     const location = await findLocation(tx, fields.source_id, fields.pipeline_id)
     const usecase_id = await findUsecaseId(tx, usecase_key)
@@ -73,7 +80,7 @@ export const channelOperations = (secrets: Secrets): Operation[] => [
   defineMultiStepOperation(ticketRoute, async ({ input, caller, context }, database) => {
     const { channel_id } = input
     await database.as(caller, ticketRoute.path, tx => assertReferencesExist(tx, ticketRoute, input))
-    const { ticket, expires_in } = await openLiveView(database, secrets, channel_id)
+    const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channel_id)
 
     const createViewUrl = (format: string) => {
       const url = new URL(`/media/${channel_id}/${format}`, context.req.url)

@@ -155,6 +155,18 @@ it('reports that another process uses the address', async () => {
 })
 
 it.each([
+  ['tcp://127.0.0.1:8100', 'a service of this appliance'],
+  ['tcp://localhost:8080', 'a service of this appliance'],
+  ['tcp://[::ffff:127.0.0.1]:8200', 'a service of this appliance'],
+  ['tcp://169.254.169.254:80', 'a metadata address'],
+])('does not connect to %s, which is %s', async (url, problem) => {
+  const address = parseSinkAddress(`${url}?bind=false&payload=none`)
+  const sink = new MessageSink({ ...address, bind: false }, sinkEgress)
+  onTestFinished(() => sink.close())
+  await vi.waitUntil(() => sink.failure?.includes(`${problem}, and no sink may be there`), PATIENCE)
+})
+
+it.each([
   [
     'tcp://127.0.0.1:5555',
     { endpoint: 'tcp://127.0.0.1:5555', path: undefined, query: { bind: true, payload: 'jpeg' } },

@@ -2,7 +2,7 @@ import { lookup as resolveName } from 'node:dns/promises'
 import { once } from 'node:events'
 import { type AgentOptions, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect, isIP, type LookupFunction, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ServerAddress } from '../server-address.ts'
 import { type CheckAddress, createEgressPolicy, type EgressEnvironment } from './egress-policy.ts'
@@ -25,6 +25,8 @@ export interface Egress {
   pin(server: ServerAddress, signal: AbortSignal): Promise<string>
   /** Opens a connection. Rejects with `EgressDeniedError`, or with the error of the connection. */
   connect(server: ServerAddress, options: ConnectOptions): Promise<Socket>
+  /** Returns a socket that is connecting. A denied address makes it emit `error`, as every failed connection does. */
+  open(server: ServerAddress): Socket
   /** The agent that opens the connections of HTTP requests and WebSockets. */
   agent(url: URL): HttpAgent
 }
@@ -92,6 +94,18 @@ export function createCheckedEgress(check: CheckAddress): Egress {
         socket.destroy()
         throw error
       }
+    },
+
+    open({ host, port }) {
+      try {
+        if (isIP(host)) check(host, port)
+      } catch (error) {
+        const denied = new Socket()
+        // The caller adds its listeners first.
+        setImmediate(() => denied.destroy(error as Error))
+        return denied
+      }
+      return connect({ host, port, lookup: createLookup(port) })
     },
 
     agent: ({ protocol }) => (/^(https|wss):$/.test(protocol) ? https : http),

@@ -106,9 +106,6 @@ export class EmbeddingTable {
  * The option is missing in the types of the library.
  */
 function openThrough(egress: Egress, { host, port }: { host: string; port: number }): object {
-  const socket = async () => {
-    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_S * 1000)
-    return Object.assign(await egress.connect({ host, port }, { signal }), { host, port })
-  }
-  return { socket }
+  // The library does not recover from a rejected promise, but from a socket that fails.
+  return { socket: () => Object.assign(egress.open({ host, port }), { host, port }) }
 }

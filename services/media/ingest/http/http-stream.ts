@@ -65,7 +65,7 @@ export async function openHttpStream(
       set('extra-headers', createHeaders({ host: url.host, token }))
     },
     redirect(target) {
-      const next = URL.parse(target, url)
+      const next = URL.parse(target, url.href)
       if (next?.protocol !== url.protocol || next.host !== url.host) return undefined
       next.username = ''
       next.password = ''

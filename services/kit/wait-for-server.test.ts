@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findFreePort } from '../../test/fixtures/network/free-ports.ts'
 import { createCheckedEgress } from './egress/egress.ts'
-import { findServerAddress } from './server-address.ts'
+import { findServerAddress } from './egress/server-address.ts'
 import { waitForServer } from './wait-for-server.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Egress } from './egress/egress.ts'
-import type { ServerAddress } from './server-address.ts'
+import type { ServerAddress } from './egress/server-address.ts'
 
 /** Interval at which an unreachable server is probed. */
 const PROBE_INTERVAL_MS = 1000

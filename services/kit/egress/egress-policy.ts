@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { findServerAddress, type ServerAddress } from '../server-address.ts'
 import { type AddressKind, findKind, isInSubnets, isOwnAddress } from './address-kind.ts'
 import type { EgressException, EgressPurpose } from './egress-rules.ts'
+import { findServerAddress, type ServerAddress } from './server-address.ts'
 
 /** The parts of the environment that decide which connections the appliance opens. */
 export interface EgressEnvironment {

@@ -4,9 +4,9 @@ import { type AgentOptions, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { connect, isIP, type LookupFunction, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { ServerAddress } from '../server-address.ts'
 import { type CheckAddress, createEgressPolicy, type EgressEnvironment } from './egress-policy.ts'
 import type { EgressPurpose } from './egress-rules.ts'
+import type { ServerAddress } from './server-address.ts'
 
 /**
  * Opens connections for one purpose. A host name is resolved once for each connection, all its addresses are checked, and
@@ -76,7 +76,7 @@ export function createCheckedEgress(check: CheckAddress): Egress {
       const socket = await egress.connect(server, { signal: limited }).catch(() => undefined)
       const reached = socket?.remoteAddress
       socket?.destroy()
-      // A server that cannot be reached now is reported by whoever connects to it.
+      // A server that cannot be reached now is reported by the library that connects to it.
       return reached ?? first!
     },
 

@@ -141,13 +141,16 @@ describe('embedding table', () => {
     expect(await server.sql`select embedding::text from embeddings`).toEqual([{ embedding: '[1,0.5,-1]' }])
   })
 
-  it.each(['127.0.0.1:8100', 'localhost:8080', '169.254.169.254:5432'])('is not looked for at %s', async server => {
-    const url = `postgres://eyrie:plugh@${server}/eyrie`
-    const sink = new PostgresEmbeddingSink(parseTableAddress(url), sinkEgress)
-    onTestFinished(() => sink.close())
-    sink.write(record(1))
-    await vi.waitUntil(() => sink.failure?.includes('and no sink may be there'), PATIENCE)
-  })
+  it.each(['127.0.0.1:8100', 'localhost:8080', '169.254.169.254:5432'])(
+    'is not looked for at %s',
+    async server => {
+      const url = `postgres://eyrie:plugh@${server}/eyrie`
+      const sink = new PostgresEmbeddingSink(parseTableAddress(url), sinkEgress)
+      onTestFinished(() => sink.close())
+      sink.write(record(1))
+      await vi.waitUntil(() => sink.failure?.includes('and no sink may be there'), PATIENCE)
+    },
+  )
 
   it('loses embeddings beyond the maximum queue length', async () => {
     await server.kill()

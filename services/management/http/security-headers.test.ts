@@ -1,5 +1,6 @@
 import { createLog } from '@eyrie/kit'
 import { expect, it } from 'vitest'
+import { localEngineEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createApp } from './app.ts'
 import { createUpstream } from './live/upstream-client.ts'
@@ -15,6 +16,7 @@ it('responses over TLS make browsers use only TLS for a year', async () => {
     data: createTemporaryFolder(),
     database: unexpected,
     services: unexpected,
+    egress: localEngineEgress,
     engine: upstream,
     media: upstream,
     consoleFolder: createTemporaryFolder(),

@@ -141,6 +141,13 @@ build_addon() {
   mark_done addon
 }
 
+build_launcher() {
+  local folder=services/kit/launcher
+  has_changed launcher "$folder/src" "$folder/build.sh" || { [[ -x $folder/build/eyrie-launcher ]] && return 0; }
+  run_step 'Building the launcher' "$folder/build.sh"
+  mark_done launcher
+}
+
 build_console() {
   has_changed console console sdk/contract || { [[ -f console/dist/index.html ]] && return 0; }
   run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
@@ -155,4 +162,5 @@ install_packages
 provide_node
 install_npm_packages
 build_addon
+build_launcher
 build_console

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isolationLevel } from './health.ts'
 
 /**
  * The catalog: everything from which the pipelines of an engine can be built. Elements are processing steps; some of them run
@@ -38,7 +39,15 @@ export type CatalogModel = z.infer<typeof catalogModel>
 
 /** A device that runs models, and the number of models that it runs and can run. */
 export const catalogDevice = z
-  .strictObject({ type: z.string(), current_models: z.int().min(0), max_models: z.int().min(1).optional() })
+  .strictObject({
+    type: z.string(),
+    current_models: z.int().min(0),
+    max_models: z.int().min(1).optional(),
+    isolation: isolationLevel.meta({
+      description:
+        'How completely models on this device are separated from the rest of the machine; /health reports what is missing',
+    }),
+  })
   .meta({ id: 'CatalogDevice' })
 export type CatalogDevice = z.infer<typeof catalogDevice>
 

@@ -20,10 +20,26 @@ export type Health = z.infer<typeof health>
 /** Health as a service reports it. `alarms` may be omitted. */
 export type HealthReport = z.input<typeof health>
 
+/** How completely the programs that run models and plugin code are separated from the rest of the machine. */
+export const isolationLevel = z.enum(['full', 'partial', 'none'])
+export type IsolationLevel = z.infer<typeof isolationLevel>
+
+/** The boundaries around such a program. */
+export const isolation = z.strictObject({
+  level: isolationLevel.meta({
+    description:
+      'full: files, network, processes and privileges are limited to what the program needs; partial: some of them; none: neither files nor system calls are limited',
+  }),
+  missing: z.array(z.string()).meta({ description: 'What is not limited, each with its remedy' }),
+})
+export type Isolation = z.infer<typeof isolation>
+
 /** Health of the engine. */
 export const engineHealth = health.extend({
   media: z.enum(['connected', 'not connected']),
   activated: z.boolean(),
+  /** The boundaries around the processes that run models. */
+  isolation,
   /** Number of channels, by the status of their pipeline. */
   channels: z.partialRecord(pipelineStatus, z.int()),
   output: z.looseObject({

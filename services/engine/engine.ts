@@ -112,7 +112,7 @@ async function startComponents(
     otherFolders: listPluginFolders(environment.plugins),
     log,
   })
-  const { runtime, catalog, createCatalogFor, stop } = await startRuntime({
+  const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
     mediaUrl: environment.urls.media,
     internalToken: environment.internalToken,
     egress: createEgress('sink', environment),
@@ -172,6 +172,7 @@ async function startComponents(
     catalog,
     configuration,
     disk,
+    isolation,
     runtime,
     meter,
     output,

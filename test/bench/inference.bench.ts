@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { ModelCard } from '@eyrie/contract/model'
@@ -109,6 +109,7 @@ async function startEyrie(folder: string, { card, file, size, picture }: Inferen
   const inference = await createInference({
     models: { get: () => ({ card, file, folder }), onChange: () => () => {} },
     quarantine: openQuarantine(folder),
+    folders: [folder, dirname(file)],
     log: createLog('bench', 'silent'),
     workers,
   })

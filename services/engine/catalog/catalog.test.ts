@@ -12,7 +12,9 @@ function catalogOf(folders: string[] = [], devices = ['cpu']) {
   return createCatalog({
     elements: discoverElements(...folders),
     models: { list: () => stored, get: name => stored.find(({ card }) => card.name === name) },
-    inference: { devices: () => devices.map(type => ({ type, current_models: 0 })) },
+    inference: {
+      devices: () => devices.map(type => ({ type, current_models: 0, isolation: 'full' as const })),
+    },
   })
 }
 

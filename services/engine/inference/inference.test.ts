@@ -35,7 +35,7 @@ async function setUp({ workers = 2 } = {}) {
   const models = await openModelStore({ roots: [root], log, scanIntervalMs: 20 })
   const quarantine = openQuarantine(root)
   const start = async () => {
-    const inference = await createInference({ models, quarantine, log, workers, costs })
+    const inference = await createInference({ models, quarantine, folders: [folder], log, workers, costs })
     onTestFinished(inference.stop)
     return inference
   }
@@ -216,12 +216,12 @@ describe('inference', () => {
 describe('models on the workers', () => {
   it('are listed while a detector uses them', async () => {
     const { inference, client } = await setUp()
-    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 0 }])
+    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 0, isolation: 'full' }])
     const detectors = [
       await inference.forChannel(client).open(request),
       await inference.forChannel(client).open(request),
     ]
-    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 1 }])
+    expect(inference.devices()).toEqual([{ type: 'cpu', current_models: 1, isolation: 'full' }])
     expect(inference.loadedModels()).toEqual(['bright'])
     for (const detector of detectors) detector.close()
     expect(inference.loadedModels()).toEqual([])
@@ -238,7 +238,11 @@ describe('models on the workers', () => {
     await look()
     await put('yolox', 'shine', createBrightCellDetector({ ...size, shapes: 'nodes' }))
     await vi.waitUntil(async () => (await look()).has('shine'), 10_000)
-    expect([...seen, inference.devices()]).toEqual(['bright', 'shine', [{ type: 'cpu', current_models: 1 }]])
+    expect([...seen, inference.devices()]).toEqual([
+      'bright',
+      'shine',
+      [{ type: 'cpu', current_models: 1, isolation: 'full' }],
+    ])
 
     await put('decoded', 'always', createConstantDetector(size, [1, 1, 6], [32, 32, 64, 64, 0.9, 1]))
     await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)

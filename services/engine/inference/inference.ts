@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import type { CatalogDevice, Pacing } from '@eyrie/contract'
+import type { CatalogDevice, Isolation, Pacing } from '@eyrie/contract'
 import type { ViewSpec } from '@eyrie/contract/view'
 import {
   type Detections,
@@ -46,6 +46,8 @@ export interface InferenceCosts {
 export interface InferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
   quarantine: Quarantine
+  /** The folders of the models and of the frame rings, which must exist. Workers can read no others. */
+  folders: readonly string[]
   log: Log
   /** Number of worker processes; one per core by default. */
   workers?: number
@@ -75,6 +77,8 @@ export interface InferencePool {
   forChannel(client: InferenceClient): Inference
   /** Devices that models can run on; always includes `cpu`. */
   devices(): CatalogDevice[]
+  /** The boundaries around the workers. */
+  isolation(): Isolation
   /** Names of the loaded models. */
   loadedModels(): string[]
   /** The workers and their execution providers, for support bundles. */
@@ -84,19 +88,20 @@ export interface InferencePool {
 
 /** Starts the workers. Throws an `Error` if one of them fails to start. */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
-  const { models, quarantine, log, costs, workers: count = availableParallelism() } = options
+  const { models, quarantine, folders, log, costs, workers: count = availableParallelism() } = options
   const scheduler = new Scheduler<WorkerProcess>()
   const registry = new ModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
   const pool = await startWorkerPool({
     count,
     timeoutMs: REQUEST_TIMEOUT_MS,
+    folders,
     scheduler,
     log,
     onExit: worker => registry.removeWorker(worker),
     onReplacement: worker => registry.loadAllOn(worker),
   })
-  // All workers run on the same machine and therefore have the same providers.
-  const providers = pool.workers()[0]?.providers ?? []
+  // All workers run on the same machine and therefore have the same providers and boundaries.
+  const { providers, isolation } = pool.workers()[0]!
   const context: DetectorContext = { models, registry, scheduler, pool, providers, costs, log }
 
   return {
@@ -107,8 +112,10 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       return listDevices(providers).map(({ type, provider }) => ({
         type,
         current_models: loaded.filter(model => model.provider === provider).length,
+        isolation: isolation.level,
       }))
     },
+    isolation: () => isolation,
     loadedModels: () => [...new Set(registry.list().map(({ name }) => name))],
     dump: () => pool.workers().map(({ pid, providers }) => ({ pid, providers })),
     stop: pool.stop,

@@ -19,7 +19,9 @@ it('model registry loads a model on all running workers after another one has ex
   onTestFinished(models.close)
 
   const scheduler = new Scheduler<WorkerProcess>()
-  const workers = await Promise.all([1, 2, 3].map(() => startWorker(30_000)))
+  const workers = await Promise.all(
+    [1, 2, 3].map(() => startWorker({ timeoutMs: 30_000, folders: [root], log })),
+  )
   for (const worker of workers) {
     onTestFinished(worker.stop)
     scheduler.addWorker(worker)

@@ -18,23 +18,31 @@ const clip = (name: string) => findTestData(`video/${name}.mp4`) ?? ''
 const rectangle = { width: 416, height: 256 }
 const square = { width: 416, height: 416 }
 
-async function startWorkers(): Promise<InferencePool> {
-  const root = join(createTemporaryFolder(), 'models')
+interface StartedWorkers {
+  inference: InferencePool
+  /** A folder that the workers may read. */
+  folder: string
+}
+
+async function startWorkers(): Promise<StartedWorkers> {
+  const folder = createTemporaryFolder()
+  const root = join(folder, 'models')
   const log = createLog('test', 'silent')
   const { options } = PUBLISHED_MODELS['yolox-nano']!
   await addModel(root, { name: 'yolox-nano', model: readFileSync(yolox!), ...options })
   const models = await openModelStore({ roots: [root], log })
   onTestFinished(models.close)
-  const inference = await createInference({ models, quarantine: openQuarantine(root), log, workers: 2 })
+  const quarantine = openQuarantine(root)
+  const inference = await createInference({ models, quarantine, folders: [folder], log, workers: 2 })
   onTestFinished(inference.stop)
-  return inference
+  return { inference, folder }
 }
 
 async function detectOn(
-  inference: InferencePool,
+  { inference, folder }: StartedWorkers,
   { width, height, content, pixels }: DecodedFrames,
 ): Promise<DetectedObject[][]> {
-  const path = join(createTemporaryFolder(), 'ring')
+  const path = join(folder, `${width}x${height}.ring`)
   const payloadSize = 3 * width * height
   const ring = createTestRing(path, {
     width,
@@ -96,9 +104,9 @@ describe('YOLOX-nano on real clips', needs(requireTestData('models/yolox_nano.on
   })
 
   it('detects the same persons with a rectangular input as with a square one', async () => {
-    const inference = await startWorkers()
+    const workers = await startWorkers()
     const squared = decodeFrames(clip('one-by-one-person-detection'), size, square, '1/4')
-    const [flat, full] = [await detectOn(inference, walking), await detectOn(inference, squared)]
+    const [flat, full] = [await detectOn(workers, walking), await detectOn(workers, squared)]
     const clear = flat.flatMap((frame, i) =>
       frame
         .filter(object => object.class === 'person' && object.score > 0.6)

@@ -11,6 +11,8 @@ export interface WorkerPoolOptions {
   count: number
   /** A worker that does not answer a request within this time is killed. */
   timeoutMs: number
+  /** The folders that workers may read. */
+  folders: readonly string[]
   scheduler: Scheduler<WorkerProcess>
   log: Log
   /** Called when a worker has exited, before its replacement starts. */
@@ -28,12 +30,12 @@ export interface WorkerPool {
 
 /** Starts the workers. If one of them fails to start, stops the others and throws an `Error`. */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { count, timeoutMs, scheduler, log } = options
+  const { count, timeoutMs, folders, scheduler, log } = options
   const workers: WorkerProcess[] = []
   let isStopping = false
 
   const addWorker = async (): Promise<WorkerProcess> => {
-    const worker = await startWorker(timeoutMs)
+    const worker = await startWorker({ timeoutMs, folders, log })
     if (isStopping) {
       await worker.stop()
       throw new Error('the worker pool was stopped while a worker was starting')

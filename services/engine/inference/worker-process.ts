@@ -1,7 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
+import type { Isolation } from '@eyrie/contract/health'
+import type { Log } from '@eyrie/kit'
+import { toIsolation } from '@eyrie/kit/launcher/isolation'
+import { type LaunchedProcess, launchNode } from '@eyrie/kit/launcher/launch'
 import type { Provider } from '@eyrie/model-store/session'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
+import { createWorkerPolicy } from './worker-policy.ts'
 
 /** Signals of native crashes. SIGKILL and SIGTERM are excluded, because other processes send them. */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
@@ -11,6 +15,8 @@ const STOP_TIMEOUT_MS = 1000
 export interface WorkerProcess {
   readonly pid: number
   readonly providers: Provider[]
+  /** The boundaries around the process. */
+  readonly isolation: Isolation
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<WorkerExitError>
   /**
@@ -33,9 +39,17 @@ export class WorkerExitError extends Error {
   }
 }
 
-/** Starts a worker and waits until it is ready. A worker that does not answer a request within `timeoutMs` is killed. */
-export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
-  const child = forkWorker()
+export interface WorkerOptions {
+  /** A worker that does not answer a request within this time is killed. */
+  timeoutMs: number
+  /** The folders that workers may read: those of the models and of the frame rings. They must exist. */
+  folders: readonly string[]
+  log: Log
+}
+
+/** Starts a worker and waits until it is ready. Throws an `Error` with the reason if it does not start. */
+export async function startWorker({ timeoutMs, folders, log }: WorkerOptions): Promise<WorkerProcess> {
+  const { child, report } = launchWorker(folders)
   const exited = Promise.withResolvers<WorkerExitError>()
   let exit: WorkerExitError | undefined
   let timer: NodeJS.Timeout | undefined
@@ -65,6 +79,10 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
     pending.shift()?.resolve(message)
     restartTimeout()
   })
+  for (const output of [child.stdout, child.stderr])
+    output?.on('data', (text: Buffer) =>
+      log.warn({ pid: child.pid, output: String(text) }, 'inference worker output'),
+    )
   child.on('error', error => handleExit(new WorkerExitError(error.message, false)))
   child.on('exit', (code, signal) => {
     const isCrash = signal !== null && CRASH_SIGNALS.has(signal)
@@ -85,11 +103,15 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   }
 
   // A worker that has started sends `ready` without a request.
-  const ready = await nextAnswer()
+  const ready = await nextAnswer().catch(async error => {
+    const launched = await report
+    throw 'error' in launched ? new Error(launched.error) : error
+  })
 
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
+    isolation: toIsolation(await report),
     exited: exited.promise,
     request: async request => {
       send(request)
@@ -107,12 +129,9 @@ export async function startWorker(timeoutMs: number): Promise<WorkerProcess> {
   }
 }
 
-function forkWorker(): ChildProcess {
-  return fork(fileURLToPath(new URL('./inference-worker.ts', import.meta.url)), [], {
-    // Models are third-party code and must not see the environment of the engine, which contains tokens.
-    env: {},
-    // Disables Node's SIGSEGV handler, so that a native crash terminates the process immediately.
-    execArgv: ['--disable-wasm-trap-handler'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+function launchWorker(folders: readonly string[]): LaunchedProcess {
+  const module = resolve(import.meta.dirname, 'inference-worker.ts')
+  // The option disables Node's SIGSEGV handler, so that a native crash terminates the process immediately.
+  const command = [module, '--disable-wasm-trap-handler'] as const
+  return launchNode(command, createWorkerPolicy(folders), { output: 'pipe' })
 }

@@ -57,6 +57,7 @@ beforeEach(async () => {
     mediaUrl: media.url,
     plugins: join(folder, 'plugins'),
     models: join(folder, 'models'),
+    ring: media.environment.ring,
   })
 })
 afterEach(() => test.stop())
@@ -262,6 +263,7 @@ describe('live source', () => {
       mediaUrl: mortal.url,
       plugins: join(folder, 'plugins'),
       models: join(folder, 'models'),
+      ring: mortal.environment.ring,
     })
     await test.runtime.apply(createPlan({ url: video, type: 'inf', pacing: 'realtime' }, [count]))
     await test.waitForState(1, 'running')

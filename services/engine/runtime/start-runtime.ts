@@ -1,7 +1,10 @@
+import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import type { Isolation } from '@eyrie/contract'
 import { openModelStore } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
+import { holdRingFolder } from '../frames/ring-folder.ts'
 import { createInference } from '../inference/inference.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
@@ -17,6 +20,8 @@ export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference'> {
 /** The runtime and the catalog of the elements and models that pipelines can use. */
 export interface StartedRuntime {
   runtime: Runtime
+  /** Returns the boundaries around the processes that run models. */
+  isolation: () => Isolation
   catalog: Catalog
   /** Creates a catalog with other elements and the same models. */
   createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
@@ -28,7 +33,11 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
   const models = await openModelStore({ roots: modelFolders, log })
   const quarantine = openQuarantine(modelFolders[0])
-  const inference = await createInference({ models, quarantine, workers, costs, log })
+  const releaseRingFolder = await holdRingFolder(options.ring)
+  // Workers can read only folders that exist when they start.
+  await mkdir(modelFolders[0], { recursive: true })
+  const folders = [...modelFolders, options.ring]
+  const inference = await createInference({ models, quarantine, folders, workers, costs, log })
   const runtime = new Runtime({ ...options, inference })
 
   const createCatalogFor = (elements: ReadonlyMap<string, KnownElement>) =>
@@ -36,12 +45,14 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
 
   return {
     runtime,
+    isolation: inference.isolation,
     catalog: createCatalogFor(elements),
     createCatalogFor,
     stop: async () => {
       await runtime.stop()
       await inference.stop()
       models.close()
+      await releaseRingFolder()
     },
   }
 }

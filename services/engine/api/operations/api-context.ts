@@ -1,3 +1,4 @@
+import type { Isolation } from '@eyrie/contract'
 import type { DiskMonitor } from '@eyrie/kit'
 import type { Tracer } from '@eyrie/kit/tracer'
 import type { Activation } from '../../activation/activation.ts'
@@ -23,6 +24,8 @@ export interface ApiContext {
   catalog: Catalog
   configuration: Configuration
   disk: DiskMonitor
+  /** Returns the boundaries around the processes that run models. */
+  isolation: () => Isolation
   runtime: Runtime
   meter: SystemMeter
   output: Output

@@ -7,6 +7,7 @@ export function readHealth({
   activation,
   configuration,
   disk,
+  isolation,
   runtime,
   output,
   pictures,
@@ -22,6 +23,7 @@ export function readHealth({
     alarms: listAlarms({ disk, output, pictures }),
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
+    isolation: isolation(),
     channels,
     output: outputStatus,
   }

@@ -6,7 +6,7 @@ import { expandElement } from './short-form.ts'
 const elements = createCatalog({
   elements: discoverElements(),
   models: { list: () => [], get: () => undefined },
-  inference: { devices: () => [{ type: 'cpu', current_models: 0 }] },
+  inference: { devices: () => [{ type: 'cpu', current_models: 0, isolation: 'full' }] },
 }).elements()
 
 describe('short form of an element', () => {

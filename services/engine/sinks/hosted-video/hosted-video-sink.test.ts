@@ -16,7 +16,12 @@ it('reports its channels as degraded while the stream cannot be encoded', {
   const url = join(media.folder, 'numbered.mp4')
   await writeNumberedVideo(url, 100)
   const nowhere = join(media.folder, 'nothing')
-  const test = await startTestRuntime({ mediaUrl: media.url, plugins: nowhere, models: nowhere })
+  const test = await startTestRuntime({
+    mediaUrl: media.url,
+    plugins: nowhere,
+    models: nowhere,
+    ring: media.environment.ring,
+  })
   onTestFinished(() => test.stop())
   const plan = createPlan({ url, type: 'inf', pacing: 'realtime' }, [{ name: 'read-number' }])
   await test.runtime.apply({

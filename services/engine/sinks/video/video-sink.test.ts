@@ -36,6 +36,7 @@ beforeEach(async () => {
     mediaUrl: media.url,
     plugins: join(folder, 'none'),
     models: join(folder, 'none'),
+    ring: media.environment.ring,
   })
 })
 afterEach(async () => {

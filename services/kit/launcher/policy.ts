@@ -1,0 +1,60 @@
+/**
+ * What a launched program may use. Paths are absolute. A grant of a folder includes everything below it; paths that do not
+ * exist when the program starts are not granted.
+ */
+export interface LaunchPolicy {
+  read?: readonly string[]
+  /** Programs that may be started, which includes reading them. */
+  execute?: readonly string[]
+  /** Files and folders in which the program reads, writes, creates and deletes. */
+  write?: readonly string[]
+  devices?: readonly string[]
+  /** Whether the program may open sockets. */
+  sockets?: boolean
+  /** Whether the program may start further processes, which are under the same policy. */
+  processes?: boolean
+  limits: LaunchLimits
+}
+
+export interface LaunchLimits {
+  /** CPU time in s, after which the program is killed. */
+  cpuSeconds?: number
+  /** Memory in bytes that the program writes and does not share. */
+  dataBytes: number
+  openFiles: number
+  /** Size in bytes up to which the program can write files. */
+  fileBytes: number
+}
+
+/** What every dynamically linked program reads. */
+const SYSTEM_PATHS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/etc/ld.so.cache']
+/** What Node and native libraries read about the machine. */
+const MACHINE_PATHS = [
+  '/etc/localtime',
+  '/etc/ssl/openssl.cnf',
+  '/dev/random',
+  '/dev/urandom',
+  '/proc/cpuinfo',
+  '/proc/meminfo',
+  '/sys/devices/system/cpu',
+]
+/** Loaders of shared libraries, which the kernel starts together with a program. */
+const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1']
+
+/** Converts a policy to options of the launcher. */
+export function toOptions(policy: LaunchPolicy): string[] {
+  const { read = [], execute = [], write = [], devices = [], sockets, processes, limits } = policy
+  const { cpuSeconds, dataBytes, openFiles, fileBytes } = limits
+  return [
+    ...[...SYSTEM_PATHS, ...MACHINE_PATHS, ...read].map(path => `--read=${path}`),
+    ...[...LOADERS, ...execute].map(path => `--execute=${path}`),
+    ...write.map(path => `--write=${path}`),
+    ...['/dev/null', ...devices].map(path => `--device=${path}`),
+    ...(sockets ? ['--sockets'] : []),
+    ...(processes ? ['--processes'] : []),
+    ...(cpuSeconds === undefined ? [] : [`--cpu-seconds=${cpuSeconds}`]),
+    `--data-bytes=${dataBytes}`,
+    `--open-files=${openFiles}`,
+    `--file-bytes=${fileBytes}`,
+  ]
+}

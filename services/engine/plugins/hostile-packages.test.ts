@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { type CallEngine, startEngine } from '../../../test/fixtures/engine/engine.ts'
 import {
   type ArchiveEntry,
@@ -201,6 +204,30 @@ describe('plugin upload rejects without a trace a package that', () => {
     },
     30_000,
   )
+})
+
+describe('plugin upload inspects a package that, while it is loaded,', () => {
+  /** Uploads a package that runs the statement and reports its error as the problem of loading. */
+  const reasonOf = async (statement: string) => (await upload(withModule(statement))).body.reason
+
+  it('opens a connection, without reaching the server', async () => {
+    const connections: unknown[] = []
+    const server = createServer(socket => connections.push(socket)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const module = `import { connect } from 'node:net'
+      await new Promise((done, fail) => connect(${port}, '127.0.0.1').on('connect', done).on('error', fail))`
+    expect(await reasonOf(module)).toMatch(/failed to load .*connect EPERM 127\.0\.0\.1/)
+    expect(connections).toEqual([])
+  })
+
+  it('kills a process, without ending it', async () => {
+    const victim = spawn('/bin/sleep', ['600'])
+    onTestFinished(() => void victim.kill('SIGKILL'))
+    expect(await reasonOf(`process.kill(${victim.pid}, 'SIGKILL')`)).toMatch(/failed to load .*kill EPERM/)
+    expect(victim.exitCode ?? victim.signalCode).toBe(null)
+  })
 })
 
 test('plugin upload rejects a content type other than gzip', async () => {

@@ -36,10 +36,11 @@ export function launch(
   { output, signal, timeoutMs }: LaunchOptions,
 ): LaunchedProcess {
   const options = [
+    // First, so that errors in the other options are reported.
+    `--report=${REPORT_DESCRIPTOR}`,
     ...toOptions(policy),
     `--parent=${process.pid}`,
     `--inherit=${INHERITED_DESCRIPTORS}`,
-    `--report=${REPORT_DESCRIPTOR}`,
   ]
   const child = spawn(LAUNCHER, [...options, '--', program, ...args], {
     cwd: '/',

@@ -31,8 +31,8 @@
 static const uint32_t REFUSED_FCNTL[] = {8 /* F_SETOWN */, 10 /* F_SETSIG */, 15 /* F_SETOWN_EX */};
 static const uint32_t REFUSED_IOCTL[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */, 0x8901 /* FIOSETOWN */,
                                          0x8902 /* SIOCSPGRP */};
-/* Others would detach the process from its parent, or make it readable. */
-static const uint32_t ALLOWED_PRCTL[] = {PR_SET_NAME,         PR_GET_NAME,   PR_GET_DUMPABLE,     PR_CAPBSET_READ,
+/* The first is for programs that start others; alone it would detach the process from its parent. */
+static const uint32_t ALLOWED_PRCTL[] = {PR_SET_PDEATHSIG,    PR_SET_NAME,         PR_GET_NAME,   PR_GET_DUMPABLE,     PR_CAPBSET_READ,
                                          PR_SET_NO_NEW_PRIVS, PR_SET_VMA,    PR_GET_NO_NEW_PRIVS, PR_SET_TIMERSLACK,
                                          PR_SET_THP_DISABLE,  PR_GET_SECCOMP};
 static const uint32_t ALLOWED_SOCKETS[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -128,7 +128,11 @@ static void add_rule(rule rule, const policy *policy, const char *program) {
     case CLONE: add_clone(policy->processes); break;
     case FCNTL: add_list(1, REFUSED_FCNTL, COUNT(REFUSED_FCNTL), REFUSE, SECCOMP_RET_ALLOW); break;
     case IOCTL: add_list(1, REFUSED_IOCTL, COUNT(REFUSED_IOCTL), REFUSE, SECCOMP_RET_ALLOW); break;
-    case PRCTL: add_list(0, ALLOWED_PRCTL, COUNT(ALLOWED_PRCTL), SECCOMP_RET_ALLOW, REFUSE); break;
+    case PRCTL: {
+      const size_t first = policy->processes ? 0 : 1;
+      add_list(0, ALLOWED_PRCTL + first, COUNT(ALLOWED_PRCTL) - first, SECCOMP_RET_ALLOW, REFUSE);
+      break;
+    }
     case SELF_LIMIT: add_list(0, (uint32_t[]){0, self}, 2, SECCOMP_RET_ALLOW, REFUSE); break;
     case SELF_SIGNAL: add_list(0, &self, 1, SECCOMP_RET_ALLOW, allow_if(policy->processes)); break;
     case SOCKET:

@@ -86,7 +86,9 @@ void drop_privileges(const policy *policy) {
 
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   /* Root reaches files below the home of another user only by this capability. Landlock limits what it opens. */
-  const __u64 searching = (1ULL << CAP_DAC_READ_SEARCH) & read_permitted();
+  const __u64 permitted = read_permitted();
+  if (permitted == 0) return;
+  const __u64 searching = (1ULL << CAP_DAC_READ_SEARCH) & permitted;
   if (set_capabilities(searching, 0) != 0) {
     report_missing("capabilities");
     return;

@@ -1,0 +1,30 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { holdRingFolder } from './ring-folder.ts'
+
+describe('held ring folder', () => {
+  it('is created, and stays when the media service stops and removes empty folders', async () => {
+    const folder = join(createTemporaryFolder(), 'rings')
+    const release = await holdRingFolder(folder)
+    await expect(rmdir(folder)).rejects.toThrow('ENOTEMPTY')
+    await release()
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  it('is left to the media service while that uses it', async () => {
+    const folder = join(createTemporaryFolder(), 'rings')
+    const release = await holdRingFolder(folder)
+    writeFileSync(join(folder, 'source-1-1.ring'), '')
+    await release()
+    expect(existsSync(folder)).toBe(true)
+  })
+
+  it('that cannot be created is an error which says what to do', async () => {
+    const file = join(createTemporaryFolder(), 'file')
+    writeFileSync(file, '')
+    await expect(holdRingFolder(join(file, 'rings'))).rejects.toThrow(/ENOTDIR.*Set EYRIE_RING to a folder/)
+  })
+})

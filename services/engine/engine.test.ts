@@ -27,12 +27,13 @@ describe('engine', () => {
   }
   const get = async (engine: Service, path: string) => (await engine.app.request(`/api/v3${path}`)).json()
 
-  test('is healthy without the media service and reports the missing connection', async () => {
+  test('is healthy without the media service, and reports the missing connection and its boundaries', async () => {
     const engine = await start()
     expect(engineHealth.parse(engine.health())).toMatchObject({
       ok: true,
       media: 'not connected',
       activated: false,
+      isolation: { level: 'full', missing: [] },
       channels: {},
     })
   })

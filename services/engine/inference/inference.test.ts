@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Detections, Frame, ModelRequest } from '@eyrie/element'
 import { createLog } from '@eyrie/kit'
@@ -154,6 +163,17 @@ describe('inference', () => {
     const detector = await inference.forChannel(client).open({ ...request, model: 'floats' })
     ring.write(1, pictureOf({ row: 6, column: 1 }))
     expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 6, column: 1 }])
+  })
+
+  it('asks for a restart if a model is a link that was added while the workers ran', async () => {
+    const { inference, client, root, card, models } = await setUp({ workers: 1 })
+    const elsewhere = createTemporaryFolder()
+    copyFileSync(join(root, 'bright/model.onnx'), join(elsewhere, 'model.onnx'))
+    writeFileSync(join(elsewhere, 'model.json'), JSON.stringify({ ...card, name: 'linked' }))
+    symlinkSync(elsewhere, join(root, 'linked'))
+    await vi.waitFor(() => expect(models.get('linked')).toBeDefined(), 2000)
+    const opening = inference.forChannel(client).open({ ...request, model: 'linked' })
+    await expect(opening).rejects.toThrow(/inference workers cannot read .*restart Eyrie/)
   })
 
   it('runs frames in parallel and returns the objects of each frame', async () => {

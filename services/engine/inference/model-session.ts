@@ -29,7 +29,12 @@ export async function openModelSession(
   file: string,
   provider: Provider,
 ): Promise<ModelSession> {
-  const bytes = await readFile(file)
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EACCES') throw error
+    throw new Error(
+      `inference workers cannot read ${file}: check its permissions, and restart Eyrie if its folder is a link that was added while Eyrie was running`,
+    )
+  })
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (sha256 !== card.sha256)
     throw new Error('model.onnx is not the file that its model.json was written for: add the model again')

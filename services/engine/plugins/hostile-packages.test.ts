@@ -208,7 +208,7 @@ describe('plugin upload rejects without a trace a package that', () => {
 
 describe('plugin upload inspects a package that, while it is loaded,', () => {
   /** Uploads a package that runs the statement and reports its error as the problem of loading. */
-  const reasonOf = async (statement: string) => (await upload(withModule(statement))).body.reason
+  const reasonOf = async (statement: string) => (await upload(await withModule(statement))).body.reason
 
   it('opens a connection, without reaching the server', async () => {
     const connections: unknown[] = []

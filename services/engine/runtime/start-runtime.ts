@@ -38,6 +38,8 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]
   const inference = await createInference({ models, quarantine, folders, workers, costs, log })
+  const { level, missing } = inference.isolation()
+  if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
   const runtime = new Runtime({ ...options, inference })
 
   const createCatalogFor = (elements: ReadonlyMap<string, KnownElement>) =>

@@ -113,7 +113,11 @@ const catalogLines: Statement[] = [
     async ({ call }) => {
       const { devices } = (await call('GET', '/catalog?filter=devices')).body
       expect(devices).toContainEqual(expect.objectContaining({ type: 'cpu', current_models: 0 }))
-      for (const { max_models = 1 } of devices) expect(max_models).toBeGreaterThanOrEqual(1)
+      for (const { max_models = 1, isolation } of devices) {
+        expect(max_models).toBeGreaterThanOrEqual(1)
+        // Not specified: whether the boundaries around the processes that run models are in force.
+        expect(['full', 'partial', 'none']).toContain(isolation)
+      }
     },
   ],
   [

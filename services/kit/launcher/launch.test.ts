@@ -1,8 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
+  chownSync,
   closeSync,
+  copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -157,6 +161,20 @@ describe('launched program', () => {
     expect(read('environ')).toMatch(/^NODE_CHANNEL_FD=\d+\0NODE_CHANNEL_SERIALIZATION_MODE=json\0$/)
   })
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'that root starts below the folder of another user keeps the capability to read it, which is reported',
+    async () => {
+      const home = join(folder, 'home')
+      mkdirSync(home)
+      copyFileSync('/bin/echo', join(home, 'echo'))
+      chownSync(home, 65534, 65534)
+      chmodSync(home, 0o700)
+      const { stdout, report } = await run([join(home, 'echo'), 'started'], {})
+      expect(report).toEqual({ landlock: expect.any(Number), missing: ['capabilities'] })
+      expect(stdout).toBe('started\n')
+    },
+  )
+
   it('ends when its parent is killed', async () => {
     const parent = spawn(process.execPath, [resolve(import.meta.dirname, 'parent.fixture.ts')])
     onTestFinished(() => void parent.kill('SIGKILL'))
@@ -172,7 +190,7 @@ describe('launched program', () => {
     expect(await text(child.stdout)).toBe('')
   })
 
-  it('inherits no descriptors except those that are granted', async () => {
+  it('inherits only standard descriptors and the channel of messages', async () => {
     const secret = openSync('/etc/passwd', 'r')
     onTestFinished(() => closeSync(secret))
     const stdio = ['ignore', 'pipe', 'ignore', secret, 'ignore', secret] as const
@@ -214,13 +232,13 @@ describe('launcher', () => {
     expect(JSON.parse(await text(child.stderr))).toEqual({ error })
   })
 
-  it('compiles without warnings', () => {
+  it('compiles without warnings', { timeout: 120_000 }, () => {
     const source = resolve(import.meta.dirname, 'src')
     const options = ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Wconversion', '-Werror', '-fsyntax-only']
     execFileSync('sh', ['-c', `gcc ${options.join(' ')} *.c`], { cwd: source, stdio: 'pipe' })
   })
 
-  it('has no errors of memory under the address sanitizer', async () => {
+  it('has no errors of memory under the address sanitizer', { timeout: 120_000 }, async () => {
     const folder = createTemporaryFolder()
     const checked = join(folder, 'launcher')
     const options = '-std=gnu11 -g -fsanitize=address,undefined -static-libasan'

@@ -95,7 +95,7 @@ static void print_state(void) {
   struct rlimit core;
   getrlimit(RLIMIT_CORE, &core);
   printf("descriptors: %d\ncore: %ld\nno_new_privs: %d\nleader: %s\n", open_count, (long)core.rlim_max,
-         prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getsid(0) == getpid() ? "yes" : "no");
+         prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getpgrp() == getpid() ? "yes" : "no");
 }
 
 #ifdef __x86_64__

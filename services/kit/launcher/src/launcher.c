@@ -32,8 +32,8 @@ static char *hide_path(const char *path) {
 int main(int argc, char **argv) {
   const policy policy = parse_policy(argc, argv);
   follow_parent(policy.parent);
-  /* A session of its own: no terminal to type into, and signals to the group of the parent do not arrive. */
-  setsid();
+  /* Signals to the group of the parent do not arrive. Not a session, to which the kernel's autogroups give CPU time of its own. */
+  setpgid(0, 0);
   close_descriptors(policy.inherited_fds, policy.report_fd);
   drop_privileges(&policy);
   char *program = hide_path(policy.command[0]);

@@ -2,7 +2,7 @@
 
 #include "policy.h"
 
-/* What the kernel keeps for a process: its parent, session, descriptors, limits and privileges. */
+/* What the kernel keeps for a process: its parent, descriptors, limits and privileges. */
 
 /* Ends the process together with its parent. */
 void follow_parent(pid_t parent);

@@ -19,12 +19,15 @@ import { arch, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { toIsolation } from './isolation.ts'
 import { launch, launchNode } from './launch.ts'
 import type { LaunchPolicy } from './policy.ts'
 
 const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
+const x64 = { isMet: arch() === 'x64', reason: 'only x86_64 has several interfaces of system calls' }
+const root = { isMet: process.getuid?.() === 0, reason: 'the test has to run as root' }
 const limits = { dataBytes: 1 << 30, openFiles: 64, fileBytes: 0 }
 
 /** Runs a program under a policy and returns how it ended, and what it printed. */
@@ -138,8 +141,9 @@ describe('launched program', () => {
     })
   })
 
-  it.skipIf(arch() !== 'x64').each(['i386', 'x32'])(
+  it.each(['i386', 'x32'])(
     'is killed when it uses the system calls of the interface %s, whose numbers differ',
+    needs(x64),
     async name => expect(await run([attempts, name], {})).toMatchObject({ signal: 'SIGSYS', stdout: '' }),
   )
 
@@ -161,8 +165,9 @@ describe('launched program', () => {
     expect(read('environ')).toMatch(/^NODE_CHANNEL_FD=\d+\0NODE_CHANNEL_SERIALIZATION_MODE=json\0$/)
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
+  it(
     'that root starts below the folder of another user keeps the capability to read it, which is reported',
+    needs(root),
     async () => {
       const home = join(folder, 'home')
       mkdirSync(home)

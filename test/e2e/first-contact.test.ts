@@ -198,7 +198,9 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
     const proxy = await startTamperingProxy(await startRtspCamera())
     // A middle fragment of a keyframe whose beginning is never sent (RFC 6184, FU-A).
     proxy.tamper = (packet, kind) =>
-      kind === 'rtp' ? [Buffer.concat([packet.subarray(0, 12), Buffer.from([0x7c, 0x05, 1, 0, 0x80])])] : [packet]
+      kind === 'rtp'
+        ? [Buffer.concat([packet.subarray(0, 12), Buffer.from([0x7c, 0x05, 1, 0, 0x80])])]
+        : [packet]
     await connectCamera(appliance, { url: proxy.url, transport: 'tcp' })
     await waitForReason(appliance, /sends packets, but no complete picture for 5 s: restart the camera/)
   })

@@ -56,7 +56,8 @@ export async function probeHttp(
   function onResponse(head: ResponseHead | undefined) {
     if (!head) return
     response = head
-    const fault = createManifestFault(stream, head) ?? (isPage(head) ? createPageFault(stream, head) : undefined)
+    const fault =
+      createManifestFault(stream, head) ?? (isPage(head) ? createPageFault(stream, head) : undefined)
     if (fault) probed.reject(fault)
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,9 +22,9 @@ describe('held ring folder', () => {
     expect(existsSync(folder)).toBe(true)
   })
 
-  it('that cannot be created is an error which says what to do', async () => {
-    const file = join(createTemporaryFolder(), 'file')
-    writeFileSync(file, '')
-    await expect(holdRingFolder(join(file, 'rings'))).rejects.toThrow(/ENOTDIR.*Set EYRIE_RING to a folder/)
+  it('is rejected if other users can enter it', async () => {
+    const folder = join(createTemporaryFolder(), 'rings')
+    mkdirSync(folder, { mode: 0o750 })
+    await expect(holdRingFolder(folder)).rejects.toThrow(/other users can enter it.*set EYRIE_RING/)
   })
 })

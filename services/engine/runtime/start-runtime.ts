@@ -37,7 +37,13 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   // Workers can read only folders that exist when they start.
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]
-  const inference = await createInference({ models, quarantine, folders, workers, costs, log })
+  const inference = await createInference({ models, quarantine, folders, workers, costs, log }).catch(
+    async error => {
+      models.close()
+      await releaseRingFolder()
+      throw error
+    },
+  )
   const { level, missing } = inference.isolation()
   if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
   const runtime = new Runtime({ ...options, inference })

@@ -51,7 +51,7 @@ async function waitForNextFrame(control: ControlClient) {
 /** Receives both live views at the same time, and returns the differences of the stream time of equal pictures. */
 async function compareStreamTimes(media: ServedMedia): Promise<number[]> {
   const [full, small] = await Promise.all(
-    ['full', 'small'].map(size => receiveNumberedView(media, `/streams/1/ws?size=${size}`, 75)),
+    ['full', 'small'].map(size => receiveNumberedView(media, `/streams/1/ws?size=${size}`, 50)),
   )
   const differences: number[] = []
   for (const [number, pts] of full!.ptsByNumber) {
@@ -89,10 +89,11 @@ describe('source with a main and a sub stream', () => {
   it('gives a picture the same stream time in both streams', async () => {
     const { media, control } = await watchCamera()
     await waitForNextFrame(control)
-    // The streams are aligned once the camera has sent a report for each. While the machine is busy, single pictures deviate.
+    // The streams are aligned once the camera has sent a report for each. Pictures deviate while the machine is too busy to
+    // receive packets in time, so a quiet moment is awaited.
     const expectAligned = async () => {
       const differences = await compareStreamTimes(media)
-      expect(differences.length).toBeGreaterThan(10)
+      expect(differences.length).toBeGreaterThan(5)
       expect(median(differences)).toBeLessThanOrEqual(MATCH_TICKS)
     }
     await vi.waitFor(expectAligned, { timeout: 250_000, interval: 100 })

@@ -11,6 +11,8 @@ export interface SenderClock {
   addReport(report: SenderReport): void
   /** Returns the sender's clock, in µs since 1970, at running time 0; undefined before the first packet and report. */
   anchorUs(): number | undefined
+  /** Returns whether `anchorUs` considers as many packets as possible. Earlier, it may be wrong by the delay of a packet. */
+  isSettled(): boolean
 }
 
 export interface SenderClockOptions {
@@ -53,6 +55,8 @@ export function createSenderClock({
     addReport(report) {
       newestReport = report
     },
+
+    isSettled: () => offsets.length >= maxPackets,
 
     anchorUs() {
       if (!newestReport || offsets.length === 0) return undefined

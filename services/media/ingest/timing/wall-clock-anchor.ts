@@ -18,7 +18,7 @@ export interface WallClockAnchor {
   addPacket(sample: Sample): void
   addReception(reception: Reception): void
   cameraClock(): CameraClock
-  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined without sender reports. */
+  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until sender reports yield it accurately. */
   cameraAnchorUs(): number | undefined
 }
 

@@ -11,7 +11,7 @@ import { type Appliance, startAppliance } from '../fixtures/processes/appliance.
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { shared } from '../fixtures/setup/shared.ts'
 
-// The cameras that an integrator connects on the first day, without any setting besides the address.
+// The cameras that an integrator connects on the first day, without any setting but the address.
 
 const POLL = { timeout: 120_000, interval: 250 }
 const streamList = z.array(

@@ -38,7 +38,7 @@ export const bench: Bench = {
     const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: scene })
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
-      mediaUrl: media.url,
+      media,
       variables: { EYRIE_MEDIA_ROOTS: scene },
     })
     const clients = startSubscribers()

@@ -20,7 +20,7 @@ async function setUp(fps: number) {
   const start = async (engine: NonNullable<EngineProcessOptions['settings']>['engine']) => {
     const started = await startEngineProcess({
       data: join(folder, 'data'),
-      mediaUrl: media.url,
+      media,
       settings: { engine },
       variables: { EYRIE_MEDIA_ROOTS: folder },
     })

@@ -30,7 +30,7 @@ async function startInstance(
   onTestFinished(media.stop)
   const engine = await startEngineProcess({
     data: join(data, 'engine'),
-    mediaUrl: media.url,
+    media,
     variables: { ...variables, EYRIE_ENGINE_PORT: ports.engine },
   })
   onTestFinished(engine.stop)

@@ -75,11 +75,10 @@ async function startChannelView() {
     ...(webrtcWorker && { MEDIASOUP_WORKER_BIN: webrtcWorker }),
   })
   onTestFinished(() => media.stop())
-  const ring = media.environment.ring
   const fleet = await startFleet()
   const { port } = await startManagedEngine({
-    mediaUrl: media.url,
-    variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token', EYRIE_RING: ring },
+    media,
+    variables: { EYRIE_INTERNAL_TOKEN: INTERNAL, EYRIE_ENGINE_TOKENS: 'token' },
   })
   const views = new Hono().route('/media', createTicketViewRoutes(fleet.findView, localEngineEgress))
   views.onError(createErrorHandler(createLog('management', 'silent')))

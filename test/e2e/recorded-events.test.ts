@@ -27,7 +27,7 @@ describe('event recording', () => {
     const media = await startMediaProcess(variables)
     onTestFinished(media.stop)
     const engine = await startEngineProcess({
-      ...{ data: join(data, 'engine'), mediaUrl: media.url, variables },
+      ...{ data: join(data, 'engine'), media, variables },
       plugins: join(data, 'plugins'),
     })
     onTestFinished(engine.stop)

@@ -39,7 +39,7 @@ describe('video sink', () => {
     const media = await startMediaProcess(variables)
     onTestFinished(media.stop)
     const start = async () => {
-      const engine = await startEngineProcess({ data: join(data, 'engine'), mediaUrl: media.url, variables })
+      const engine = await startEngineProcess({ data: join(data, 'engine'), media, variables })
       onTestFinished(engine.stop)
       return engine
     }

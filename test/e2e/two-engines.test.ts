@@ -40,8 +40,8 @@ afterEach(async () => {
 /** Starts an engine and its media as processes. */
 async function start(name: string) {
   const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
-  const variables = { EYRIE_RING: media.environment.ring, EYRIE_MEDIA_ROOTS: folder }
-  const engine = await startEngineProcess({ data: join(folder, name), mediaUrl: media.url, variables })
+  const variables = { EYRIE_MEDIA_ROOTS: folder }
+  const engine = await startEngineProcess({ data: join(folder, name), media, variables })
   const pair = { engine, media }
   running.push(pair)
   return pair
@@ -100,10 +100,10 @@ describe('engine with a ZeroMQ source', () => {
     await sender.engine.kill()
     const before = tracked().at(-1)!
     const count = tracked().length
-    const variables = { EYRIE_RING: sender.media.environment.ring, EYRIE_MEDIA_ROOTS: folder }
+    const variables = { EYRIE_MEDIA_ROOTS: folder }
     sender.engine = await startEngineProcess({
       data: join(folder, 'sender'),
-      mediaUrl: sender.media.url,
+      media: sender.media,
       variables,
     })
     await vi.waitUntil(() => tracked().length >= count + 10, POLL)

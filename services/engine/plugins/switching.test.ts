@@ -26,7 +26,7 @@ it(
     onTestFinished(() => media.stop())
     const engine = await startEngineProcess({
       data: join(folder, 'data'),
-      mediaUrl: media.url,
+      media,
       plugins: join(folder, 'plugins'),
       settings: { engine: { pacing: 'all' } },
       variables: { EYRIE_MEDIA_ROOTS: folder },

@@ -30,7 +30,7 @@ describe('camera', () => {
       const fleet = await startFleet()
       fleet.jobs.start(fleet.database)
       onTestFinished(fleet.jobs.stop)
-      const { port } = await startManagedEngine({ mediaUrl: media.url, plugins })
+      const { port } = await startManagedEngine({ media, plugins })
       const engine_id = await fleet.registerEngine({ engine_port: port })
       const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])

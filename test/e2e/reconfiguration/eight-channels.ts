@@ -69,7 +69,7 @@ export async function startEightChannels({
   onTestFinished(media.stop)
   const engine = await startEngineProcess({
     data,
-    mediaUrl: media.url,
+    media,
     plugins,
     settings: { engine: { pacing, inference_workers: 1 } },
     variables: { EYRIE_MEDIA_ROOTS: folder },

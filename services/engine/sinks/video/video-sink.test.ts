@@ -254,7 +254,9 @@ describe('failing recording', { timeout: 120_000 }, () => {
     const before = test.getAnalysedFrames(1).length
     await vi.waitUntil(() => test.getAnalysedFrames(1).length > before + 25, PATIENCE)
     rmSync(join(output, 'no-folder'))
-    await test.waitForState(1, 'running')
+    // On a busy machine, the channel may still be degraded because it drops frames.
+    const getReason = () => test.runtime.pipelineStatistics(1).reason
+    await vi.waitUntil(() => !getReason()?.includes('cannot be written'), PATIENCE)
     await test.stop()
     expect(readdirSync(join(output, 'no-folder'))).toEqual(['door.mp4'])
   })

@@ -58,7 +58,7 @@ describe('ingest after crashes of management and engine', () => {
       })
 
       const startEngine = async (variables: Record<string, string> = {}) => {
-        engine = await startEngineProcess({ data, mediaUrl: media.url, plugins, variables })
+        engine = await startEngineProcess({ data, media, plugins, variables })
         return engine
       }
       const startFleetProcess = () => {

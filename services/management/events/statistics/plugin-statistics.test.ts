@@ -38,7 +38,7 @@ describe('plugin statistics', () => {
       writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': queueUsecase } }, open })
       const fleet = await startFleet()
       onTestFinished(() => fleet.fleet.stop())
-      const engine = await startManagedEngine({ plugins, mediaUrl: media.url })
+      const engine = await startManagedEngine({ plugins, media })
       const engine_id = await fleet.registerEngine({ engine_port: engine.port })
       await fleet.untilStatus(engine_id, 1)
       const readUsecase = async () =>
@@ -102,7 +102,7 @@ describe('plugin statistics', () => {
       writePlugin(plugins, { name: 'queue', element: { output_schema: { 'x-usecase': newer } }, open })
       await startManagedEngine({
         plugins,
-        mediaUrl: media.url,
+        media,
         data: engine.data,
         variables: { EYRIE_ENGINE_PORT: String(engine.port) },
       })

@@ -19,7 +19,7 @@ it('reports connection attempts and the seconds to the next one for an unreachab
   timeout: 120_000,
 }, async () => {
   const media = await serveMedia()
-  const engine = await startEngineProcess({ data: join(media.folder, 'engine'), mediaUrl: media.url })
+  const engine = await startEngineProcess({ data: join(media.folder, 'engine'), media })
   onTestFinished(engine.stop)
   await engine.api.deploy([
     {

@@ -139,7 +139,9 @@ describe('appliance without settings for the camera', { timeout: 240_000 }, () =
   async function waitForRecording(stream: number) {
     await vi.waitFor(async () => {
       const recorded = await listRecordings({ url: appliance.mediaUrl }, `?stream=${stream}`, appliance.token)
-      expect(recorded).toMatchObject([{ ranges: [expect.objectContaining({ width: 320 })] }])
+      // Sound that is detected late begins another range.
+      const ranges = recorded.flatMap(each => each.ranges)
+      expect(ranges).toContainEqual(expect.objectContaining({ width: 320 }))
     }, POLL)
   }
 

@@ -147,7 +147,7 @@ describe('live page', () => {
 
     proxy.hang()
     await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: false })
-    await page.locator('.problem').getByText('The sub stream is lost').waitFor({ timeout: WAIT.timeout })
+    await page.locator('.problem', { hasText: 'The sub stream is lost' }).waitFor({ timeout: WAIT.timeout })
     await waitForOwnBoxes(page)
 
     proxy.cut()

@@ -127,7 +127,7 @@ describe('console with required sign-in', () => {
   }, 120_000)
 
   test('reports the waiting time after too many attempts', async () => {
-    const subject = 'account:nobody@eyrie.test'
+    const subject = 'account:nobody@eyrie.test 127.0.0.1'
     // The state after many attempts. One more is allowed before the delay applies.
     await postgres.sql`insert into sign_in_failure (subject, failures, last_at) values (${subject}, 40, now())`
     await fillIn({ email: 'nobody@eyrie.test', password: 'guess' })

@@ -141,20 +141,6 @@ describe('live page', () => {
     await expect.poll(videoWidth, WAIT).toBe(numberedShape.width)
   }, 800_000)
 
-  it('is analysed by its main stream while the sub stream is lost', async () => {
-    const { page, proxy } = await openTwoStreamCamera()
-    await waitForOwnBoxes(page)
-
-    proxy.hang()
-    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: false })
-    await page.locator('.problem', { hasText: 'The sub stream is lost' }).waitFor({ timeout: WAIT.timeout })
-    await waitForOwnBoxes(page)
-
-    proxy.cut()
-    await expect.poll(readSubStream, WAIT).toMatchObject({ analysed: true })
-    await waitForOwnBoxes(page)
-  }, 1_500_000)
-
   it('requests small pictures of the channels in the list', async () => {
     const addresses = [pathToFileURL(video).href, 'test://ball']
     const sources = addresses.map(address => ({ type: 'inf' as const, address }))

@@ -21,7 +21,9 @@ export function createRingFolder(folder: string): RingFolder {
   let generation = 0
 
   async function removeRings() {
-    const rings = (await readdir(folder)).filter(name => name.includes(SUFFIX))
+    // The engine, which shares the folder, may have removed it.
+    const names = await readdir(folder).catch(() => [])
+    const rings = names.filter(name => name.includes(SUFFIX))
     await Promise.all(rings.map(name => rm(join(folder, name), { force: true })))
   }
 

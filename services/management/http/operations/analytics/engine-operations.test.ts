@@ -170,7 +170,9 @@ describe('engines', () => {
       status: 403,
       message: expect.stringContaining('the role superadmin'),
     })
-    expect((await management.call(update, { ...renamed, ...change })).status).toBe(200)
+    expect((await management.call(update, { engine_key: 'top-secret', ...renamed, ...change })).status).toBe(
+      200,
+    )
   })
 
   it('cannot be deleted while they have sources and pipelines', async () => {

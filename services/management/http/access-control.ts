@@ -5,7 +5,7 @@ import { findLocalChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
 import { resetPassword } from '../users/reset-password.ts'
 import type { Users } from '../users/users.ts'
-import { createIdentifyCaller, type IdentifyCaller } from './auth/identify-caller.ts'
+import { createIdentifyCaller } from './auth/identify-caller.ts'
 import { createOperatorRoutes } from './auth/operator-routes.ts'
 import { allowLocalhostOnly, allowSameOriginOnly } from './auth/origin-guard.ts'
 import { getPeerAddress } from './auth/request-client.ts'
@@ -33,8 +33,7 @@ export interface AccessControlOptions {
  */
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
   const { host, data, database, users, engine, media } = options
-  const identify: IdentifyCaller = async (context, route) =>
-    createIdentifyCaller(users(), database)(context, route)
+  const identify = createIdentifyCaller(users, database)
   const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
   // Viewers on the appliance itself need no sign-in.
   const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))

@@ -76,7 +76,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...imageOperations(images),
   ]
 
-  const identify = createIdentifyCaller(users, database)
+  const identify = createIdentifyCaller(() => users, database)
   // A change may affect the rights of callers, which `principals` caches.
   return createApi({ operations, database, identify, onChange: principals.clear, log })
 }

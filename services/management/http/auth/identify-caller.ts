@@ -27,12 +27,16 @@ interface Credential {
 const SESSION_ENDED = 'this session has ended: sign in again'
 const API_TOKEN_INVALID = 'this API token is invalid or has expired'
 
-/** Identifies callers by access token, API token or the console's session cookie. */
+/**
+ * Identifies callers by access token, API token or the console's session cookie. Requests without credentials need neither
+ * `users` nor `database`, which may throw while the service starts.
+ */
 export function createIdentifyCaller(
-  { accessTokens, principals, now }: Pick<Users, 'accessTokens' | 'principals' | 'now'>,
+  users: () => Pick<Users, 'accessTokens' | 'principals' | 'now'>,
   database: () => Database,
 ): IdentifyCaller {
   async function findByAccessToken(token: string): Promise<Principal | undefined> {
+    const { accessTokens, principals, now } = users()
     const { user_id, session_id } = await accessTokens.verify(token)
     return principals.getOrLoad({ user_id, session_id }, () =>
       database().system('identify', async tx => {
@@ -45,8 +49,8 @@ export function createIdentifyCaller(
     )
   }
 
-  const findByApiToken = (token: string) => loadCredentialOwner(tx => findApiToken(tx, token, now()))
-  const findByCookie = (token: string) => loadCredentialOwner(tx => findSession(tx, token, now()))
+  const findByApiToken = (token: string) => loadCredentialOwner(tx => findApiToken(tx, token, users().now()))
+  const findByCookie = (token: string) => loadCredentialOwner(tx => findSession(tx, token, users().now()))
 
   /** Returns the user of a credential, or undefined if the credential does not exist or the user may not sign in. */
   function loadCredentialOwner(

@@ -32,17 +32,12 @@ export function createLiveAccess({
   findChannels,
   engine,
 }: LiveAccessOptions): MiddlewareHandler {
-  /**
-   * Where sign-in is not required, an expired session is like none, and requests without credentials need no database. Valid
-   * credentials always apply.
-   */
-  const identifyUnlessOpen = async (c: Context) => {
-    if (isOpen(c) && !hasCredentials(c)) return undefined
-    return identify(c).catch(error => {
+  /** Where sign-in is not required, an expired session is like none. Valid credentials always apply. */
+  const identifyUnlessOpen = (c: Context) =>
+    identify(c).catch(error => {
       if (isOpen(c) && error instanceof EyrieError && error.code === 'auth') return undefined
       throw error
     })
-  }
 
   return async (c, next) => {
     const caller = await identifyUnlessOpen(c)
@@ -80,11 +75,6 @@ export function createLiveAccess({
     return next()
   }
 }
-
-const hasCredentials = (c: Context) =>
-  [c.req.header('authorization'), c.req.header('cookie'), c.req.query('access_token')].some(
-    credentials => credentials !== undefined,
-  )
 
 /** Channels that the caller may see, by the id of the stream that shows them. */
 type VisibleStreams = ReadonlyMap<number, readonly number[]>

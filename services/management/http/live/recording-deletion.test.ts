@@ -50,7 +50,10 @@ async function requestDeletion(stream: number, as: SignedInUser | { token: strin
   const app = new Hono().route(
     '/live/recordings',
     createRecordingDeletionRoutes({
-      identify: createIdentifyCaller(users, () => management.database),
+      identify: createIdentifyCaller(
+        () => users,
+        () => management.database,
+      ),
       findChannels: caller => findLocalChannels(management.database, caller),
       database: () => management.database,
       engine: await upstream('engine', { channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }] }),

@@ -13,9 +13,10 @@ export default defineConfig({
     // Tests mostly wait for cameras, browsers and processes: four at a time keep two cores busy.
     maxWorkers: 4,
     setupFiles: ['test/fixtures/setup/wait-timeout.ts'],
-    reporters: ['default', 'test/fixtures/setup/skip-reporter.ts'],
+    reporters: ['default', 'test/fixtures/setup/summary-reporter.ts'],
     globalSetup: ['test/fixtures/setup/database.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous, because a passing test does not wait for them, and a busy machine may take this long.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 })

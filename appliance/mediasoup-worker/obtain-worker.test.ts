@@ -175,7 +175,7 @@ describe('obtainWorker', () => {
     expect(scheduling).toContain('SCHED_IDLE')
     expect(scheduling).toMatch(/^idle/m)
     if (existsSync('/proc/self/autogroup')) expect(scheduling).toMatch(/autogroup-\d+ nice 19$/m)
-  }, 90_000)
+  }, 180_000)
 
   it('does nothing if MEDIASOUP_WORKER_BIN names a worker', async () => {
     const folder = join(createTemporaryFolder(), 'mediasoup-worker')

@@ -163,7 +163,7 @@ describe('client output', () => {
     await received.next()
     const total = 5000
     publish(total, ` ${'x'.repeat(4000)}`)
-    await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 20_000 })
+    await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 60_000 })
     expect((await readEvents(received, total)).map(type => type.split(' ', 2).join(' '))).toEqual(
       numbered(0, total),
     )

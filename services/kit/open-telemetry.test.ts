@@ -113,10 +113,10 @@ describe('tracer', () => {
     const { tracer, logged } = await start(`http://127.0.0.1:${port}`)
     const working = setInterval(() => tracer.startSpan('work')?.end(), 10)
     onTestFinished(() => clearInterval(working))
-    await vi.waitUntil(() => logged.length > 0, { timeout: 20_000 })
+    await vi.waitUntil(() => logged.length > 0, { timeout: 60_000 })
     const receiver = await startTraceReceiver(port)
     await receiver.waitForSpan(({ name }) => name === 'work')
-    await vi.waitUntil(() => logged.length > 1, { timeout: 20_000 })
+    await vi.waitUntil(() => logged.length > 1, { timeout: 60_000 })
     expect(logged).toEqual([
       'failed to export traces: dropping them until the receiver recovers',
       'exporting traces again',

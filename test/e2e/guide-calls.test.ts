@@ -16,7 +16,7 @@ beforeAll(async () => {
   appliance = await startAppliance({ source: 'test://ball' })
   // The guide reads the default elements of a usecase, which come from the engine.
   await appliance.waitForLine(/engine connected/)
-}, 120_000)
+}, 180_000)
 afterAll(() => appliance.remove())
 
 /** Returns the contents of the shell blocks of a document, without their indentation. */

@@ -27,7 +27,7 @@ const getPath = (name: string) => join(appliance.data, 'media', name)
 beforeAll(async () => {
   watched = await startWatchedAppliance(FRAMES)
   ;({ appliance, browser } = watched)
-}, 120_000)
+}, 180_000)
 afterAll(() => watched.remove())
 
 /** Makes this address the only source of the appliance. */
@@ -150,7 +150,7 @@ describe('live video as fragmented MP4', () => {
     await expectExactBoxes(page)
     for (const service of ['media', 'engine'] as const) {
       process.kill(findServicePid(appliance.data, service), 'SIGKILL')
-      await page.getByText('retrying').first().waitFor({ timeout: 30_000 })
+      await page.getByText('retrying').first().waitFor({ timeout: 60_000 })
       await expect.poll(() => page.getByText('retrying').count(), POLL).toBe(0)
       await expectExactBoxes(page)
     }

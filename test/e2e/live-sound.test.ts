@@ -54,7 +54,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
       'aac',
     ]
     execFileSync('ffmpeg', ['-v', 'error', '-i', getPath('silent.mp4'), ...tone, getPath('tone.mp4')])
-  }, 120_000)
+  }, 180_000)
   afterAll(async () => {
     await browser.close()
     await appliance.remove()
@@ -184,7 +184,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
     expect(await soundButton(page).getAttribute('aria-pressed')).toBe('false')
     await unmute(page)
     expect(await readVolume()).toBeCloseTo(0.3)
-  }, 120_000)
+  }, 180_000)
 
   it('is offered only while the camera sends sound', async () => {
     const camera = await startRtspCamera()

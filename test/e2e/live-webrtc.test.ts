@@ -32,7 +32,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
         elements: [{ name: 'read-number' }],
       },
     ])
-  }, 120_000)
+  }, 180_000)
   afterAll(() => watched.remove())
 
   async function openPage(): Promise<Page> {
@@ -63,7 +63,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
     process.kill(worker, 'SIGKILL')
     // From here on, WebRTC works only with another worker.
     await vi.waitFor(() => expect(findChildPid(media, 'mediasoup-worker')).not.toBe(worker), {
-      timeout: 40_000,
+      timeout: 60_000,
     })
 
     const samples = await collectSamples(page, 20, ({ exact }) => exact)
@@ -71,7 +71,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
     for (const { exact, boxes } of samples) {
       if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
     }
-  }, 120_000)
+  }, 180_000)
 
   it('falls back to fragmented MP4 for a stream with B-frames', async () => {
     const video = join(appliance.data, 'media/reordered.mp4')
@@ -82,7 +82,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
     const page = await openPage()
     await collectSamples(page, 20, ({ exact }) => exact)
     expect(await usesWebRtc(page)).toBe(false)
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('live page without a WebRTC worker', () => {
@@ -101,5 +101,5 @@ describe('live page without a WebRTC worker', () => {
     const frames = async () => Number(await boxes.getAttribute('data-frames'))
     await expect.poll(frames, { timeout: 60_000 }).toBeGreaterThan(20)
     expect(await usesWebRtc(page)).toBe(false)
-  }, 120_000)
+  }, 180_000)
 })

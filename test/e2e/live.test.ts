@@ -27,7 +27,7 @@ let browser: Browser
 beforeAll(async () => {
   watched = await startWatchedAppliance(NUMBERS)
   ;({ appliance, browser, video } = watched)
-}, 120_000)
+}, 180_000)
 afterAll(async () => {
   // A test may have replaced the appliance by another one on the same data.
   await appliance.stop()
@@ -131,7 +131,7 @@ describe('live page', () => {
     for (const { exact, objects, pts, metadataPts } of samples) {
       if (objects > 0 && !exact) expect(metadataPts).toBeLessThan(pts)
     }
-  }, 120_000)
+  }, 180_000)
 
   it("draws the boxes of a camera's sub stream on the main stream", async () => {
     const { page } = await openTwoStreamCamera()
@@ -164,7 +164,7 @@ describe('live page', () => {
     const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
     onTestFinished(() => page.close())
     await page.goto(appliance.consoleUrl)
-    await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('numbers.mp4 – Eyrie')
+    await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('numbers.mp4 – Eyrie')
     const requestedUrls: string[] = []
     page.on('request', request => requestedUrls.push(request.url()))
     const unreachableSource = page.getByRole('link', { name: 'not connected' })
@@ -173,14 +173,14 @@ describe('live page', () => {
     )
     await unreachableSource.click()
     await page.getByRole('alert').getByText('No video from the source').waitFor()
-    await expect.poll(() => page.title(), { timeout: 30_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
+    await expect.poll(() => page.title(), { timeout: 60_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
 
     const problem = page.locator('.problem')
     expect(await problem.textContent()).toMatch(/^Attempt \d+ failed, .*check that the camera is on/)
     expect(await problem.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
     await page.getByRole('region', { name: 'Counts' }).getByRole('heading', { name: 'door' }).waitFor()
     expect(requestedUrls.filter(url => url.includes('snapshot.jpg'))).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   it('sends no token to the browser', async () => {
     const received: string[] = []
@@ -195,11 +195,11 @@ describe('live page', () => {
     })
     await page.goto(appliance.consoleUrl)
     await expect
-      .poll(() => received.some(text => text.includes('"kind":"frame"')), { timeout: 20_000 })
+      .poll(() => received.some(text => text.includes('"kind":"frame"')), { timeout: 60_000 })
       .toBe(true)
     expect(appliance.token).not.toBe('')
     for (const text of received) expect(text).not.toContain(appliance.token)
-  }, 60_000)
+  }, 180_000)
 
   it('recovers after the whole appliance is restarted', async () => {
     const page = await openNumberedVideo()
@@ -217,10 +217,10 @@ describe('live page', () => {
     })
     // The time that the appliance takes to start does not count.
     await appliance.waitForLine(/ready: open/)
-    await expect.poll(() => page.getByText('retrying').count(), { timeout: 40_000 }).toBe(0)
+    await expect.poll(() => page.getByText('retrying').count(), { timeout: 60_000 }).toBe(0)
     const exact = (await collectSamples(page, 20, ({ exact }) => exact)).filter(({ exact }) => exact)
     for (const { boxes } of exact) expect(boxes).toEqual({ own: true, before: false, after: false })
-  }, 120_000)
+  }, 180_000)
 })
 
 /** Runs in the page. The tests are compiled without the DOM types. */

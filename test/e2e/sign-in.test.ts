@@ -44,7 +44,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   postgres = await startPostgres()
   await start()
-}, 120_000)
+}, 180_000)
 afterAll(async () => {
   await stop()
   await postgres.remove()
@@ -97,7 +97,7 @@ describe('console with required sign-in', () => {
     await page.getByText('Engine is not reachable. Retrying').waitFor(TIMEOUT)
     expect(await heading().count()).toBe(0)
     expect(await button('Sign out').getAttribute('title')).toBe(administrator.email)
-  }, 120_000)
+  }, 180_000)
 
   test('links from an unknown page to the live view', async () => {
     await page.goto(`${origin}/nowhere`)
@@ -107,7 +107,7 @@ describe('console with required sign-in', () => {
     expect(await current.count()).toBe(0)
     await page.getByRole('link', { name: 'live view' }).click()
     expect(await current.textContent()).toBe('Live')
-  }, 120_000)
+  }, 180_000)
 
   test('causes no console errors, and the API documentation is styled', async () => {
     const errors: string[] = []
@@ -117,14 +117,14 @@ describe('console with required sign-in', () => {
     await page.goto(`${origin}/docs`)
     expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('896px')
     expect(errors).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   test('reports a wrong password and keeps the e-mail address', async () => {
     await fillIn({ ...administrator, password: 'xyzzy' })
     await waitForAlert(/No user has this e-mail address and this password/)
     expect(await page.getByLabel('E-mail').inputValue()).toBe(administrator.email)
     await signIn()
-  }, 120_000)
+  }, 180_000)
 
   test('reports the waiting time after too many attempts', async () => {
     const subject = 'account:nobody@eyrie.test 127.0.0.1'
@@ -134,7 +134,7 @@ describe('console with required sign-in', () => {
     await waitForAlert(/^No user has/)
     await fillIn({ email: 'nobody@eyrie.test', password: 'one more' })
     await waitForAlert(/^Too many attempts: try again in \d+ s$/)
-  }, 120_000)
+  }, 180_000)
 
   test('keeps the session in an HttpOnly cookie until the user signs out', async () => {
     await signIn()
@@ -151,7 +151,7 @@ describe('console with required sign-in', () => {
     await context.addCookies([cookie!])
     await page.reload()
     await heading().waitFor(TIMEOUT)
-  }, 120_000)
+  }, 180_000)
 
   test('reports a failed sign-out until a retry succeeds', async () => {
     await signIn()
@@ -163,7 +163,7 @@ describe('console with required sign-in', () => {
     await button('Sign out').click()
     await heading().waitFor(TIMEOUT)
     expect(await failure.count()).toBe(0)
-  }, 120_000)
+  }, 180_000)
 
   test('shows the sign-in page after the user has signed out in another tab', async () => {
     await signIn()
@@ -171,7 +171,7 @@ describe('console with required sign-in', () => {
     await other.goto(origin)
     await other.getByRole('button', { name: 'Sign out' }).click()
     await heading().waitFor(TIMEOUT)
-  }, 120_000)
+  }, 180_000)
 
   test.each(['127.0.0.1', 'localhost'])(
     'rejects requests and form posts from a foreign page on %s',
@@ -218,4 +218,4 @@ test('the console reports an unreachable database and continues when it is back'
   expect(await heading().count()).toBe(0)
   await postgres.start()
   await heading().waitFor(TIMEOUT)
-}, 120_000)
+}, 180_000)

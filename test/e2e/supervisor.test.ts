@@ -33,7 +33,7 @@ describe('supervisor', () => {
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')
     expect(findProcesses(appliance.data)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   it('restarts a killed service', async () => {
     const appliance = await start(pattern)
@@ -41,20 +41,20 @@ describe('supervisor', () => {
     process.kill(findServicePid(appliance.data, 'media'), 'SIGKILL')
     await appliance.waitForLine(/media +! process exited; restarting signal=SIGKILL/)
     await vi.waitFor(async () => expect((await fetchHealth(appliance)).media).toBe('connected'), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 100,
     })
-  }, 60_000)
+  }, 180_000)
 
   it('stops its services when it is killed itself', async () => {
     const appliance = await start(pattern)
     await appliance.waitForLine(/ready: open http/)
     appliance.process.kill('SIGKILL')
     await vi.waitFor(() => expect(findProcesses(appliance.data)).toEqual([]), {
-      timeout: 10_000,
+      timeout: 60_000,
       interval: 100,
     })
-  }, 60_000)
+  }, 180_000)
 
   it('exposes neither engine nor media when management gets another address', async () => {
     const appliance = await start({ ...pattern, environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' } })
@@ -67,7 +67,7 @@ describe('supervisor', () => {
       await expect(fetch(url)).resolves.toBeDefined()
       await expect(other(url)).rejects.toThrow()
     }
-  }, 120_000)
+  }, 180_000)
 
   it('stores decoded frames in a folder that other users cannot enter, and removes it', async () => {
     const appliance = await start(pattern)
@@ -76,7 +76,7 @@ describe('supervisor', () => {
     expect(statSync(ring).mode & 0o777).toBe(0o700)
     expect(await appliance.stop()).toBe(0)
     expect(existsSync(ring)).toBe(false)
-  }, 120_000)
+  }, 180_000)
 
   it('reports a port that is in use in one line and starts nothing', async () => {
     const other = createServer().listen(0, '127.0.0.1')

@@ -97,8 +97,8 @@ describe('eyrie logs', () => {
   })
 })
 
-describe('eyrie logs --follow', { timeout: 60_000 }, () => {
-  const WAIT = { timeout: 20_000, interval: 50 }
+describe('eyrie logs --follow', { timeout: 180_000 }, () => {
+  const WAIT = { timeout: 60_000, interval: 50 }
   /** The size of three records. */
   const FILE_BYTES = 3 * (record('media', 30, 'n10').length + 1)
   const numbers = (text: string) => Array.from(text.matchAll(/n(\d+)$/gm), ([, n]) => Number(n))

@@ -75,7 +75,7 @@ describe('eyrie backup and restore', () => {
     const { code, err } = await runEyrieCommand(['restore', file], { data, environment })
     expect(code).toBe(1)
     expect(err).toMatch(/^warning: .*eyrie\.tar\.gz is not encrypted, so nothing proves who wrote it/)
-  }, 60_000)
+  }, 180_000)
 
   it('reports a failure in one line', async () => {
     const data = createTemporaryFolder()
@@ -90,5 +90,5 @@ describe('eyrie backup and restore', () => {
     expect(existsSync(join(data, 'eyrie.backup'))).toBe(false)
     writeFileSync(join(data, 'text'), 'hello')
     expect(await runEyrieCommand(['backup'], { data, environment })).toMatchObject({ code: 2 })
-  }, 60_000)
+  }, 180_000)
 })

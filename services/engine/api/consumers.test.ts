@@ -21,7 +21,7 @@ test('consumers are listed, limited in number, and deleted after they have disco
   const listed = async (): Promise<Consumer[]> => (await call('GET', '/consumers')).body
   const untilGone = async (name: string) => {
     const isGone = async () => !(await listed()).find(each => each.name === name)?.connected
-    await vi.waitUntil(isGone, { timeout: 20_000 })
+    await vi.waitUntil(isGone, { timeout: 60_000 })
   }
 
   const stays = follow('stays')

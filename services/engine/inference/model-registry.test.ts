@@ -34,5 +34,5 @@ it('model registry loads a model on all running workers after another one has ex
   await killed.exited
   const lease = await registry.acquire(models.get('bright')!, 'cpu')
   expect(lease.isLoadedOn(first)).toBe(true)
-  await vi.waitUntil(() => lease.isLoadedOn(last), { timeout: 30_000 })
+  await vi.waitUntil(() => lease.isLoadedOn(last), { timeout: 60_000 })
 })

@@ -19,7 +19,7 @@ test(
       ['--map-root-user', '--mount', 'sh', '-c', small],
       {
         maxBuffer: 16 << 20,
-        timeout: 20_000,
+        timeout: 60_000,
       },
     )
     const { sent, status, sizes } = JSON.parse(stdout)

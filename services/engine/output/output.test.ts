@@ -154,7 +154,7 @@ describe('output', () => {
     expect(received).toHaveLength(1)
     expect(output.status().alarms).toEqual([expect.stringContaining('failed to write the output log')])
     await mkdir(join(folder, 'log'))
-    await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 5000 })
+    await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 60_000 })
     expect(received[1]).toMatchObject({ kind: 'event', data: { type: 'kept' } })
     expect(output.status().storing).toBe(true)
   })
@@ -250,9 +250,9 @@ describe('output', () => {
     client.pause()
     const total = 3000
     for (let n = 1; n <= total; n++) output.publish(event(1, `${n} ${'x'.repeat(10_000)}`))
-    await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 20_000 })
+    await vi.waitFor(() => expect(output.status().newest).toBe(total), { timeout: 60_000 })
     client.resume()
-    await vi.waitFor(() => expect(received).toHaveLength(total + 1), { timeout: 20_000 })
+    await vi.waitFor(() => expect(received).toHaveLength(total + 1), { timeout: 60_000 })
     expect(received.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
   })
 

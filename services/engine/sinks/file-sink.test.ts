@@ -65,7 +65,7 @@ describe('file sink', () => {
   it('continues in a new file after the file is moved, without rotating the others', async () => {
     const { sink, path } = openSink({ maxBytes: lineBytes, keep: 2 })
     for (let n = 1; n <= 3; n++) sink.write(record(n))
-    await vi.waitUntil(() => existsSync(path) && numbersIn(path)[0] === 3, { timeout: 5000 })
+    await vi.waitUntil(() => existsSync(path) && numbersIn(path)[0] === 3, { timeout: 60_000 })
     renameSync(path, `${path}.taken`)
     sink.write(record(4))
     await sink.close()
@@ -78,7 +78,7 @@ describe('file sink', () => {
     writeFileSync(join(folder, 'results'), 'a file where a folder should be')
     const sink = new FileSink({ path, maxBytes: 1 << 20, keep: 0 })
     sink.write(record(1))
-    await vi.waitUntil(() => sink.failure, { timeout: 5000 })
+    await vi.waitUntil(() => sink.failure, { timeout: 60_000 })
     expect(sink.failure).toContain(`${path} cannot be written`)
     sink.write(record(2))
     rmSync(join(folder, 'results'))

@@ -187,7 +187,7 @@ describe('launched program', () => {
     const pid = Number(line)
     expect(existsSync(`/proc/${pid}`)).toBe(true)
     parent.kill('SIGKILL')
-    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 20_000 })
+    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 60_000 })
   })
 
   it('is not started if its parent has ended before the launcher could follow it', async () => {
@@ -237,13 +237,13 @@ describe('launcher', () => {
     expect(JSON.parse(await text(child.stderr))).toEqual({ error })
   })
 
-  it('compiles without warnings', { timeout: 120_000 }, () => {
+  it('compiles without warnings', { timeout: 180_000 }, () => {
     const source = resolve(import.meta.dirname, 'src')
     const options = ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Wconversion', '-Werror', '-fsyntax-only']
     execFileSync('sh', ['-c', `gcc ${options.join(' ')} *.c`], { cwd: source, stdio: 'pipe' })
   })
 
-  it('has no errors of memory under the address sanitizer', { timeout: 120_000 }, async () => {
+  it('has no errors of memory under the address sanitizer', { timeout: 180_000 }, async () => {
     const folder = createTemporaryFolder()
     const checked = join(folder, 'launcher')
     const options = '-std=gnu11 -g -fsanitize=address,undefined -static-libasan'

@@ -27,7 +27,7 @@ beforeAll(async () => {
   // Start without users, so that the first administrator is created.
   await management.database.system('test', tx => tx.delete(user))
   users = await createUsers({ data: management.data, now: () => new Date() })
-}, 120_000)
+}, 180_000)
 
 /** An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels: 8, and 9 in stream 3. */
 async function startEngine() {

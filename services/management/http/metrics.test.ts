@@ -27,7 +27,7 @@ test('engines are counted while the database is reachable', async () => {
   await remove()
 })
 
-test('the service exposes the state of its database', { timeout: 120_000 }, async () => {
+test('the service exposes the state of its database', { timeout: 180_000 }, async () => {
   const management = await startService('management', {
     EYRIE_DATA: createTemporaryFolder(),
     EYRIE_MANAGEMENT_PORT: '0',

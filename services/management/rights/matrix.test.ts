@@ -46,7 +46,7 @@ let unchanged: Scene | undefined
 beforeAll(async () => {
   strangers = (await plant()).users
   reader = await createApiToken(management.superadmin)
-}, 120_000)
+}, 180_000)
 
 async function plant(): Promise<Scene> {
   const records = await insertRecords(management.database)

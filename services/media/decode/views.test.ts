@@ -15,7 +15,7 @@ import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { decodeGreyPictures, makeVideo } from '../../../test/fixtures/media/test-video.ts'
 import { RingReader } from '../../engine/frames/ring-reader.ts'
 
-const POLL_OPTIONS = { timeout: 10_000 }
+const POLL_OPTIONS = { timeout: 60_000 }
 
 const SIZE = { width: 320, height: 240 }
 

@@ -35,7 +35,7 @@ async function playWith(decoders: string[], { type = 'inf', keyframeInterval, la
       onFrame: () => frame.resolve(),
     },
   })
-  if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 20_000, interval: 1 })
+  if (late) await vi.waitUntil(() => source.status().state === 'running', { timeout: 60_000, interval: 1 })
   await source.setViews({ grey: createViewSpec({ format: 'GRAY8' }) }, undefined)
   return { source, statuses, frame: frame.promise, failed: failed.promise }
 }
@@ -50,7 +50,7 @@ it.each([
 ])('replaces a decoder that %s by the next best one', async (_, broken) => {
   const { source, statuses, frame } = await playWith([broken, 'avdec_h264'])
   await frame
-  await expect.poll(() => source.status().decoder, { timeout: 10_000 }).toBe('avdec_h264')
+  await expect.poll(() => source.status().decoder, { timeout: 60_000 }).toBe('avdec_h264')
   expect(statuses.filter(({ state }) => state === 'failed')).toEqual([])
 })
 
@@ -82,6 +82,6 @@ it('a file ends, and is not played again, if decoding starts after the last keyf
     keyframeInterval: 30,
     late: true,
   })
-  await expect.poll(() => source.status().state, { timeout: 10_000 }).toBe('ended')
+  await expect.poll(() => source.status().state, { timeout: 60_000 }).toBe('ended')
   expect(source.stats().packets).toBe(30)
 })

@@ -13,7 +13,7 @@ import {
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
 
-const PATIENCE = { timeout: 10_000 }
+const PATIENCE = { timeout: 60_000 }
 
 type Video = Parameters<typeof makeVideo>[1]
 

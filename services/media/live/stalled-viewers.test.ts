@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
-const PATIENCE = { timeout: 25_000, interval: 100 }
+const PATIENCE = { timeout: 60_000, interval: 100 }
 const MIB = 1 << 20
 /** Backlog of a stalled viewer: four MiB in media, the rest in TCP buffers. */
 const MAX_BACKLOG_BYTES = 24 * MIB

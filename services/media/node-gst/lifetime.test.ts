@@ -25,7 +25,7 @@ describe('memory', () => {
     const { bytes, files } = JSON.parse(await exercise('memory', 'pipelines'))
     expect(bytes).toBeLessThan(4 << 20)
     expect(files).toBe(0)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('garbage collection', () => {
@@ -37,7 +37,7 @@ describe('garbage collection', () => {
 describe('pipeline', () => {
   it('can be disposed of in every state', async () => {
     expect(await exercise('teardown', '10')).toBe('disposed\n')
-  }, 60_000)
+  }, 180_000)
 
   it.each(['down', 'disposed', 'exit', 'worker-terminated', 'worker-exits'])(
     'does not prevent its process or worker from exiting: %s',

@@ -40,7 +40,7 @@ const bell = (pts: number) => ({
   data: { type: 'bell' },
 })
 
-describe('continuous recording', { timeout: 120_000 }, () => {
+describe('continuous recording', { timeout: 180_000 }, () => {
   const recorded = shared(
     async () => ({ before: Date.now(), ...(await openNumberedRecording()) }),
     ({ media }) => media.remove(),
@@ -107,7 +107,7 @@ describe('continuous recording', { timeout: 120_000 }, () => {
   })
 })
 
-describe('recorded source', { timeout: 120_000 }, () => {
+describe('recorded source', { timeout: 180_000 }, () => {
   it('has metadata of its channels with playback times', async () => {
     const { media, control } = await serveNumberedRecording()
     const { ranges } = await waitForRecordedSeconds(media, 2)
@@ -170,7 +170,7 @@ describe('recorded source', { timeout: 120_000 }, () => {
   })
 })
 
-describe('recording around events', { timeout: 120_000 }, () => {
+describe('recording around events', { timeout: 180_000 }, () => {
   it('contains the seconds before and after each event once', async () => {
     const { media, control, frames } = await serveNumberedRecording({
       ...{ ...continuousRecording, mode: 'event' },

@@ -9,7 +9,7 @@ import { findElementThreads } from '../../../test/fixtures/media/media-threads.t
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
-const PATIENCE = { timeout: 20_000, interval: 100 }
+const PATIENCE = { timeout: 60_000, interval: 100 }
 const WITH_SOUND = '/streams/1/ws?codecs=h264,aac'
 const MILLISECOND = 90
 const SECOND = 90_000

@@ -21,7 +21,7 @@ describe('cost meter', () => {
     expect(cost.fps).toBeGreaterThan(5)
     expect(cost.fps).toBeLessThan(25)
     control.close()
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('cost of a source', () => {

@@ -54,7 +54,7 @@ it('excludes encoders whose device is missing', async () => {
 
 const TICKS = 3_000
 
-describe('ranked encoders', { timeout: 120_000 }, () => {
+describe('ranked encoders', { timeout: 180_000 }, () => {
   /** A looped JPEG clip, transcoded by these encoders. */
   async function serve(encoders: readonly Encoder[]) {
     const media = await serveMedia({ encoders: async () => encoders })

@@ -19,7 +19,7 @@ import {
   startPublisher,
 } from '../../../test/fixtures/network/zeromq-publisher.ts'
 
-const PATIENCE = { timeout: 20_000, interval: 100 }
+const PATIENCE = { timeout: 60_000, interval: 100 }
 const FPS = 30
 const TICKS = 90_000 / FPS
 
@@ -68,7 +68,7 @@ const findEncoderThreads = () => findElementThreads('aux-transcode')
 
 const waitUntilIdle = () => vi.waitUntil(async () => (await findEncoderThreads()).length === 0, PATIENCE)
 
-describe('H.265', { timeout: 120_000 }, () => {
+describe('H.265', { timeout: 180_000 }, () => {
   it('is passed through to clients that play it', async () => {
     const { media, received } = await serve('h265', { decoder: 'ffmpeg' })
     const { info, bytes } = await receiveStream(media, 60, '/streams/1/ws?codecs=h264,h265')
@@ -105,7 +105,7 @@ describe('H.265', { timeout: 120_000 }, () => {
   })
 })
 
-describe('codecs that browsers cannot play', { timeout: 120_000 }, () => {
+describe('codecs that browsers cannot play', { timeout: 180_000 }, () => {
   it.each(['h265', 'jpeg', 'raw', 'vp8', 'vp9', 'mpeg'] as const)(
     'are transcoded to H.264 with the original pts: %s',
     async codec => {
@@ -233,7 +233,7 @@ describe('encoder', () => {
     const frames = control.messages.flatMap(each => (each.type === 'frame' ? [each] : []))
     const late = frames.filter(({ n, pts }) => Math.abs(pts - first.pts - (n - first.n) * 9000) > TICKS)
     expect(late).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   it('encodes all pictures when only few are analysed', async () => {
     const { media, control, wanted, received } = await serve('jpeg')

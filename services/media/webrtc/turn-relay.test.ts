@@ -29,5 +29,5 @@ describe('WebRTC through TURN', needs(webrtcWorkerRequirement, turnServerRequire
     expect(viewer.answer.link).toContain(`<${turn.urls[0]}>; rel="ice-server"; username="${turn.username}"`)
     await expect.poll(async () => (await viewer.getShownFrames()).length, PATIENCE).toBeGreaterThan(50)
     expect(await viewer.getCandidateTypes()).toEqual(['relay', 'host'])
-  }, 120_000)
+  }, 180_000)
 })

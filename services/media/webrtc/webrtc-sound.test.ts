@@ -15,7 +15,7 @@ import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { webrtcWorkerRequirement } from '../../../test/fixtures/requirements/webrtc-worker.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-const PATIENCE = { timeout: 40_000, interval: 200 }
+const PATIENCE = { timeout: 60_000, interval: 200 }
 const LONG = 180_000
 const SECOND_OF_SAMPLES = 48_000
 

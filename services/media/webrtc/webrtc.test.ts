@@ -14,7 +14,7 @@ import { webrtcWorkerRequirement } from '../../../test/fixtures/requirements/web
 
 const FRAMES = 500
 const TICKS = 90_000 / numberedShape.fps
-const PATIENCE = { timeout: 30_000, interval: 200 }
+const PATIENCE = { timeout: 60_000, interval: 200 }
 const LONG = 120_000
 
 let browser: Browser

@@ -80,4 +80,4 @@ test('a running channel has a stream, a frame rate and static metadata in the re
     const formatted = await get(`/exports/channels/properties?ids=${id}&props=static&format=formatter_b`)
     expect(formatted).toEqual({ [id]: { static: shapes } })
   }
-}, 120_000)
+}, 180_000)

@@ -29,7 +29,7 @@ test(`${writers} concurrent writers with If-Match lose no update`, async () => {
   expect((await call('GET', path)).body.rate).toBe(1 + writers)
   // The writers did conflict.
   expect(Math.max(...attempts)).toBeGreaterThan(1)
-}, 60_000)
+}, 180_000)
 
 test(`${writers} concurrent writers to different resources lose no update`, async () => {
   const made = await Promise.all(
@@ -40,7 +40,7 @@ test(`${writers} concurrent writers to different resources lose no update`, asyn
   const changed = await Promise.all(made.map(change))
   const { sources } = (await call('GET', '/configuration')).body
   expect(sources).toEqual(changed.map(({ body }) => body))
-}, 60_000)
+}, 180_000)
 
 describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
   test('retains the decoder and the recording that v3 sets at the same time', async () => {
@@ -52,7 +52,7 @@ describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
       expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
       expect((await call('GET', path)).body).toMatchObject({ ...own, rate })
     }
-  }, 60_000)
+  }, 180_000)
 
   test('retains the priority that v3 sets at the same time', async () => {
     const path = `/pipelines/${(await call('POST', '/pipelines', { elements: countingElements })).body.id}`
@@ -63,5 +63,5 @@ describe.each(['v1', 'v2'] as const)('concurrent edit by %s', revision => {
       expect(await Promise.all([patched, put])).toMatchObject([{ status: 200 }, { status: 200 }])
       expect((await call('GET', path)).body).toMatchObject({ priority, usecase })
     }
-  }, 60_000)
+  }, 180_000)
 })

@@ -10,7 +10,7 @@ import { toEmbeddingRecords } from './embedding-record.ts'
 import { PostgresEmbeddingSink } from './postgres-embedding-sink.ts'
 import { parseTableAddress } from './table-address.ts'
 
-const PATIENCE = { timeout: 20_000, interval: 50 }
+const PATIENCE = { timeout: 60_000, interval: 50 }
 const bbox = { x: 0.25, y: 0.5, w: 0.125, h: 0.75 }
 
 /** A frame with a person that has a vector and a car that has none. */
@@ -52,7 +52,7 @@ describe('embedding table', () => {
 
   beforeAll(async () => {
     server = await startPostgres()
-  }, 60_000)
+  }, 180_000)
   afterAll(() => server.remove())
   beforeEach(async () => {
     await server.sql`drop table if exists embeddings`

@@ -35,7 +35,7 @@ it('reports its channels as degraded while the stream cannot be encoded', {
       const { data } = test.getPublished('state', 1).at(-1) ?? {}
       const hasBegun = data?.state === 'running' || data?.state === 'degraded'
       return hasBegun && CANNOT.test(data.reason ?? '') !== made
-    }, 20_000)
+    }, 180_000)
   await isMade(true)
 
   const watching = await fetch(`${media.url}/streams/door`)

@@ -12,7 +12,7 @@ import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folde
 import type { SinkFrame, SinkRecord } from '../sink.ts'
 import { MessageSink } from './message-sink.ts'
 
-const PATIENCE = { timeout: 10_000, interval: 10 }
+const PATIENCE = { timeout: 60_000, interval: 10 }
 const person = { class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 0.5, h: 0.5 } }
 const record = (n: number, channel = 3): SinkRecord => ({
   channel,

@@ -15,7 +15,7 @@ import { type MediaProcess, startMediaProcess } from '../../../../test/fixtures/
 import type { Plan } from '../../plan/plan.ts'
 
 const FRAMES = 75
-const PATIENCE = { timeout: 20_000, interval: 50 }
+const PATIENCE = { timeout: 60_000, interval: 50 }
 /** A camera is missed after some seconds, and waited for longer and longer. */
 const LONG = { timeout: 60_000, interval: 50 }
 
@@ -104,7 +104,7 @@ function countDecoded(name: string): number {
   return Number(text)
 }
 
-describe('recording of a video sink', { timeout: 120_000 }, () => {
+describe('recording of a video sink', { timeout: 180_000 }, () => {
   it('survives a kill without leaving unfinished files, even while the camera is disconnected', async () => {
     for (const name of ['door.mp4', 'door.mp4.new', 'door-2.mp4', 'door-2.mp4.new'])
       writeFileSync(join(output, name), name)
@@ -230,7 +230,7 @@ describe('recording of a video sink', { timeout: 120_000 }, () => {
   })
 })
 
-describe('source with another codec than H.264', { timeout: 120_000 }, () => {
+describe('source with another codec than H.264', { timeout: 180_000 }, () => {
   it('is recorded as H.264, like its live stream', async () => {
     makeVideo(join(folder, 'hevc.mp4'), { frames: 60, codec: 'h265' })
     await test.runtime.apply(recording({ url: join(folder, 'hevc.mp4'), type: 'inf', decoder: 'gst' }))
@@ -244,7 +244,7 @@ describe('source with another codec than H.264', { timeout: 120_000 }, () => {
   })
 })
 
-describe('failing recording', { timeout: 120_000 }, () => {
+describe('failing recording', { timeout: 180_000 }, () => {
   it('is reported without stopping a channel when the disk fails', async () => {
     writeFileSync(join(output, 'no-folder'), 'a file where a folder should be')
     const plan = recording({ url: join(folder, 'numbered.mp4'), type: 'inf' })

@@ -74,14 +74,14 @@ describe('embedded server', () => {
     const starting = startServer(folder, log, {}, aborting.signal)
     const aborted = expect(starting).rejects.toThrow('initdb')
     await vi.waitUntil(() => existsSync(join(folder, 'data.new/PG_VERSION')), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 10,
     })
     aborting.abort()
     await aborted
     expect(existsSync(join(folder, 'data'))).toBe(false)
     await start(folder)
-  }, 60_000)
+  }, 180_000)
 
   it('retains committed data when it is stopped, and leaves no process behind', async () => {
     const { folder, server } = await start()

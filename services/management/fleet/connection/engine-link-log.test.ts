@@ -6,7 +6,7 @@ import { startFleet, startManagedEngine } from '../../../../test/fixtures/manage
 import { engine, engineSite } from '../../db/schema/index.ts'
 
 const LONG_MS = 400_000
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 60_000 }
 const { engine: engines } = managementRoutes
 
 /** Starts the management service and collects its log lines. */

@@ -28,7 +28,7 @@ beforeAll(async () => {
   callers.admin = await management.signIn('admin', { organization: own.organization_id })
   callers.manager = await management.signIn('manager', assigned)
   callers.viewer = await management.signIn('viewer', assigned)
-}, 120_000)
+}, 180_000)
 
 const mapValues = (records: ManagementRecords, change: (value: string) => string) =>
   Object.fromEntries(Object.entries(records).map(([key, value]) => [key, change(value)]))

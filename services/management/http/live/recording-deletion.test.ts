@@ -28,7 +28,7 @@ beforeAll(async () => {
     await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, records.source_id))
     await tx.insert(setting).values({ name: 'local_engine', value: { engine_id: records.engine_id } })
   })
-}, 120_000)
+}, 180_000)
 beforeEach(() => {
   requests = []
 })

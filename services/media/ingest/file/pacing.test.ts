@@ -78,7 +78,7 @@ describe('pacing of a file', () => {
           if (message.type === 'frame') reached.set(message.source, message.n)
         return sources.every(({ id }) => (reached.get(id) ?? 0) > TURNS * FRAMES)
       },
-      { timeout: 30_000 + TURNS * 1_500, interval: 100 },
+      { timeout: 60_000 + TURNS * 1_500, interval: 100 },
     )
   })
 })

@@ -74,7 +74,7 @@ describe('RTSP camera that misbehaves', () => {
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
-    }, 20_000)
+    }, 180_000)
     const { reason, attempts, next_try_at } = await control.waitForStatus(1, isLost)
     expect(reason).toMatch(
       /has stopped sending, nothing has arrived for 5 s|sends packets, but no complete picture for 5 s/,
@@ -86,7 +86,7 @@ describe('RTSP camera that misbehaves', () => {
     await control.waitForNextMessage('frame')
     expect(control.messages.filter(isFrame).length).toBeGreaterThan(framesBefore)
     expectIncreasingTime(control)
-  }, 90_000)
+  }, 180_000)
 
   it('reconnects after it closes a connection in the middle of a packet', async () => {
     const { clock, control, proxy } = await connectThroughProxy()
@@ -106,13 +106,13 @@ describe('RTSP camera that misbehaves', () => {
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
-    }, 20_000)
+    }, 180_000)
     expect((await control.waitForStatus(1, isLost)).reason).toContain(proxy.url)
     proxy.tamper = packet => [packet]
     await reconnect(control, clock)
     await control.waitForNextMessage('frame')
     expectIncreasingTime(control)
-  }, 60_000)
+  }, 180_000)
 
   it('fails with a reason when it responds with garbage instead of RTSP', async () => {
     const garbage = createServer(socket => {
@@ -129,9 +129,9 @@ describe('RTSP camera that misbehaves', () => {
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)
       expect(control.messages.some(message => message.type === 'source' && isLost(message.status))).toBe(true)
-    }, 20_000)
+    }, 180_000)
     expect((await control.waitForStatus(1, isLost)).reason).toContain(url)
-  }, 60_000)
+  }, 180_000)
 
   it.each(['tcp', 'udp'] as const)(
     'reports the packet loss over %s in percent, and continues to run',
@@ -181,7 +181,7 @@ describe('RTSP camera that misbehaves', () => {
     const last = frames.at(-1)!
     const wallSeconds = (last.time - first.time) / 1e6
     expect((last.pts - first.pts) / TICKS_PER_SECOND).toBeCloseTo(wallSeconds, 0)
-  }, 60_000)
+  }, 180_000)
 
   it('provides correct capture times after it reboots with its clock in 1970', async () => {
     const clock = createAdjustableClock()
@@ -213,7 +213,7 @@ describe('RTSP camera that misbehaves', () => {
     const { time } = await control.waitForNextMessage('frame', frame => frame.n > n + 10)
     expect(Math.abs(time / 1000 - clock.wall())).toBeLessThan(5_000)
     expectIncreasingTime(control)
-  }, 90_000)
+  }, 180_000)
 
   it('is timed by the arrival of its pictures if it sends no RTCP', async () => {
     const { control, proxy } = await connectThroughProxy()
@@ -241,5 +241,5 @@ describe('RTSP camera that misbehaves', () => {
     expect(infos.map(({ width }) => width)).toEqual([320, 640])
     expect((await control.waitForStatus(1, () => true)).state).toBe('running')
     expectIncreasingTime(control)
-  }, 60_000)
+  }, 180_000)
 })

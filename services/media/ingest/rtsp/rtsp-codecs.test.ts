@@ -39,7 +39,7 @@ function expectIncreasingTime(messages: readonly MessageFromMedia[]) {
   }
 }
 
-describe('RTSP camera with the default decoder', { timeout: 120_000 }, () => {
+describe('RTSP camera with the default decoder', { timeout: 180_000 }, () => {
   it.each(CODECS)('in %s is analysed, and shown in H.264', async codec => {
     const { url } = await startRtspCamera({ codec })
     const media = await serveMedia()

@@ -58,7 +58,7 @@ describe('RTSP camera', () => {
       expect(frame.time).toBeGreaterThan(frames[i - 1]!.time)
     }
     expect(frames.filter(({ discontinuity }) => discontinuity)).toHaveLength(21)
-  }, 120_000)
+  }, 180_000)
 
   it('is shown again to connected viewers after an interruption', async () => {
     const clock = createAdjustableClock()

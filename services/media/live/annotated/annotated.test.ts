@@ -17,7 +17,7 @@ import { getNumberBox, writeNumberedVideo } from '../../../../test/fixtures/medi
 import { type ServedMedia, serveMedia } from '../../../../test/fixtures/media/served-media.ts'
 import type { Encoder } from '../../transcode/encoders.ts'
 
-const PATIENCE = { timeout: 20_000 }
+const PATIENCE = { timeout: 60_000 }
 const FRAMES = 250
 
 let media: ServedMedia
@@ -83,7 +83,7 @@ async function receive(bytes: number): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-describe('annotated stream', { timeout: 120_000 }, () => {
+describe('annotated stream', { timeout: 180_000 }, () => {
   it('plays pictures whose decoder pads its buffers', async () => {
     const source = createDesiredSource({ id: 2, type: 'inf', url: 'test://ball', views: { tick } })
     control.send({ type: 'apply', revision: 2, sources: [source], hosted: [{ name: 'door', source: 2 }] })
@@ -136,7 +136,7 @@ describe('annotated stream', { timeout: 120_000 }, () => {
   })
 })
 
-describe('encoders of an annotated stream', { timeout: 120_000 }, () => {
+describe('encoders of an annotated stream', { timeout: 180_000 }, () => {
   it('are replaced by the next best encoder when they fail, without moving boxes', async () => {
     await serve([unavailableEncoder, failingEncoder, workingEncoder])
     const path = join(media.folder, 'received.mp4')

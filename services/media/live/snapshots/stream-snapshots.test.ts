@@ -73,7 +73,7 @@ const served = shared(
   media => media.remove(),
 )
 
-describe('snapshot', { timeout: 120_000 }, () => {
+describe('snapshot', { timeout: 180_000 }, () => {
   it.each(['ticket', 'access_token'])('accepts a %s in the query', async name => {
     await vi.waitFor(async () => expect((await get(served, `${name}=a&width=64`)).status).toBe(200), PATIENCE)
     expect((await get(served, `${name}=a&boxes=true`)).status).toBe(400)

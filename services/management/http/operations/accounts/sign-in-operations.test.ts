@@ -89,12 +89,12 @@ describe('sign-in attempts', () => {
       expect([held.status, held.message]).toEqual([403, 'too many attempts: try again in 1 s'])
       expect(held.headers.get('retry-after')).toBe('1')
     }
-  }, 60_000)
+  }, 180_000)
 
   it('are counted when they are concurrent', async () => {
     const codes = (await attempts('crowd@eyrie.test', FREE + 10)).sort()
     expect(codes).toEqual([...Array(10).fill(403), ...Array(FREE).fill(404)])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('sign-in attempts of a stranger', () => {
@@ -108,7 +108,7 @@ describe('sign-in attempts of a stranger', () => {
       await expect(attempt('192.0.2.66', `guess ${n}`)).rejects.toThrow('no user has this e-mail address')
     await expect(attempt('192.0.2.66', password)).rejects.toThrow('too many attempts')
     expect(await attempt('192.0.2.7', password)).toMatchObject({ session_id: expect.any(String) })
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('registration', () => {
@@ -124,7 +124,7 @@ describe('registration', () => {
     expect((await limited.send(register, registration())).status).toBe(201)
     moment = new Date(moment.getTime() + 3_600_000)
     expect((await registerNext()).status).toBe(201)
-  }, 120_000)
+  }, 180_000)
 
   it('can be switched off for all but administrators', async () => {
     const refused = await closed.send(register, registration(), null)

@@ -29,7 +29,7 @@ let admin: SignedInUser
 beforeAll(async () => {
   const roles = (await management.call(managementRoutes.role.list)).response
   roleIds = Object.fromEntries(roles.map(({ role_key, role_id }) => [role_key, role_id]))
-}, 120_000)
+}, 180_000)
 
 beforeEach(async () => {
   records = await insertRecords(management.database)
@@ -96,7 +96,7 @@ describe('users', () => {
     expect(
       (await management.send(update, { ...same, ...fresh, current_password: password }, me)).status,
     ).toBe(200)
-  }, 60_000)
+  }, 180_000)
 
   it('cannot use the e-mail address of another user', async () => {
     const viewer = await management.signIn('viewer')

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { organization_id } = records
   for (const name of ['first', 'second', 'third'])
     await management.call(update, { ...organizationInput(name), organization_id })
-}, 120_000)
+}, 180_000)
 
 const changes = (more = {}) => ({ record: 'organization', record_id: records.organization_id, ...more })
 

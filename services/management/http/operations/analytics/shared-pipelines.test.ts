@@ -77,7 +77,7 @@ describe('pipelines of an engine that several sites share', () => {
       manager: await management.signIn('manager', { sites: [own.site_id] }),
       admin: await management.signIn('admin', { organization: organization_id }),
     }
-  }, 120_000)
+  }, 180_000)
 
   it('are invisible to users of other sites', async () => {
     const pipeline_id = await addPipeline([other.source_id])

@@ -52,7 +52,7 @@ test('the environment of a worker contains no secrets of its service', {
         },
         body: offer,
       })
-    await vi.waitUntil(async () => (await requestWhep()).status === 201, 30_000)
+    await vi.waitUntil(async () => (await requestWhep()).status === 201)
     const environment = readFileSync(`/proc/${findChildPid(media.pid, 'mediasoup-worker')}/environ`, 'utf8')
     // Other variables are passed on: the worker may need the path to its libraries.
     expect(environment).toContain(`PATH=${process.env.PATH}`)

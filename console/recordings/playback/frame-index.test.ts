@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFrameIndex, type FrameIndex } from './frame-index.ts'
+import { createFrameIndex, type FrameIndex, type SeekTarget } from './frame-index.ts'
 
 const TICKS_PER_MS = 90
 const ORIGIN_MS = 1_000_000
@@ -14,7 +14,7 @@ describe('frame index', () => {
     // Recorded ten seconds later, after a gap that playback skips.
     index.add({ frames: toTicks([120, 160]), originMs: ORIGIN_MS + 10_000 })
   })
-  const find = (timeMs: number, match: 'before' | 'nearest' = 'before', isComplete = false) => {
+  const find = (timeMs: number, match: SeekTarget['match'] = 'before', isComplete = false) => {
     const ticks = index.find({ timeMs: ORIGIN_MS + timeMs, match }, isComplete)
     return ticks === undefined ? undefined : ticks / TICKS_PER_MS
   }
@@ -29,6 +29,12 @@ describe('frame index', () => {
 
   it('finds the nearest frame for a rounded time', () => {
     expect([find(39, 'nearest'), find(41, 'nearest')]).toEqual([40, 40])
+  })
+
+  it('finds the frame after a time, which may be rounded', () => {
+    expect([find(40, 'after'), find(39.9, 'after'), find(80, 'after')]).toEqual([80, 80, 120])
+    expect(find(10_160, 'after')).toBeUndefined()
+    expect(find(10_160, 'after', true)).toBe(160)
   })
 
   it('waits for later frames until loading is complete', () => {

@@ -25,15 +25,19 @@ export interface FrameIndex {
 
 export interface SeekTarget {
   timeMs: number
-  /** `before`: the last frame at or before the time. `nearest`: the closest frame, for a time that was rounded. */
-  match: 'before' | 'nearest'
+  /**
+   * `before`: the last frame at or before the time. `after`: the first frame after it. `nearest`: the closest frame, for a
+   * time that was rounded.
+   */
+  match: 'before' | 'after' | 'nearest'
 }
 
 type IndexedFragment = Pick<PlaybackFragment, 'frames' | 'originMs'>
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** More than the rounding error of a browser, and less than the distance between two frames. */
-const TOLERANCE_TICKS = TICKS_PER_MS / 2
+const TOLERANCE_MS = 0.5
+const TOLERANCE_TICKS = TOLERANCE_MS * TICKS_PER_MS
 
 export function createFrameIndex(): FrameIndex {
   /** Fragments with at least one frame, in order of presentation. */
@@ -55,12 +59,13 @@ export function createFrameIndex(): FrameIndex {
       const first = frames[0]
       const last = frames.at(-1)
       if (!first || !last) return undefined
-      if (!isComplete && last.recordedMs <= timeMs) return undefined
+      const soughtMs = match === 'after' ? timeMs + TOLERANCE_MS : timeMs
+      if (!isComplete && last.recordedMs <= soughtMs) return undefined
 
-      const before = frames.findLast(({ recordedMs }) => recordedMs <= timeMs) ?? first
-      const after = frames.find(({ recordedMs }) => recordedMs > timeMs) ?? last
+      const before = frames.findLast(({ recordedMs }) => recordedMs <= soughtMs) ?? first
+      const after = frames.find(({ recordedMs }) => recordedMs > soughtMs) ?? last
       const isAfterNearer = after.recordedMs - timeMs < timeMs - before.recordedMs
-      return match === 'nearest' && isAfterNearer ? after.ticks : before.ticks
+      return match === 'after' || (match === 'nearest' && isAfterNearer) ? after.ticks : before.ticks
     },
 
     findNeighbor(ticks, steps) {

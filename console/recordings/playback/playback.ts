@@ -168,12 +168,14 @@ export function createPlayback(options: PlaybackOptions): Playback {
 
   function step(frames: number) {
     pause()
-    const neighbor = pendingTarget() ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
+    const isPending = pendingTarget() !== undefined
+    const neighbor = isPending ? undefined : loader?.frames.findNeighbor(displayedTicks, frames)
     if (neighbor !== undefined) return moveTo(neighbor)
 
-    // The frame is outside the loaded part of the recording.
+    // The frame is outside the loaded part of the recording, or has not been loaded yet.
     if (position.value !== undefined && frames < 0) seek(position.value - 1)
     else if (loader?.isComplete) continueAfterEnd()
+    else if (position.value !== undefined && !isPending) seek(position.value, 'after')
   }
 
   function onProgress() {

@@ -111,7 +111,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   origin.configure(pipeline)
   pipeline.setTimeline({ ptsOffset })
   const anchor = createWallClockAnchor({ pipeline, origin, clock })
-  const lipSync = origin.rtp ? createCameraLipSync({ pipeline, ptsOffset }) : undefined
+  const lipSync = origin.rtp ? createCameraLipSync(pipeline) : undefined
   const lossMeter = createLossMeter(clock.now())
   pipeline.samples(
     'live',

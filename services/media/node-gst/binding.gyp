@@ -22,6 +22,7 @@
         "src/ring.cc",
         "src/ring_feed.cc",
         "src/ring_file.cc",
+        "src/rtp_packet.cc",
         "src/sample.cc",
         "src/sample_queue.cc",
         "src/state_change.cc",

@@ -14,6 +14,7 @@ export type {
   PushOptions,
   RingFeed,
   RingFrame,
+  RtpPacket,
   SeekOptions,
   State,
   Timeline,

@@ -75,6 +75,16 @@ export interface Branch {
   remove(): Promise<void>
 }
 
+/** The times of one RTP packet, which map running time to the clock of the sender. */
+export interface RtpPacket {
+  /** RTP timestamp, in ticks of `clockRate` modulo 2³². */
+  timestamp: number
+  /** Running time in 90 kHz ticks. */
+  runningTicks: number
+  /** Ticks per second. */
+  clockRate: number
+}
+
 /**
  * A GStreamer pipeline.
  *
@@ -125,6 +135,12 @@ export interface Pipeline {
   set(element: string, property: string, value: string | number | boolean): void
   /** Returns the current caps of a pad; null before caps are negotiated. */
   caps(element: string, pad: string): Caps | null
+
+  /**
+   * Returns the newest packet that a depayloader has received; null before the first one, and while the pipeline has no element
+   * of this name.
+   */
+  newestRtpPacket(depayloader: string): RtpPacket | null
 
   sendEos(): Promise<void>
   /** Rejects if no element can seek. */

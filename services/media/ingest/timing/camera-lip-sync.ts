@@ -2,8 +2,8 @@ import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 import { usToTicks } from '../../runtime/stream-time.ts'
 import type { LipSync } from '../../sound/sound-tap.ts'
-import { DEPAYLOADER, readNewestRtpPacket, readReport } from './rtp-statistics.ts'
-import { createSenderClock, type SenderClock } from './sender-clock.ts'
+import { DEPAYLOADER, readReport } from './rtp-statistics.ts'
+import { createSenderClock } from './sender-clock.ts'
 
 /** Aligns a camera's sound with its video during one connection to the camera. */
 export interface CameraLipSync extends LipSync {
@@ -11,14 +11,6 @@ export interface CameraLipSync extends LipSync {
   onPicture(pts: number): void
 }
 
-export interface LipSyncOptions {
-  pipeline: Pipeline
-  /** Stream time at the pipeline's running time 0, in 90 kHz ticks. */
-  ptsOffset: number
-}
-
-/** A small number, because GStreamer adapts to the network delay within seconds, and older packets would be misleading. */
-const MAX_PACKETS = 8
 const REPORT_INTERVAL_TICKS = TICKS_PER_SECOND / 2
 /** A smaller deviation between sound and video is inaudible, whereas each correction is audible. */
 const TOLERANCE_TICKS = TICKS_PER_SECOND / 100
@@ -30,9 +22,9 @@ const MAX_SHIFT_TICKS = 3 * TICKS_PER_SECOND
  * sound is shifted, so that the times of pictures and of their analysis results never go backwards. Reports are read only while
  * the sound is in use.
  */
-export function createCameraLipSync(options: LipSyncOptions): CameraLipSync {
-  const videoClock = createStreamClock(options)
-  const soundClock = createStreamClock(options)
+export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
+  const videoClock = createStreamClock(pipeline)
+  const soundClock = createStreamClock(pipeline)
   let lastSoundPts = Number.NEGATIVE_INFINITY
   let offsetTicks = 0
 
@@ -61,27 +53,23 @@ export function createCameraLipSync(options: LipSyncOptions): CameraLipSync {
 }
 
 /** Derives the camera's clock from the packets and sender reports of one RTP stream. */
-function createStreamClock({ pipeline, ptsOffset }: LipSyncOptions) {
-  let senderClock: SenderClock | undefined
-  /** RTP timestamp of the last packet. */
-  let newestRtp: number | undefined
+function createStreamClock(pipeline: Pipeline) {
+  const senderClock = createSenderClock()
   /** Stream time at which the report was last read. */
   let reportReadPts = Number.NEGATIVE_INFINITY
 
   return {
+    /** Must be called for each sample, with its stream time. */
     addPacket(depayloader: string, pts: number) {
-      const packet = readNewestRtpPacket(pipeline, depayloader)
-      // Of several samples in one packet, only the first has the packet's timestamp.
-      if (!packet || packet.rtp === newestRtp) return
-      newestRtp = packet.rtp
-      senderClock ??= createSenderClock({ clockRate: packet.clockRate, maxPackets: MAX_PACKETS })
-      senderClock.addPacket(pts - ptsOffset, packet.rtp)
+      const packet = pipeline.newestRtpPacket(depayloader)
+      if (!packet) return
+      senderClock.addPacket(packet)
 
       if (pts - reportReadPts < REPORT_INTERVAL_TICKS) return
       reportReadPts = pts
       const report = readReport(pipeline, packet.clockRate)
       if (report) senderClock.addReport(report)
     },
-    anchorUs: () => senderClock?.anchorUs(),
+    anchorUs: senderClock.anchorUs,
   }
 }

@@ -13,7 +13,7 @@ export interface CaptureClock extends Pick<SenderClock, 'addPacket'> {
   addReport(report: SenderReport, wallUs: number, maxDelayUs?: number): void
   /** Returns this machine's wall clock at running time 0, in µs since 1970; undefined until it is known. */
   anchorUs(): number | undefined
-  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until it is known accurately. */
+  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until it is known. */
   cameraAnchorUs(): number | undefined
   /** Returns how far the camera's clock is ahead, in µs; undefined before the first report. */
   skewUs(): number | undefined
@@ -59,7 +59,7 @@ export function createCaptureClock(): CaptureClock {
       return Math.round(cameraUs - skew)
     },
 
-    cameraAnchorUs: () => (senderClock.isSettled() ? senderClock.anchorUs() : undefined),
+    cameraAnchorUs: senderClock.anchorUs,
     skewUs,
   }
 }

@@ -43,18 +43,6 @@ export function readReport(pipeline: Pipeline, clockRate: number): SenderReport 
   return stats === undefined ? undefined : parseReport(stats)
 }
 
-/** Returns the RTP timestamp and the clock rate of the last packet that reached a depayloader. */
-export function readNewestRtpPacket(
-  pipeline: Pipeline,
-  depayloader = DEPAYLOADER,
-): { rtp: number; clockRate: number } | undefined {
-  const stats = readProperty(pipeline, depayloader, 'stats')
-  if (stats === undefined) return undefined
-  const rtp = readField(stats, 'timestamp')
-  const clockRate = readField(stats, 'clock_rate')
-  return rtp && clockRate ? { rtp: Number(rtp), clockRate: Number(clockRate) } : undefined
-}
-
 /** Returns the statistics of the first sender with this clock rate, as GStreamer serializes them. */
 function readSenderStats(pipeline: Pipeline, clockRate: number): string | undefined {
   const isSender = (stats: string) =>

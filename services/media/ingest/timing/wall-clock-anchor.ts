@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ticksToUs } from '../../runtime/stream-time.ts'
 import type { Origin } from '../origin/origin.ts'
 import { createCaptureClock } from './capture-clock.ts'
-import { type Reception, readNewestRtpPacket } from './rtp-statistics.ts'
+import { DEPAYLOADER, type Reception } from './rtp-statistics.ts'
 
 /**
  * Maintains a pipeline's time anchor, which is the wall clock at running time 0. The pipeline adds the anchor to the running time
@@ -18,13 +18,13 @@ export interface WallClockAnchor {
   addPacket(sample: Sample): void
   addReception(reception: Reception): void
   cameraClock(): CameraClock
-  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until sender reports yield it accurately. */
+  /** Returns the camera's own clock at running time 0, in µs since 1970; undefined until a sender report has arrived. */
   cameraAnchorUs(): number | undefined
 }
 
 export interface WallClockAnchorOptions {
   pipeline: Pipeline
-  origin: Pick<Origin, 'live' | 'timeline'>
+  origin: Pick<Origin, 'live' | 'timeline' | 'rtp'>
   clock: Clock
 }
 
@@ -36,9 +36,6 @@ const MAX_STEP_US = 2000
 const MAX_DRIFT_US = 1_000_000
 /** A camera that appears to need longer from capture to arrival has wrong timestamps. */
 const MAX_CAPTURE_DELAY_US = 10_000_000
-/** Each of the first packets is compared with its RTP timestamp, and afterwards every tenth one. */
-const INITIAL_RTP_SAMPLES = 32
-const RTP_SAMPLE_INTERVAL = 10
 
 export function createWallClockAnchor(options: WallClockAnchorOptions): WallClockAnchor {
   const { pipeline, origin, clock } = options
@@ -48,7 +45,6 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
   let anchorUs = originAnchorUs ?? toAnchor(clock.wall(), 0)
   let adjustedAt = clock.now()
   let receptionReadAt = clock.now()
-  let packetCount = 0
   /** Whether the anchor comes from the camera's clock. */
   let followsCamera = false
 
@@ -83,14 +79,6 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
-  function sampleRtpTimestamp({ runningTicks }: Sample) {
-    if (runningTicks === null) return
-    packetCount++
-    if (packetCount > INITIAL_RTP_SAMPLES && packetCount % RTP_SAMPLE_INTERVAL !== 0) return
-    const newest = readNewestRtpPacket(pipeline)
-    if (newest) captureClock.addPacket(runningTicks, newest.rtp)
-  }
-
   /** Adjusts the anchor to the camera's clock, or to arrival times if the camera has no usable clock. */
   function adjust() {
     const arrivalUs = readArrivalAnchor()
@@ -116,7 +104,8 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
       if (!origin.live) return
       if (origin.timeline) return preventFutureTime(sample)
 
-      sampleRtpTimestamp(sample)
+      const packet = origin.rtp ? pipeline.newestRtpPacket(DEPAYLOADER) : null
+      if (packet) captureClock.addPacket(packet)
       const intervalMs = followsCamera ? 0 : ADJUST_INTERVAL_MS
       if (clock.now() - adjustedAt < intervalMs) return
       adjustedAt = clock.now()

@@ -11,6 +11,7 @@
 #include "query.h"
 #include "redirect_guard.h"
 #include "ring.h"
+#include "rtp_packet.h"
 #include "state.h"
 #include "value.h"
 
@@ -30,6 +31,7 @@ Napi::Function Pipeline::define(Napi::Env env) {
                          InstanceMethod<&Pipeline::get>("get"),
                          InstanceMethod<&Pipeline::set>("set"),
                          InstanceMethod<&Pipeline::caps>("caps"),
+                         InstanceMethod<&Pipeline::newestRtpPacket>("newestRtpPacket"),
                          InstanceMethod<&Pipeline::sendEos>("sendEos"),
                          InstanceMethod<&Pipeline::seek>("seek"),
                          InstanceMethod<&Pipeline::forceKeyUnit>("forceKeyUnit"),
@@ -59,6 +61,7 @@ Pipeline::Pipeline(const Napi::CallbackInfo &info) : ObjectWrap(info) {
   Napi::Function onMessage = function(info[1], "onMessage");
   GstElement *pipeline = parse(info.Env(), text(info[0], "launch"));
   guardRedirects(GST_BIN(pipeline));
+  recordRtpPackets(GST_BIN(pipeline));
   graph_ = std::make_shared<Graph>(info.Env(), info.This().As<Napi::Object>(), pipeline, onMessage);
 }
 
@@ -159,6 +162,18 @@ Napi::Value Pipeline::caps(const Napi::CallbackInfo &info) {
   if (!caps) return info.Env().Null();
   Napi::Object object = capsToJs(info.Env(), caps);
   gst_caps_unref(caps);
+  return object;
+}
+
+Napi::Value Pipeline::newestRtpPacket(const Napi::CallbackInfo &info) {
+  std::string name = text(info[0], "depayloader");
+  Owned<GstElement> depayloader(gst_bin_get_by_name(GST_BIN(graph().pipeline()), name.c_str()));
+  auto packet = depayloader ? ::newestRtpPacket(depayloader.get()) : std::nullopt;
+  if (!packet) return info.Env().Null();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object.Set("timestamp", packet->timestamp);
+  object.Set("runningTicks", static_cast<double>(packet->runningTicks));
+  object.Set("clockRate", packet->clockRate);
   return object;
 }
 

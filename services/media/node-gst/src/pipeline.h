@@ -24,6 +24,7 @@ class Pipeline : public Napi::ObjectWrap<Pipeline> {
   Napi::Value get(const Napi::CallbackInfo &info);
   void set(const Napi::CallbackInfo &info);
   Napi::Value caps(const Napi::CallbackInfo &info);
+  Napi::Value newestRtpPacket(const Napi::CallbackInfo &info);
   Napi::Value sendEos(const Napi::CallbackInfo &info);
   Napi::Value seek(const Napi::CallbackInfo &info);
   Napi::Value forceKeyUnit(const Napi::CallbackInfo &info);

@@ -23,6 +23,11 @@ static std::optional<int64_t> runningTime(const GstSegment &segment, GstClockTim
   return sign * static_cast<int64_t>(running);
 }
 
+std::optional<int64_t> runningTicks(const GstSegment &segment, GstClockTime time) {
+  auto ns = runningTime(segment, time);
+  return ns ? std::optional(toTicks(*ns)) : std::nullopt;
+}
+
 void Timeline::setPtsOffset(int64_t ticks) {
   std::lock_guard lock(mutex_);
   if (stamped_ && ticks != offsets_.rbegin()->second) {

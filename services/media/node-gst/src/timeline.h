@@ -18,6 +18,9 @@ struct Stamp {
   std::optional<int64_t> running;
 };
 
+// Returns the running time in 90 kHz ticks; nothing for a time that is invalid or outside of the segment.
+std::optional<int64_t> runningTicks(const GstSegment &segment, GstClockTime time);
+
 // Maps running time to stream time. Times are rounded once and in integers, so that packets and frames get equal times.
 class Timeline {
  public:

@@ -14,7 +14,7 @@ async function exercise(name: string, ...args: string[]): Promise<string> {
 
 describe('memory', () => {
   // A leak of 1 KB per frame would be 10 MB.
-  it.each(['samples', 'ring'])('does not grow over 10,000 frames of %s', async what => {
+  it.each(['samples', 'packets', 'ring'])('does not grow over 10,000 frames of %s', async what => {
     const { bytes, files } = JSON.parse(await exercise('memory', what))
     expect(bytes).toBeLessThan(4 << 20)
     expect(files).toBe(0)

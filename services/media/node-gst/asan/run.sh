@@ -19,7 +19,7 @@ preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)
 # Unwinds without frame pointers, so that callers of GLib are found.
 export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=25
 export LSAN_OPTIONS="suppressions=$package/asan/leaks.supp:print_suppressions=0"
-for exercise in 'memory samples' 'memory ring' 'memory pipelines' collection 'teardown 5' 'leaving down' \
+for exercise in 'memory samples' 'memory packets' 'memory ring' 'memory pipelines' collection 'teardown 5' 'leaving down' \
   'leaving disposed' 'leaving worker-terminated' 'leaving worker-exits'; do
   read -r name argument <<<"$exercise"
   printf '%s: ' "$exercise"

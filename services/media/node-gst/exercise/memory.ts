@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline, Ring } from '../index.ts'
 
-// Prints by how many bytes and open files the process grows over 10,000 frames or 200 pipelines. The argument of the program is
+// Prints by how many bytes and open files the process grows over 10,000 frames or packets, or 200 pipelines. The argument of the program is
 // the name of an exercise. Requires `--expose-gc`.
 
 /** Width and height of the frames, in pixels. */
@@ -61,6 +61,18 @@ async function writeRing(count: number) {
   nextNumber += count
 }
 
+/** Sends every frame as an RTP packet. */
+const receivePackets = (count: number) =>
+  play(
+    `${frames(count)} ! videoconvert ! rtpvrawpay mtu=65000 ! rtpvrawdepay name=depay ! appsink name=sink sync=false`,
+    pipeline => {
+      pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
+        pipeline.newestRtpPacket('depay')
+        sample.release()
+      })
+    },
+  )
+
 async function createPipelines(count: number) {
   for (let index = 0; index < count; index++) {
     const pipeline = new Pipeline(`${frames(3)} ! tee name=tee ! queue ! fakesink`, () => {})
@@ -88,6 +100,7 @@ async function measureUsage() {
 /** `warmUp` is the number of repetitions before the first measurement. */
 const exercises = {
   samples: { run: receiveSamples, warmUp: 3000, times: 10_000 },
+  packets: { run: receivePackets, warmUp: 3000, times: 10_000 },
   ring: { run: writeRing, warmUp: 3000, times: 10_000 },
   pipelines: { run: createPipelines, warmUp: 100, times: 200 },
 }

@@ -15,7 +15,7 @@ struct RtpPacket {
   int32_t clockRate;
 };
 
-// Records the newest packet that arrives at each depayloader of a bin, including those that are added later.
+// Records the newest packet that arrives at each depayloader of a bin, also if it is added later.
 void recordRtpPackets(GstBin *bin);
 
 // Returns nothing before the first packet, and for an element that is not a depayloader.

@@ -20,12 +20,14 @@ import {
   usePluginCommand,
 } from './plugin/plugin-commands.ts'
 import { supportCommand } from './support/support-command.ts'
+import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
 
 /** The command line `eyrie`. It finds the command that the first arguments name, and runs it with the other arguments. */
 
 /** All commands by name, in the order in which the help lists them. */
 const commands: Readonly<Record<string, Command>> = {
+  open: openConsoleCommand,
   status: statusCommand,
   channels: channelsCommand,
   watch: watchCommand,
@@ -77,7 +79,7 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
   } catch (error) {
     const { message } = error as Error
     if (error instanceof UsageError)
-      return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`, 2)
+      return fail(terminal, `${message}\nusage: eyrie ${name} ${command.usage}`.trimEnd(), 2)
     return fail(terminal, message, 1)
   }
 }
@@ -101,7 +103,7 @@ EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets.
 
 function formatHelp(): string {
   const entries = Object.entries(commands).map(([name, { usage, about }]) =>
-    formatHelpEntry(`${name} ${usage}`, about),
+    formatHelpEntry(`${name} ${usage}`.trimEnd(), about),
   )
   const versionEntry = formatHelpEntry('--version', 'Prints the version of Eyrie.')
   return `Commands:\n${[...entries, versionEntry].join('\n')}\n${ENVIRONMENT_HELP}`

@@ -40,11 +40,15 @@ export type LiveChannel = z.infer<typeof liveChannel>
  * 503, unless the live page requires no sign-in.
  */
 export const sessionStatus = z.object({
-  /** Whether the live page requires no sign-in, because the browser runs on the machine of the appliance. */
+  /** Whether the live page requires no sign-in, because the browser has opened a link on the machine of the appliance. */
   open: z.boolean(),
   user: z.object({ email: z.string(), role: z.string().nullable() }).nullable(),
   /** The session of the request cannot be verified until the database is reachable. Retry later. */
   starting: z.literal(true).optional(),
+  /** The identity provider with which users can sign in. Absent if there is none. */
+  provider: z.object({ name: z.string() }).optional(),
+  /** Why the sign-in with the identity provider has just failed. */
+  failure: z.string().optional(),
 })
 export type SessionStatus = z.infer<typeof sessionStatus>
 

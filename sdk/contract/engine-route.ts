@@ -10,6 +10,8 @@ export interface Route {
   /** Relative to the root of the API revision, such as `/sources/{id}`. */
   path: string
   summary: string
+  /** What the client's token must permit in addition to the use of the API. */
+  scope?: 'plugins'
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType

@@ -27,6 +27,12 @@ export const ERROR_TABLE = {
     meaning: 'Your role, your assignments or the scopes of your API token do not permit this operation',
     remedy: 'Follow the reason, which names what is required; an administrator can assign it',
   },
+  proxy: {
+    status: 403,
+    meaning: 'The request came through a proxy that is not trusted, or that does not name its client',
+    remedy:
+      'Set EYRIE_TRUSTED_PROXIES to the address of the proxy, and configure the proxy as in docs/guide/proxy.md',
+  },
   id: {
     status: 404,
     meaning: 'The resource does not exist',

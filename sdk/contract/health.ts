@@ -2,6 +2,20 @@ import { z } from 'zod'
 import { sourceState } from './media.ts'
 import { pipelineStatus } from './pipeline.ts'
 
+/** How completely programs are separated from the rest of the machine. */
+export const isolationLevel = z.enum(['full', 'partial', 'none'])
+export type IsolationLevel = z.infer<typeof isolationLevel>
+
+/** The boundaries around programs, such as inference workers. */
+export const isolation = z.strictObject({
+  level: isolationLevel.meta({
+    description:
+      'full: the programs are limited to what they need; partial: some of the boundaries are missing; none: the most important are',
+  }),
+  missing: z.array(z.string()).meta({ description: 'What is not limited, each with its remedy' }),
+})
+export type Isolation = z.infer<typeof isolation>
+
 /**
  * Health of a service, the response of its `/health` endpoint. The status is 200 if `ok` is true, otherwise 503. The endpoint
  * requires no authentication.
@@ -14,25 +28,15 @@ export const health = z
       description:
         'Problems that a person must solve, each with its remedy. A service with alarms can be healthy',
     }),
+    separation: isolation.optional().meta({
+      description:
+        'How the services are separated from each other: full if each runs as a user of its own. Missing if no supervisor has started the service',
+    }),
   })
   .meta({ id: 'Health' })
 export type Health = z.infer<typeof health>
 /** Health as a service reports it. `alarms` may be omitted. */
 export type HealthReport = z.input<typeof health>
-
-/** How completely the programs that run models and plugin code are separated from the rest of the machine. */
-export const isolationLevel = z.enum(['full', 'partial', 'none'])
-export type IsolationLevel = z.infer<typeof isolationLevel>
-
-/** The boundaries around such a program. */
-export const isolation = z.strictObject({
-  level: isolationLevel.meta({
-    description:
-      'full: files, network, processes and privileges are limited to what the program needs; partial: some of them; none: neither files nor system calls are limited',
-  }),
-  missing: z.array(z.string()).meta({ description: 'What is not limited, each with its remedy' }),
-})
-export type Isolation = z.infer<typeof isolation>
 
 /** Health of the engine. */
 export const engineHealth = health.extend({
@@ -69,6 +73,8 @@ export const mediaHealth = health.extend({
   engine: z.boolean(),
   /** Number of sources by state. */
   sources: z.record(sourceState, z.int()),
+  /** The boundaries around the service itself, which reads what cameras send. */
+  isolation,
   webrtc: webrtcHealth,
 })
 export type MediaHealth = z.infer<typeof mediaHealth>

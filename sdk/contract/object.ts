@@ -27,6 +27,9 @@ export const detectedObject = z.strictObject({
 })
 export type DetectedObject = z.infer<typeof detectedObject>
 
+/** A picture at a greater distance from an event shows another moment. */
+export const MAX_PICTURE_OFFSET_MS = 1000
+
 /** The counts of a line or zone, by statistic: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
 export const counter = z.record(z.string(), z.number())
 export type Counter = z.infer<typeof counter>
@@ -34,6 +37,12 @@ export type Counter = z.infer<typeof counter>
 /** Counters, by name of the line or zone. */
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
+
+/** A picture may show a frame near that of the event, because a channel takes few pictures. */
+export const pictureOffset = z.int().min(-MAX_PICTURE_OFFSET_MS).max(MAX_PICTURE_OFFSET_MS).meta({
+  description:
+    'Milliseconds from the event to its picture; negative if the picture is older. Absent if the picture shows the frame of the event',
+})
 
 /** An event that an element has detected in a frame, such as a line crossing. Elements may add fields. */
 export const eventData = z.looseObject({
@@ -44,5 +53,6 @@ export const eventData = z.looseObject({
   class: z.string().optional(),
   bbox: bbox.optional(),
   picture: z.string().optional(),
+  picture_offset: pictureOffset.optional(),
 })
 export type EventData = z.infer<typeof eventData>

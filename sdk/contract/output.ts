@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
-import { counters, detectedObject, eventData } from './object.ts'
+import { counters, detectedObject, eventData, pictureOffset } from './object.ts'
 import { idParameter, listParameter } from './parameters.ts'
 
 /**
@@ -70,6 +70,7 @@ export const pictureData = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .meta({ description: 'SHA-256 of the picture' }),
+  picture_offset: pictureOffset.optional(),
 })
 export type PictureData = z.infer<typeof pictureData>
 

@@ -105,11 +105,10 @@ const engine = z.strictObject({
     .min(0)
     .default(256 * MIB)
     .meta({ description: 'Maximum total size of event pictures; the oldest are deleted first' }),
-  picture_interval_ms: z
-    .int()
-    .min(0)
-    .default(1000)
-    .meta({ description: 'Minimum time between two event pictures of a channel, in milliseconds' }),
+  picture_interval_ms: z.int().min(0).default(1000).meta({
+    description:
+      'Minimum time between two event pictures of a channel, in milliseconds. Events in between share the previous picture within a second, so some have none if the interval is longer',
+  }),
   plugin_package_bytes: z
     .int()
     .min(KIB)
@@ -161,6 +160,23 @@ const management = z.strictObject({
   }),
 })
 
+/** The scheduler delivers notifications. */
+const scheduler = z.strictObject({
+  public_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({
+      description:
+        'Address at which people reach the console, such as https://eyrie.example.com. Messages link to it',
+    }),
+  timeout_s: z
+    .number()
+    .min(1)
+    .max(300)
+    .default(20)
+    .meta({ description: 'Time limit for one attempt to deliver a notification, in seconds' }),
+})
+
 /** The settings file `eyrie.json`. All fields are optional. */
 export const settings = z
   .strictObject({
@@ -168,6 +184,7 @@ export const settings = z
     engine: engine.prefault({}),
     media: media.prefault({}),
     management: management.prefault({}),
+    scheduler: scheduler.prefault({}),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof settings>

@@ -47,27 +47,36 @@ export function getCenter({ x, y, w, h }: BBox): Point {
 const hasUniqueNames = (shapes: { name: string }[]) =>
   new Set(shapes.map(shape => shape.name)).size === shapes.length
 
+const namedShape = (minPoints: number) =>
+  z.strictObject({
+    name: z.string().min(1).max(200),
+    coords: z.array(point).min(minPoints).max(200),
+  })
+
 /** JSON Schema has no unique properties. The validator of the engine implements the keyword `uniqueItemProperties`. */
-const namedShapes = (minPoints: number, description: string) =>
+const listWithUniqueNames = <Shape extends z.ZodType<{ name: string }>>(shape: Shape, description: string) =>
   z
-    .array(
-      z.strictObject({
-        name: z.string().min(1).max(200),
-        coords: z.array(point).min(minPoints).max(200),
-      }),
-    )
+    .array(shape)
     .refine(hasUniqueNames, { error: 'names must be unique' })
     .meta({ description, uniqueItemProperties: ['name'] })
 
 /** Schema of named polylines with at least two points in normalised source coordinates. */
-export const lines = namedShapes(
-  2,
+export const lines = listWithUniqueNames(
+  namedShape(2),
   'Polylines; seen from the first point towards the last, a crossing from left to right is up',
 )
 export type Line = z.infer<typeof lines>[number]
 
 /** Schema of named polygons with at least three points in normalised source coordinates. */
-export const zones = namedShapes(3, 'Polygons; the last point is connected to the first')
+export const zones = listWithUniqueNames(
+  namedShape(3).extend({
+    max_dwell_time: z.number().gt(0).max(86_400).optional().meta({
+      description:
+        'Seconds after which a visit is reported as `dwell`, and again after each further such period',
+    }),
+  }),
+  'Polygons; the last point is connected to the first',
+)
 export type Zone = z.infer<typeof zones>[number]
 
 /** Schema of the four corners of a convex quadrilateral, in clockwise or counterclockwise order. */

@@ -22,20 +22,22 @@ export interface ServiceAccess {
 const ENGINE_PORT = 8100
 const MEDIA_PORT = 8200
 const MANAGEMENT_PORT = 8080
+const SCHEDULER_PORT = 8300
 
 /**
- * Returns the URL and token of the engine. Command-line options take precedence over environment variables, and those over
+ * Returns the URL and token of the engine; `secret` is the file of the token on this machine. Command-line options take precedence over environment variables, and those over
  * the defaults of an appliance on this machine. Throws `UsageError` if the URL is invalid.
  */
 export function getEngineAccess(
   options: { url?: string; token?: string },
   { data, environment = {} }: Terminal,
+  secret: 'engine-token' | 'plugin-token' = 'engine-token',
 ): ServiceAccess {
   const { EYRIE_ENGINE_URL, EYRIE_ENGINE_PORT, EYRIE_TOKEN } = environment
   const url = options.url || EYRIE_ENGINE_URL || toLocalUrl(EYRIE_ENGINE_PORT || ENGINE_PORT)
   return {
     url: assertServiceUrl(url, 'http://box:8100'),
-    token: options.token || EYRIE_TOKEN || readSecret(data, 'engine-token'),
+    token: options.token || EYRIE_TOKEN || readSecret(data, secret),
   }
 }
 
@@ -43,12 +45,20 @@ export function getEngineAccess(
 export const connectEngine = (options: { url?: string; token?: string }, terminal: Terminal): Client =>
   createClient(getEngineAccess(options, terminal))
 
-/** Returns the URLs and tokens of the media service and the management service on this machine. */
+/** Creates a client of the engine that may change plugins. Throws `UsageError` if the URL is invalid. */
+export const connectToChangePlugins = (
+  options: { url?: string; token?: string },
+  terminal: Terminal,
+): Client => createClient(getEngineAccess(options, terminal, 'plugin-token'))
+
+/** Returns the URLs and tokens of the other services on this machine. */
 export function getServiceAccess({ data, environment = {} }: Pick<Terminal, 'data' | 'environment'>): {
   media: ServiceAccess
   management: ServiceAccess
+  scheduler: ServiceAccess
 } {
   const { EYRIE_MEDIA_URL, EYRIE_MEDIA_PORT, EYRIE_MANAGEMENT_URL, EYRIE_MANAGEMENT_PORT } = environment
+  const { EYRIE_SCHEDULER_PORT } = environment
   return {
     media: {
       url: EYRIE_MEDIA_URL || toLocalUrl(EYRIE_MEDIA_PORT || MEDIA_PORT),
@@ -58,6 +68,7 @@ export function getServiceAccess({ data, environment = {} }: Pick<Terminal, 'dat
       url: EYRIE_MANAGEMENT_URL || toLocalUrl(EYRIE_MANAGEMENT_PORT || MANAGEMENT_PORT),
       token: undefined,
     },
+    scheduler: { url: toLocalUrl(EYRIE_SCHEDULER_PORT || SCHEDULER_PORT), token: undefined },
   }
 }
 

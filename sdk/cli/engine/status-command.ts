@@ -31,8 +31,8 @@ export const statusCommand: Command = {
 }
 
 function getOtherServiceUrls(terminal: Terminal) {
-  const { media, management } = getServiceAccess(terminal)
-  return { media: media.url, management: management.url }
+  const { media, management, scheduler } = getServiceAccess(terminal)
+  return { media: media.url, management: management.url, scheduler: scheduler.url }
 }
 
 /** Everything that the command prints. With `--json`, it is printed as it is. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
 import { startService } from '../../../test/fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
@@ -29,6 +30,23 @@ const signIn = (url: string) =>
 const waitUntilSignInWorks = (url: string) =>
   vi.waitUntil(async () => (await signIn(url)).ok, { timeout: 100_000, interval: 100 })
 
+describe('eyrie check', () => {
+  it('reports services that are not within all of their boundaries, with the remedy', async () => {
+    const data = createTemporaryFolder()
+    const management = await startManagement(data)
+    await waitUntilSignInWorks(management.url)
+    // Without the supervisor, nothing limits what media can use.
+    const media = await startMediaProcess()
+    onTestFinished(media.stop)
+    const urls = { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_MEDIA_URL: media.url }
+    const checked = await runEyrieCommand(['check'], { data, environment: { ...environment, ...urls } })
+    expect(checked).toMatchObject({ code: 0, err: '' })
+    expect(checked.out).toMatch(
+      /^degraded: the isolation of media is none\n {2}.*start it with the supervisor.*\nno problems found\n$/,
+    )
+  }, 300_000)
+})
+
 describe('eyrie backup and restore', () => {
   it('backs up a running appliance, and restores into an empty data folder only', async () => {
     const data = createTemporaryFolder()
@@ -43,7 +61,9 @@ describe('eyrie backup and restore', () => {
     const backup = await runEyrieCommand(['backup', file, ...options], { data, environment })
     expect(backup.err).toBe('')
     expect(backup.out).toMatch(/^wrote .*: \d+ records and \d+ files\n$/)
-    expect(await runEyrieCommand(['check'], { data, environment })).toEqual({
+    const noServices = { EYRIE_ENGINE_URL: 'http://127.0.0.1:9', EYRIE_MEDIA_URL: 'http://127.0.0.1:9' }
+    const checking = { data, environment: { ...environment, ...noServices } }
+    expect(await runEyrieCommand(['check'], checking)).toEqual({
       code: 0,
       out: 'no problems found\n',
       err: '',

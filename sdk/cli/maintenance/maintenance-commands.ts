@@ -7,6 +7,7 @@ import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command/passphrase.ts'
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
+import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
 
 /** Commands for the data of the appliance: `eyrie backup`, `eyrie restore` and `eyrie check`. */
 
@@ -78,24 +79,30 @@ async function readStart(path: string, length: number): Promise<string | undefin
 export const checkCommand: Command = {
   usage: '[--json]',
   about:
-    'Checks the database and its files for inconsistencies, and prints how to fix them.\n' +
-    'Changes nothing. Eyrie may be running.',
+    'Checks the database and its files for inconsistencies, and running services for missing boundaries, and prints how to\n' +
+    'fix them. Changes nothing. Eyrie may be running.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
     const findings = await runMaintenance<Finding[]>(['check'], terminal)
+    // The services work nevertheless, so that this does not count as a problem.
+    const gaps = await findIsolationGaps(terminal)
 
-    if (values.json) writeJson(terminal.out, findings)
-    else printFindings(findings, terminal)
+    if (values.json) writeJson(terminal.out, [...findings, ...gaps])
+    else printFindings(findings, gaps, terminal)
 
     // Scripts recognise problems by the exit code.
     if (findings.length > 0) throw new Error(`${findings.length} problems found`)
   },
 }
 
-function printFindings(findings: Finding[], { out }: Terminal): void {
+function printFindings(findings: Finding[], gaps: IsolationGap[], { out }: Terminal): void {
   for (const { says: rule, what: records, remedy } of findings)
     out.write(`${styled(out, 'red', 'problem:')} ${rule}\n  ${records}\n  ${remedy}\n`)
+  for (const { service, isolation, missing } of gaps) {
+    out.write(`${styled(out, 'yellow', 'degraded:')} the isolation of ${service} is ${isolation}\n`)
+    for (const remedy of missing) out.write(`  ${remedy}\n`)
+  }
   if (findings.length === 0) out.write(`${styled(out, 'green', 'no problems found')}\n`)
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -52,6 +52,23 @@ describe('eyrie plugin', () => {
     expect((await run('plugin remove crowd 1.0.0')).out).toBe('removed crowd 1.0.0\n')
     const listed = JSON.parse((await run('plugin list --json')).out)
     expect(listed).toContainEqual(expect.objectContaining({ name: 'crowd', active: '1.1.0' }))
+  })
+
+  it('changes plugins with their own token, which an ordinary token does not permit', async () => {
+    const data = join(folder, 'guarded')
+    const tokens = { EYRIE_ENGINE_TOKENS: 'operator', EYRIE_PLUGIN_TOKENS: 'plugins' }
+    const guarded = await startEngine(data, tokens)
+    onTestFinished(() => guarded.engine.stop())
+    const { port, close } = await listen(guarded.engine, '127.0.0.1', 0)
+    onTestFinished(close)
+    mkdirSync(join(data, 'secrets'), { recursive: true })
+    writeFileSync(join(data, 'secrets/plugin-token'), 'plugins')
+
+    const environment = { EYRIE_ENGINE_URL: `http://127.0.0.1:${port}` }
+    const add = ['plugin', 'add', join(folder, 'crowd')]
+    const refused = await runEyrieCommand([...add, '--token', 'operator'], { data, environment })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('secrets/plugin-token') })
+    expect(await runEyrieCommand(add, { data, environment })).toMatchObject({ code: 0 })
   })
 
   it('packs reproducibly', async () => {

@@ -3,7 +3,7 @@ import type { Plugin } from '@eyrie/contract'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { type Output, styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
-import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
 
 /**
@@ -35,7 +35,7 @@ export const addPluginCommand: Command = {
     const options = { ...JSON_OPTION, ...ENGINE_OPTIONS }
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
-    const engine = connectEngine(values, terminal)
+    const engine = connectToChangePlugins(values, terminal)
     const installedBefore = await engine.plugin.list()
     const plugin = await engine.plugin.upload(await readPluginArchive(path))
 
@@ -91,7 +91,7 @@ export const usePluginCommand: Command = {
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])
     const [name, version] = positionals
-    const { active } = await connectEngine(values, terminal).plugin.use(name, { version })
+    const { active } = await connectToChangePlugins(values, terminal).plugin.use(name, { version })
     writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },
 }
@@ -103,7 +103,7 @@ export const removePluginCommand: Command = {
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])
     const [name, version] = positionals
-    await connectEngine(values, terminal).plugin.remove({ name, version })
+    await connectToChangePlugins(values, terminal).plugin.remove({ name, version })
     writeSuccess(terminal.out, 'removed', `${name} ${version}`)
   },
 }

@@ -27,14 +27,16 @@ export interface BundlePart {
 
 /** Lists the parts of a bundle. Nothing but folders is read until `read` of a part is called. */
 export async function listBundleParts(engine: ServiceAccess, terminal: Terminal): Promise<BundlePart[]> {
-  const { media, management } = getServiceAccess(terminal)
+  const { media, management, scheduler } = getServiceAccess(terminal)
   return [
     ...listEngineParts(engine),
     createTextPart('health/engine.json', () => fetchHealth(engine)),
     createTextPart('health/media.json', () => fetchHealth(media)),
     createTextPart('health/management.json', () => fetchHealth(management)),
+    createTextPart('health/scheduler.json', () => fetchHealth(scheduler)),
     createTextPart('metrics/engine.txt', () => fetchMetrics(engine)),
     createTextPart('metrics/media.txt', () => fetchMetrics(media)),
+    createTextPart('metrics/scheduler.txt', () => fetchMetrics(scheduler)),
     createJsonPart('machine.json', () => describeMachine(terminal.data)),
     createJsonPart('models.json', () => readModelCards(terminal.data)),
     ...(await listFileParts(terminal)),

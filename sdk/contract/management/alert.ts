@@ -21,26 +21,53 @@ const threshold = text.refine(value => DECIMAL_NUMBER.test(value) && Number.isFi
   error: 'must be a number such as 5 or 0.5',
 })
 
+/** How a message is delivered. */
+export const actionType = z.enum(['email', 'sms', 'webhook', 'mqtt'])
+export type ActionType = z.infer<typeof actionType>
+
 const actionFields = {
-  action_access_id: text.optional(),
-  action_access_token: text.optional(),
-  action_auth_header: text.optional(),
-  action_external_link: text.optional(),
-  action_header: text.optional(),
-  action_is_auto_payload: z.boolean().optional(),
-  action_is_secure: z.boolean().optional(),
-  action_message: text.optional(),
-  action_method: text.optional(),
-  action_payload: text.optional(),
-  action_process_delay: integer.min(0).optional(),
-  action_query: text.optional(),
-  action_subject: text.optional(),
-  action_to: text.optional(),
-  action_type: z
-    .enum(['email', 'sms', 'webhook', 'mqtt'])
+  action_access_id: text.optional().meta({ description: 'User name with which a webhook is called' }),
+  action_access_token: text.optional().meta({
+    description:
+      'Password for action_access_id, or a bearer token without one. A token that begins with whsec_ is not sent: it is the secret that signs the webhook',
+  }),
+  action_auth_header: text.optional().meta({
+    description: 'Value of the Authorization header of a webhook, or another header as `Name: value`',
+  }),
+  action_external_link: text.optional().meta({ description: 'Address that messages link to' }),
+  action_header: text.optional().meta({ description: 'Headers of a webhook, one per line as `Name: value`' }),
+  action_is_auto_payload: z
+    .boolean()
     .optional()
-    .meta({ description: 'Default: webhook or mqtt if action_url has a matching scheme, otherwise email' }),
-  action_url: text.optional(),
+    .meta({ description: 'Whether a webhook sends the standard payload although action_payload is set' }),
+  action_is_secure: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether an action_url without a scheme means https. Default: true' }),
+  action_message: text
+    .optional()
+    .meta({ description: 'Text of the message. Default: a sentence about the alert' }),
+  action_method: text.optional().meta({ description: 'HTTP method of a webhook. Default: POST' }),
+  action_payload: text
+    .optional()
+    .meta({ description: 'Body of a webhook. Default: the standard payload, a CloudEvent' }),
+  action_picture: z.enum(['none', 'link', 'inline']).optional().meta({
+    description:
+      'How the standard payload of a webhook contains the picture: not at all, as an address, or as base64. Default: link',
+  }),
+  action_process_delay: integer
+    .min(0)
+    .optional()
+    .meta({ description: 'Seconds to wait before the message is sent. Default: 0' }),
+  action_query: text.optional().meta({ description: 'Query that is added to the address of a webhook' }),
+  action_subject: text.optional().meta({ description: 'Subject of the message. Default: alert and channel' }),
+  action_to: text
+    .optional()
+    .meta({ description: 'Receivers, separated by commas. Default: those of the settings' }),
+  action_type: actionType.optional().meta({
+    description: 'Default: webhook or mqtt if action_url has a matching scheme, otherwise email',
+  }),
+  action_url: text.optional().meta({ description: 'Address of a webhook' }),
 }
 
 /** How to notify people if the alert fires. Additional fields are stored unchanged. */

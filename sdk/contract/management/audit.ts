@@ -14,6 +14,9 @@ export const auditEntry = z
     user_id: recordId.nullable().meta({ description: 'Null if the appliance made the change' }),
     actor: z.string().meta({ description: 'E-mail address of the user at the time of the change' }),
     operation: z.string().meta({ description: 'Path of the operation' }),
+    address: z
+      .string()
+      .meta({ description: 'IP address of the client; empty if the appliance made the change' }),
     record: z.string().meta({ description: 'Type of the record' }),
     record_id: z.string(),
     change: z.enum(['create', 'update', 'delete']),

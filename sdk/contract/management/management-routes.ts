@@ -3,9 +3,11 @@ import { alertRoutes } from './alert.ts'
 import { auditRoutes } from './audit.ts'
 import { channelRoutes } from './channel.ts'
 import { customerRoutes } from './customer.ts'
+import { deliveryRoutes } from './delivery.ts'
 import { configRoutes } from './delivery-settings.ts'
 import { deviceRoutes } from './device.ts'
 import { eventRoutes } from './event.ts'
+import { identityProviderRoutes } from './identity-provider.ts'
 import { imageRoutes } from './image.ts'
 import { engineRoutes } from './managed-engine.ts'
 import { pipelineRoutes } from './managed-pipeline.ts'
@@ -20,6 +22,7 @@ import { sessionRoutes, signInRoutes } from './sign-in.ts'
 import { siteRoutes } from './site.ts'
 import { staticContentRoutes } from './static-content.ts'
 import { tokenRoutes } from './token.ts'
+import { totpRoutes } from './totp.ts'
 import { usecaseRoutes } from './usecase.ts'
 import { userRoutes } from './user.ts'
 
@@ -40,13 +43,14 @@ export const managementRoutes = {
   event: eventRoutes,
   alert: alertRoutes,
   notification: notificationRoutes,
+  delivery: deliveryRoutes,
   schedule: scheduleRoutes,
   acl: aclRoutes,
   audit: auditRoutes,
-  config: configRoutes,
+  config: { ...configRoutes, ...identityProviderRoutes },
   role: roleRoutes,
   token: tokenRoutes,
-  user: { ...signInRoutes, ...userRoutes, ...sessionRoutes },
+  user: { ...signInRoutes, ...totpRoutes, ...userRoutes, ...sessionRoutes },
 } as const satisfies Record<string, Record<string, ManagementRoute>>
 
 /** The same routes as a flat list. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bbox } from '../object.ts'
 import { route } from './management-route.ts'
 import { name, pagination, recordId, reference, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
@@ -28,6 +29,14 @@ export const notification = z
       to: z.string(),
     }),
     image_url: imageUrl,
+    picture_offset: z.int().nullable().meta({
+      description:
+        'Milliseconds from notification_time to the moment that the picture shows; negative if the picture is older. Null without a picture',
+    }),
+    bbox: bbox.nullable().meta({
+      description:
+        'The box of the object that fired the alert, at notification_time; 0..1 of the picture. Null if no object did',
+    }),
   })
   .meta({ id: 'Notification' })
 export type Notification = z.infer<typeof notification>

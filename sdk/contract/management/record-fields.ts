@@ -13,6 +13,7 @@ export type RecordName =
   | 'api_token'
   | 'channel'
   | 'customer'
+  | 'delivery'
   | 'device'
   | 'engine'
   | 'image'

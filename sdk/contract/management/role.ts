@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { recordId } from './record-fields.ts'
 
+/** All roles from highest to lowest. */
+export const ROLE_KEYS = ['superadmin', 'admin', 'manager', 'viewer'] as const
+
 /** A role in the management API: a named set of permissions. Each user has at most one role. */
 export const role = z
   .object({ role_id: recordId, role_key: z.string(), role_name: z.string() })

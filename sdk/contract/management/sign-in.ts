@@ -47,7 +47,8 @@ export const signInRoutes = {
     method: 'post',
     path: '/user/auth',
     summary: 'Sign in',
-    description: 'A wrong password and an unknown address are answered with 404 alike.',
+    description:
+      'A wrong password and an unknown address are answered with 404 alike. A correct password of a user with an authenticator app is answered with 401 and a challenge, which `/user/auth/code` takes with the code.',
     access: 'anyone',
     body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,

@@ -29,6 +29,28 @@ export function parseDuration(text: string): number | undefined {
   return durationMs >= 1 && durationMs <= MAX_DURATION_MS ? durationMs : undefined
 }
 
+/** A time bucket: a fixed length, or days or months of a calendar, which last as long as the clocks of a time zone say. */
+export type BucketInterval = { ms: number } | { days: number } | { months: number }
+
+const CALENDAR_INTERVAL = /^(\d{1,5})(d|w|mo)$/
+const MAX_MONTHS = 1200
+
+/**
+ * Parses the length of time buckets: `1d`, `2w` and `1mo` are days and months of the calendar, others such as `5m` and `24h` a
+ * fixed time. Returns undefined if it is invalid or longer than a century.
+ */
+export function parseBucketInterval(text: string): BucketInterval | undefined {
+  const [, amount, unit] = CALENDAR_INTERVAL.exec(text) ?? []
+  if (unit === 'mo') {
+    const months = Number(amount)
+    return months >= 1 && months <= MAX_MONTHS ? { months } : undefined
+  }
+
+  const ms = parseDuration(text)
+  if (ms === undefined) return undefined
+  return unit ? { days: ms / UNIT_MS.d } : { ms }
+}
+
 /**
  * Parses a time expression to epoch milliseconds. Relative expressions refer to `now`, also in epoch milliseconds. Returns
  * undefined if the expression is invalid or out of range.
@@ -89,14 +111,17 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 export const parseDate = (text: string): number | undefined =>
   DAY.test(text) ? parseTime(`${text}T00:00:00Z`, 0) : undefined
 
-/** Start or end of a report: a time expression or a date. */
+/** Start or end of a report: a time expression, or a date in the time zone of the site. */
 export const dateOrTimeExpression = z
   .preprocess(numberToText, z.string())
   .refine(text => parseDate(text) !== undefined || parseTime(text, 0) !== undefined, {
     error:
       'must be a date such as 2026-01-31, RFC 3339, epoch milliseconds, now, or relative to now such as -7d',
   })
-  .meta({ examples: ['2026-01-31', '-7d'] })
+  .meta({
+    description: 'A date is a day in the time zone of the site; the end includes it',
+    examples: ['2026-01-31', '-7d'],
+  })
 
 /** Parses a lookback to milliseconds. Returns NaN if it is invalid. */
 export const lookbackMs = (text: string): number => parseDuration(text.replace(/^-/, '')) ?? Number.NaN
@@ -112,5 +137,10 @@ export const lookback = z
 /** Length of the time buckets over which values are aggregated. */
 export const bucketInterval = z
   .string()
-  .refine(text => parseDuration(text) !== undefined, { error: 'must be a duration such as 100ms, 5m or 1d' })
-  .meta({ examples: ['100ms', '5m', '1d'] })
+  .refine(text => parseBucketInterval(text) !== undefined, {
+    error: 'must be a duration such as 100ms, 5m, 1d, 1w or 1mo',
+  })
+  .meta({
+    description: 'Days (`d`), weeks (`w`) and months (`mo`) are those of the time zone of the site',
+    examples: ['100ms', '5m', '1d', '1mo'],
+  })

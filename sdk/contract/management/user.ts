@@ -175,10 +175,3 @@ export const userRoutes = {
     response: null,
   }),
 }
-
-/** `POST /operator/user/reset`: resets the password of an administrator, for an operator with a shell on the machine. */
-export const operatorPasswordReset = {
-  path: '/operator/user/reset',
-  body: z.strictObject({ email: z.string().max(254) }),
-  response: z.object({ password: z.string() }),
-}

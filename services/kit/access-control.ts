@@ -6,19 +6,24 @@ export function parseBearerToken(header: string | undefined): string | undefined
 }
 
 /** Returns whether `token` is one of the accepted tokens. The duration of the comparison does not depend on the result. */
-export function isKnownToken(token: string | undefined, accepted: readonly string[]): boolean {
+export const isKnownToken = (token: string | undefined, accepted: readonly string[]): boolean =>
+  hasKnownDigest(token, accepted.map(digestToken))
+
+/** Returns whether `token` is one of the tokens with these digests, as `isKnownToken` does. */
+export function hasKnownDigest(token: string | undefined, digests: readonly string[]): boolean {
   if (!token) return false
-  // `timingSafeEqual` requires operands of equal length, as digests are.
-  const digest = sha256(token)
+  const actual = Buffer.from(digestToken(token))
   let isKnown = false
-  for (const acceptedToken of accepted) {
-    // No early return: the duration would reveal which token matches.
-    if (timingSafeEqual(digest, sha256(acceptedToken))) isKnown = true
+  for (const digest of digests) {
+    const expected = Buffer.from(digest)
+    // No early return: the duration would reveal which token matches. `timingSafeEqual` requires operands of equal length.
+    if (expected.length === actual.length && timingSafeEqual(actual, expected)) isKnown = true
   }
   return isKnown
 }
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest()
+/** Returns the SHA-256 of a token in hexadecimal. Tokens are random, so that a digest does not reveal them. */
+export const digestToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 const LOOPBACK_HOST = /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/
 

@@ -1,17 +1,18 @@
 import type { Server } from 'node:net'
 import { isLoopback } from './access-control.ts'
+import type { TrustedProxies } from './client/trusted-proxies.ts'
 import { toNetwork } from './client-network.ts'
 
 /** Maximum numbers of simultaneous connections, including WebSockets and live views. */
 export interface ConnectionLimits {
   /** From one client: an IPv4 address or an IPv6 /64 prefix. */
   perClient: number
-  /** From this machine: the other services, and a reverse proxy with all of its clients. */
-  fromLoopback: number
+  /** From this machine, which includes the other services, and from each trusted proxy with all of its clients. */
+  shared: number
 }
 
 /** A page with a wall of cameras opens about a hundred connections, and an office shares one address. */
-export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, fromLoopback: 8192 }
+export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, shared: 8192 }
 
 /**
  * Closes new connections of a client that has too many already, so that a single client cannot use up the file descriptors
@@ -20,6 +21,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = { perClient: 1024, fromLoopba
 export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
+  proxies: TrustedProxies,
   onLimit: (client: string) => void,
 ): void {
   const countByClient = new Map<string, number>()
@@ -27,8 +29,9 @@ export function limitConnections(
 
   server.prependListener('connection', socket => {
     const address = socket.remoteAddress ?? ''
-    const client = isLoopback(address) ? 'this machine' : toNetwork(address)
-    const limit = isLoopback(address) ? limits.fromLoopback : limits.perClient
+    const isProxy = proxies.includes(address)
+    const client = isLoopback(address) ? 'this machine' : isProxy ? address : toNetwork(address)
+    const limit = isLoopback(address) || isProxy ? limits.shared : limits.perClient
     const count = countByClient.get(client) ?? 0
     if (count >= limit) {
       if (!limited.has(client)) onLimit(client)

@@ -31,10 +31,15 @@ describe('readEnvironment', () => {
 
   it('exposes only the service whose address is set', () => {
     const { hosts, urls } = readEnvironment({ EYRIE_MANAGEMENT_HOST: '0.0.0.0' })
-    expect(hosts).toEqual({ engine: '127.0.0.1', media: '127.0.0.1', management: '0.0.0.0' })
+    expect(hosts).toEqual({
+      engine: '127.0.0.1',
+      media: '127.0.0.1',
+      management: '0.0.0.0',
+      scheduler: '127.0.0.1',
+    })
     expect(urls.management).toBe('http://127.0.0.1:8080')
     const all = readEnvironment({ EYRIE_HOST: '::', EYRIE_ENGINE_HOST: '127.0.0.1' })
-    expect(all.hosts).toEqual({ engine: '127.0.0.1', media: '::', management: '::' })
+    expect(all.hosts).toEqual({ engine: '127.0.0.1', media: '::', management: '::', scheduler: '::' })
   })
 
   it('reaches a service by the address on which it listens', () => {
@@ -43,6 +48,7 @@ describe('readEnvironment', () => {
       engine: 'http://[::1]:8100',
       media: 'http://192.0.2.1:8200',
       management: 'http://127.0.0.1:8080',
+      scheduler: 'http://127.0.0.1:8300',
     })
   })
 
@@ -87,6 +93,12 @@ describe('readEnvironment', () => {
       url: 'http://collector:4318/v1/traces',
       sampleRatio: 0.1,
     })
+    const withHeaders = (text: string) => readEnvironment({ ...base, OTEL_EXPORTER_OTLP_HEADERS: text })
+    expect(withHeaders('authorization=Bearer%20x, tenant = hall').tracing?.headers).toEqual({
+      authorization: 'Bearer x',
+      tenant: 'hall',
+    })
+    expect(() => withHeaders('share=5%')).toThrow(/^OTEL_EXPORTER_OTLP_HEADERS is not valid/)
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/take' }
     expect(readEnvironment({ ...base, ...own }).tracing?.url).toBe('https://traces/take')
     expect(() => readEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(
@@ -108,6 +120,17 @@ describe('readEnvironment', () => {
     expect(() => read(files.cert, other.key)).toThrow(`${other.key} is not the key of the certificate`)
     expect(() => read('/nowhere.crt', files.key)).toThrow(
       'EYRIE_TLS_CERT: the file /nowhere.crt does not exist',
+    )
+  })
+
+  it('trusts the listed proxies only', () => {
+    const read = (EYRIE_TRUSTED_PROXIES: string) => readEnvironment({ EYRIE_TRUSTED_PROXIES }).trustedProxies
+    expect(read('').includes('127.0.0.1')).toBe(false)
+    const proxies = read('10.0.0.0/24, ::1')
+    const addresses = ['10.0.0.7', '::ffff:10.0.0.7', '::1', '10.0.1.7', '::2', '2002:a00:7::1', 'proxy']
+    expect(addresses.filter(proxies.includes)).toEqual(['10.0.0.7', '::ffff:10.0.0.7', '::1'])
+    expect(() => read('proxy.example')).toThrow(
+      'EYRIE_TRUSTED_PROXIES is not valid: proxy.example: expected addresses and networks such as',
     )
   })
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { get } from 'node:https'
-import { connect } from 'node:net'
+import { connect, Server, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { upgradeWebSocket } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -9,6 +9,8 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createCertificate } from '../../test/fixtures/network/certificate.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
+import { trustedProxies } from './client/trusted-proxies.ts'
+import { limitConnections } from './connection-limit.ts'
 import { createErrorHandler } from './http-errors.ts'
 import { listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
@@ -99,7 +101,7 @@ it('serves only HTTPS if it has a certificate', async () => {
 it('closes new connections of a client that has too many, and accepts others when it closes some', async () => {
   const warnings: unknown[] = []
   const log = { warn: (fields: unknown) => void warnings.push(fields) } as Pick<Log, 'warn'>
-  const limits = { perClient: 1, fromLoopback: 4 }
+  const limits = { perClient: 1, shared: 4 }
   const options = { limits, log, headersTimeoutMs: 120_000 }
   const server = await listen(service(true), '127.0.0.1', 0, options)
   const open = async () => {
@@ -120,6 +122,21 @@ it('closes new connections of a client that has too many, and accepts others whe
   const request = () => fetch(`http://127.0.0.1:${server.port}/hello`).then(({ status }) => status, String)
   await expect.poll(request, { timeout: 60_000 }).toBe(200)
   await server.close()
+})
+
+it('allows a trusted proxy as many connections as this machine', () => {
+  const limits = { perClient: 1, shared: 3 }
+  const server = new Server()
+  const limited: string[] = []
+  limitConnections(server, limits, trustedProxies.parse('192.0.2.1'), client => limited.push(client))
+  const connectFrom = (remoteAddress: string) => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
+    server.emit('connection', socket)
+    return socket.destroyed
+  }
+  expect([1, 2, 3, 4].map(() => connectFrom('192.0.2.1'))).toEqual([false, false, false, true])
+  expect([1, 2].map(() => connectFrom('192.0.2.2'))).toEqual([false, true])
+  expect(limited).toEqual(['192.0.2.1', '192.0.2.2'])
 })
 
 it('disconnects clients that do not complete the handshake of TLS', async () => {

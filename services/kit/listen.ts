@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { EyrieError } from '@eyrie/contract/errors'
+import { EyrieError } from '@eyrie/contract/errors'
 import { type HealthReport, health } from '@eyrie/contract/health'
-import { createAdaptorServer } from '@hono/node-server'
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { WebSocketServer } from 'ws'
+import { identifyClient } from './client/request-client.ts'
+import { NO_TRUSTED_PROXIES, type TrustedProxies } from './client/trusted-proxies.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limit.ts'
 import type { Log } from './log.ts'
 import { mountRoutes } from './mount-routes.ts'
@@ -34,6 +36,8 @@ export interface ListenOptions {
   /** Time limit for the headers of a request. The limit for the complete request is three times as long. */
   headersTimeoutMs?: number
   limits?: ConnectionLimits
+  /** Requests that other proxies have forwarded are refused. */
+  trustedProxies?: TrustedProxies
   log?: Pick<Log, 'warn'>
 }
 
@@ -44,12 +48,18 @@ export async function listen(
   service: HttpService,
   host: string,
   port: number,
-  { tls, headersTimeoutMs = 10_000, limits = CONNECTION_LIMITS, log }: ListenOptions = {},
+  {
+    tls,
+    headersTimeoutMs = 10_000,
+    limits = CONNECTION_LIMITS,
+    trustedProxies = NO_TRUSTED_PROXIES,
+    log,
+  }: ListenOptions = {},
 ): Promise<ListeningServer> {
   mountRoutes(service.app, [{ method: 'get', path: '/health', handlers: [c => answerHealth(c, service)] }])
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WEB_SOCKET_MESSAGE_BYTES })
-  const fetch = withUpgradeRejections(service.app)
+  const fetch = withUpgradeRejections(withIdentifiedClients(service.app, trustedProxies))
   const server = createAdaptorServer({
     fetch,
     hostname: host,
@@ -70,7 +80,7 @@ export async function listen(
   const toErrorBody = service.errorBody ?? ((error: EyrieError) => error.toBody())
   handleProtocolErrors({ server, sockets, fetch, hostname: host }, toErrorBody)
 
-  limitConnections(server, limits, client =>
+  limitConnections(server, limits, trustedProxies, client =>
     log?.warn({ client }, 'closing new connections of a client that has too many'),
   )
   server.listen(port, host)
@@ -81,6 +91,21 @@ export async function listen(
       for (const socket of sockets.clients) socket.terminate()
       server.close()
       server.closeAllConnections()
+    },
+  }
+}
+
+/** Identifies the client of every request before the app handles it, and answers with the error if that fails. */
+function withIdentifiedClients(app: Pick<Hono, 'fetch'>, trusted: TrustedProxies): Pick<Hono, 'fetch'> {
+  return {
+    fetch(request, bindings, ...rest) {
+      try {
+        identifyClient((bindings as HttpBindings).incoming, trusted)
+      } catch (error) {
+        if (!(error instanceof EyrieError)) throw error
+        return Response.json(error.toBody(), { status: error.status })
+      }
+      return app.fetch(request, bindings, ...rest)
     },
   }
 }

@@ -49,12 +49,16 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
 }
 
 function createProvider(settings: TraceSettings, service: string, log: Log): TracerProvider {
-  const { url, serviceName, sampleRatio, exportDelayMs, exportTimeoutMs } = settings
+  const { url, headers, serviceName, sampleRatio, exportDelayMs, exportTimeoutMs } = settings
   const attributes = resourceFromAttributes({
     'service.name': serviceName ?? `eyrie-${service}`,
     'process.pid': process.pid,
   })
-  const exporter = logOutages(new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs }), url, log)
+  const exporter = logOutages(
+    new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs }),
+    url,
+    log,
+  )
   return new TracerProvider({
     resource: defaultResource().merge(attributes),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),

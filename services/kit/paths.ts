@@ -36,14 +36,17 @@ export function toLocalPath(url: string): string {
   }
 }
 
-/** Like `realpath`, but accepts paths that do not exist yet. */
+/**
+ * Like `realpath`, but accepts paths that do not exist yet or lie in a folder that this process cannot enter. The
+ * process that opens such a path can enter the folder, and resolves the path again.
+ */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const { code } = error as NodeJS.ErrnoException
     const parent = dirname(path)
-    if (!isMissing || parent === path) throw error
+    if ((code !== 'ENOENT' && code !== 'EACCES') || parent === path) throw error
 
     // The path may be a link to a file that does not exist yet.
     const linkTarget = await readlink(path).catch(() => undefined)

@@ -1,20 +1,51 @@
-import { lstat, mkdir, realpath, stat } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+/** Mode of a folder that root creates for services with users of their own, which have a common group. */
+const SHARED_MODE = 0o770
+
 /**
- * Creates a folder that only this user can enter, or accepts one that this user has created so before. Other users of the
- * machine may write to the parent, as to /dev/shm: a folder of theirs would let them read and change every decoded frame.
- * Throws an `Error` with the reason if another user could have created the folder, or could replace it.
+ * Creates a folder that only this user can enter, or accepts one that this user has created so before, or that root has created
+ * for the group of this user. Other users of the machine may write to the parent, as to /dev/shm: a folder of theirs would let
+ * them read and change every decoded frame. Throws an `Error` with the reason if another user could have created the folder, or
+ * could replace it.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
+  if (!(await createFolder(folder))) await assertPrivate(folder)
+}
+
+/**
+ * Creates a folder that only root and a group can enter, or accepts one of root, such as a mount point. The caller is root. Throws
+ * an `Error` as `createPrivateFolder` does.
+ */
+export async function createSharedFolder(folder: string, gid: number): Promise<void> {
+  await createFolder(folder)
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
+  const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(() => {
+    throw createRejection(folder, 'it is not a folder')
+  })
+  try {
+    const problem = describeForeignFolder(await handle.stat(), 0)
+    if (problem) throw createRejection(folder, problem)
+    await handle.chown(0, gid)
+    await handle.chmod(SHARED_MODE)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Creates a folder that only this user can enter. Returns whether it did not exist. */
+async function createFolder(folder: string): Promise<boolean> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })
   await assertNotReplaceable(await realpath(parent))
   try {
     await mkdir(folder, { mode: 0o700 })
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    await assertPrivate(folder)
+    return false
   }
 }
 
@@ -32,14 +63,26 @@ async function assertNotReplaceable(folder: string): Promise<void> {
 /** Throws an `Error` unless a path is a folder, not a link to one, that this user owns and no other user can enter. */
 async function assertPrivate(folder: string): Promise<void> {
   const status = await lstat(folder)
+  if (isSharedByRoot(status)) return
   const mode = status.mode & 0o777
-  const problem = !status.isDirectory()
-    ? 'it is not a folder'
-    : status.uid !== process.geteuid?.()
-      ? `it belongs to user ${status.uid}`
-      : mode !== 0o700 && `other users can enter it (mode ${mode.toString(8)})`
-  if (problem)
-    throw new Error(
-      `decoded frames cannot be stored in ${folder}, because ${problem}: delete it, or set EYRIE_RING to another folder`,
-    )
+  const problem =
+    describeForeignFolder(status, process.geteuid?.()) ??
+    (mode !== 0o700 && `other users can enter it (mode ${mode.toString(8)})`)
+  if (problem) throw createRejection(folder, problem)
 }
+
+/** Whether root has created a folder for the group of this user, which no ordinary user can do. */
+function isSharedByRoot(status: Stats): boolean {
+  const isOfGroup = status.gid !== 0 && status.gid === process.getegid?.()
+  return isOfGroup && status.uid === 0 && status.isDirectory() && (status.mode & 0o777) === SHARED_MODE
+}
+
+function describeForeignFolder(status: Stats, uid: number | undefined): string | undefined {
+  if (!status.isDirectory()) return 'it is not a folder'
+  return status.uid === uid ? undefined : `it belongs to user ${status.uid}`
+}
+
+const createRejection = (folder: string, problem: string) =>
+  new Error(
+    `decoded frames cannot be stored in ${folder}, because ${problem}: delete it, or set EYRIE_RING to another folder`,
+  )

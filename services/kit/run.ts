@@ -1,7 +1,9 @@
 import { once } from 'node:events'
-import { type Environment, readEnvironment, SECRET_VARIABLES } from './environment.ts'
+import { type Environment, readEnvironment } from './environment.ts'
 import { type HttpService, listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
+import { protectMemory } from './protection/protect-memory.ts'
+import { extractSecrets } from './secret-variables.ts'
 import { trustCertificate } from './tls.ts'
 
 /** A service of Eyrie: an HTTP server with a start and an end. */
@@ -19,12 +21,12 @@ export interface Dependencies {
   log: Log
 }
 
-export type ServiceName = 'engine' | 'media' | 'management'
+export type ServiceName = 'engine' | 'media' | 'management' | 'scheduler'
 
 /** Runs a service until it receives SIGINT or SIGTERM or its supervisor disconnects. Then exits the process. */
 export async function run(name: ServiceName, create: (dependencies: Dependencies) => Service): Promise<void> {
   const { environment, log } = prepare(name)
-  const { tls } = environment
+  const { tls, trustedCertificate, trustedProxies } = environment
   const port = environment.ports[name]
   let host = environment.hosts[name]
 
@@ -35,13 +37,13 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   process.on('uncaughtException', exitWithError)
   // The supervisor may disconnect while the service starts.
   const supervisorDisconnected = waitForSupervisorDisconnect()
-  if (tls) trustCertificate(tls)
+  if (trustedCertificate) trustCertificate(trustedCertificate)
 
-  const service = create({ environment, log })
+  const service = withSeparation(create({ environment, log }), environment)
   host = service.host ?? host
   try {
     await service.start()
-    const server = await listen(service, host, port, { tls, log })
+    const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -53,13 +55,21 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   process.exit(0)
 }
 
+/** Adds to the health of a service how the supervisor has separated the services. */
+function withSeparation(service: Service, { separation }: Environment): Service {
+  return separation ? { ...service, health: () => ({ ...service.health(), separation }) } : service
+}
+
 /** Reads the environment and creates the log. Exits the process if a variable is invalid. */
 function prepare(name: ServiceName): Dependencies {
   try {
-    const environment = readEnvironment(process.env)
-    // Child processes of the service must not inherit secrets.
-    for (const variable of SECRET_VARIABLES) delete process.env[variable]
-    return { environment, log: createLog(name, environment.logLevel) }
+    const unprotected = protectMemory()
+    // Before the service starts any process, which would inherit the descriptor of the secrets.
+    const secrets = extractSecrets(process.env)
+    const environment = readEnvironment({ ...process.env, ...secrets })
+    const log = createLog(name, environment.logLevel)
+    if (unprotected) log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
+    return { environment, log }
   } catch (error) {
     createLog(name).error((error as Error).message)
     process.exit(1)

@@ -12,7 +12,7 @@ it('a process that trusts the shared certificate reaches the other services', as
   const server = await listen({ app: new Hono(), health: () => ({ ok: true }) }, '127.0.0.1', 0, { tls })
   const url = `https://127.0.0.1:${server.port}/health`
   await expect(fetch(url)).rejects.toThrow()
-  trustCertificate(tls)
+  trustCertificate(tls.cert)
   expect((await fetch(url)).status).toBe(200)
   await server.close()
 })

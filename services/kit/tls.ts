@@ -24,7 +24,7 @@ export function readTlsIdentity(
  * Makes this process trust a certificate, in addition to those of public authorities. The services can then connect to
  * each other with a self-signed certificate, which must contain the host names of their URLs.
  */
-export function trustCertificate({ cert }: TlsIdentity): void {
+export function trustCertificate(cert: string): void {
   setDefaultCACertificates([...getCACertificates('default'), cert])
 }
 

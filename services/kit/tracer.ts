@@ -40,6 +40,8 @@ export const noopTracer: Tracer = { startSpan: () => undefined, shutdown: async 
 export interface TraceSettings {
   /** OTLP/HTTP endpoint, such as `http://collector:4318/v1/traces`. */
   url: string
+  /** Headers for the collector, which may contain its token. */
+  headers: Record<string, string>
   /** Defaults to `eyrie-<service>`. */
   serviceName: string | undefined
   /** Share of new traces that are sampled, 0..1. Traces of incoming requests keep their sampling decision. */

@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /** What an IP address stands for, as far as it matters to the rules for outgoing connections. */
-export type AddressKind = 'loopback' | 'link-local' | 'metadata' | 'multicast' | 'ordinary'
+export type AddressKind = 'loopback' | 'link-local' | 'metadata' | 'multicast' | 'private' | 'ordinary'
 
 const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   // Services that give credentials to virtual machines in clouds.
@@ -17,6 +17,8 @@ const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   loopback: ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'],
   'link-local': ['169.254.0.0/16', 'fe80::/10'],
   multicast: ['224.0.0.0/4', '255.255.255.255/32', 'ff00::/8'],
+  // Networks that are not reached from the internet (RFC 1918, 4193 and 6598).
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
 }
 
 const lists = Object.entries(KINDS).map(([kind, subnets]) => {

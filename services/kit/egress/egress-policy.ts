@@ -5,7 +5,7 @@ import { findServerAddress, type ServerAddress } from './server-address.ts'
 
 /** The parts of the environment that decide which connections the appliance opens. */
 export interface EgressEnvironment {
-  ports: { engine: number; media: number; management: number }
+  ports: { engine: number; media: number; management: number; scheduler: number }
   urls: { engine: string; media: string; management: string }
   egressExceptions: readonly EgressException[]
 }
@@ -22,6 +22,22 @@ const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
   // Gateways such as go2rtc, and programs that read results, often run on the same machine.
   camera: ['link-local', 'metadata', 'multicast'],
   sink: ['link-local', 'metadata', 'multicast'],
+  // The settings of the console name it, which must not make the appliance read what else is in its network.
+  identity: ['loopback', 'link-local', 'metadata', 'multicast', 'private'],
+  // Managers enter these addresses, and the answers are shown to them.
+  webhook: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
+  // The superadmin enters the address of the mail server, which often is in the same network.
+  mail: ['link-local', 'metadata', 'multicast'],
+}
+
+/** What is at the other end of a connection. */
+const NOUNS: Record<EgressPurpose, string> = {
+  engine: 'engine',
+  camera: 'camera',
+  sink: 'sink',
+  identity: 'identity provider',
+  webhook: 'webhook',
+  mail: 'mail server',
 }
 
 /** Throws `EgressDeniedError` if an IP address and port must not be connected to. */
@@ -49,7 +65,7 @@ export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEn
     const name = host === address ? address : `${host} (${address})`
     const remedy = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
     throw new EgressDeniedError(
-      `${name} is ${problem}, and no ${purpose} may be there: use another address, or add ${remedy} to EYRIE_EGRESS_ALLOW`,
+      `${name} is ${problem}, and no ${NOUNS[purpose]} may be there: use another address, or add ${remedy} to EYRIE_EGRESS_ALLOW`,
     )
   }
 }

@@ -7,8 +7,11 @@ import { addSubnet } from './address-kind.ts'
  * - `engine`: management connects to a registered engine
  * - `camera`: media receives from a camera, a gateway, another appliance or a program
  * - `sink`: the engine sends results to a program or a database
+ * - `identity`: management asks the identity provider who has signed in
+ * - `webhook`: the scheduler calls an address that an alert names
+ * - `mail`: the scheduler sends e-mails by the mail server of the settings
  */
-export const EGRESS_PURPOSES = ['engine', 'camera', 'sink'] as const
+export const EGRESS_PURPOSES = ['engine', 'camera', 'sink', 'identity', 'webhook', 'mail'] as const
 export type EgressPurpose = (typeof EGRESS_PURPOSES)[number]
 
 /** An exception to the rules, which the configuration makes for one purpose. */

@@ -87,6 +87,17 @@ describe('the rules for outgoing connections', () => {
           expect(findDenial(purpose, address, port)).toContain('a service of this appliance')
   })
 
+  it.each(['127.0.0.1', '10.0.0.7', '172.16.0.7', '192.168.7.7', '100.64.0.7', 'fd00::7', '::ffff:10.0.0.7'])(
+    'deny an identity provider at %s, unless the configuration names it',
+    address => {
+      const host = address.includes(':') ? `[${address}]` : address
+      expect(findDenial('identity', address, 443)).toContain('no identity provider may be there')
+      const env = { EYRIE_EGRESS_ALLOW: `identity=${host}:443` }
+      expect(findDenial('identity', address, 443, env)).toBeUndefined()
+      expect(findDenial('identity', address, 444, env)).toContain(`add identity=${host}:444`)
+    },
+  )
+
   it('deny the ports of the appliance on the addresses of its network interfaces', () => {
     const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
     for (const { address } of addresses)

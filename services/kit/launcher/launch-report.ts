@@ -11,6 +11,9 @@ const report = z.union([
 /** What the launcher reports: the version of Landlock and the missing boundaries, or why it did not start the program. */
 export type LaunchReport = z.infer<typeof report>
 
+/** The variable with the report in the environment of a program that asks for it. */
+export const REPORT_VARIABLE = 'EYRIE_LAUNCH_REPORT'
+
 /** Parses the output of the launcher, one report a line. The last line counts. */
 export function parseReport(text: string): LaunchReport {
   const line = text.trimEnd().split('\n').at(-1) ?? ''
@@ -25,7 +28,7 @@ export function parseReport(text: string): LaunchReport {
 const REMEDIES: Record<Boundary, string> = {
   privileges: 'programs may gain privileges: run Linux 3.5 or later',
   capabilities:
-    'programs keep the capability to read the files of other users, because the installation lies below a folder that root cannot enter without it: install Eyrie in a folder of its own',
+    'programs keep capabilities over the files of other users, because the installation, the data folder or a folder with videos is closed to their user: install Eyrie in a folder of its own, let one user own the data folder, and open the folders with videos',
   files:
     'programs may open all files of the user: run Linux 5.13 or later, with landlock in the kernel parameter lsm=',
   truncation: 'programs may empty all files of the user: run Linux 6.2 or later',

@@ -21,8 +21,8 @@ import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { toIsolation } from './isolation.ts'
-import { launch, launchNode } from './launch.ts'
+import { readOwnIsolation, toIsolation } from './isolation.ts'
+import { launch, launchNode, toLaunchCommand } from './launch.ts'
 import type { LaunchPolicy } from './policy.ts'
 
 const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
@@ -179,6 +179,63 @@ describe('launched program', () => {
       expect(stdout).toBe('started\n')
     },
   )
+
+  it(
+    'that root starts on a data folder of another user keeps the capability to write, which is reported',
+    needs(root),
+    async () => {
+      const data = join(folder, 'data')
+      mkdirSync(data, { mode: 0o755 })
+      chownSync(data, 65534, 65534)
+      const file = join(data, 'file')
+      const { code, report } = await run(['/bin/cp', '/bin/true', file], {
+        write: [data],
+        read: ['/bin'],
+        limits: {},
+      })
+      expect(report).toEqual({ landlock: expect.any(Number), missing: ['capabilities'] })
+      expect([code, existsSync(file)]).toEqual([0, true])
+    },
+  )
+
+  it('knows its own boundaries', () => {
+    const [launcher, ...args] = toLaunchCommand(
+      ['/usr/bin/env'],
+      { execute: ['/usr/bin/env'], limits },
+      { inherit: 3, reportToProgram: true },
+    )
+    const variables = execFileSync(launcher, args, { encoding: 'utf8', env: {} }).trim().split('=')
+    expect(readOwnIsolation({ [variables[0]!]: variables[1] })).toEqual({ level: 'full', missing: [] })
+    expect(readOwnIsolation({})).toMatchObject({
+      level: 'none',
+      missing: [expect.stringContaining('make run')],
+    })
+  })
+
+  it('receives the signal of its choice when its parent ends', async () => {
+    const options = { inherit: 3, parentSignal: 'SIGTERM' } as const
+    const child = `
+      process.once('SIGTERM', () => { console.log('ended'); process.exit() })
+      console.log('started')
+      setInterval(() => {}, 1000)`
+    const policy = { execute: [process.execPath], limits }
+    const module = resolve(import.meta.dirname, 'launch.ts')
+    const program = `
+      import { spawn } from 'node:child_process'
+      import { toLaunchCommand } from '${module}'
+      const command = [process.execPath, '-e', ${JSON.stringify(child)}]
+      const [program, ...args] = toLaunchCommand(command, ${JSON.stringify(policy)}, ${JSON.stringify(options)})
+      spawn(program, args, { cwd: '/', stdio: ['ignore', 'inherit', 'ignore'] })`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', program])
+    onTestFinished(() => void parent.kill('SIGKILL'))
+    let output = ''
+    parent.stdout.on('data', data => {
+      output += data
+      if (output === 'started\n') parent.kill('SIGKILL')
+    })
+    await once(parent.stdout, 'close')
+    expect(output).toBe('started\nended\n')
+  })
 
   it('ends when its parent is killed', async () => {
     const parent = spawn(process.execPath, [resolve(import.meta.dirname, 'parent.fixture.ts')])

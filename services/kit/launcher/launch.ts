@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type LaunchReport, parseReport } from './launch-report.ts'
+import { type LaunchReport, parseReport, REPORT_VARIABLE } from './launch-report.ts'
 import { type LaunchPolicy, toOptions } from './policy.ts'
 
-const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
+/** The launcher, which the setup builds. */
+export const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
 /** Standard input, output and error, and the channel of messages. */
 const INHERITED_DESCRIPTORS = 4
 const REPORT_DESCRIPTOR = 4
@@ -26,23 +28,51 @@ export interface LaunchOptions {
   timeoutMs?: number
 }
 
+export interface LaunchCommandOptions {
+  /** Number of descriptors, from 0 on, that the program inherits. */
+  inherit: number
+  /** Descriptor to which the launcher writes its report. */
+  reportTo?: number
+  /** Sets `REPORT_VARIABLE` for the program. */
+  reportToProgram?: boolean
+  /** Signal that the program receives when this process ends; SIGKILL by default. */
+  parentSignal?: NodeJS.Signals
+}
+
+/** Returns the command by which this process starts a program that can use only what the policy grants. */
+export function toLaunchCommand(
+  command: readonly [program: string, ...args: string[]],
+  policy: LaunchPolicy,
+  { inherit, reportTo, reportToProgram, parentSignal = 'SIGKILL' }: LaunchCommandOptions,
+): [program: string, ...args: string[]] {
+  return [
+    LAUNCHER,
+    // First, so that errors in the other options are reported.
+    ...(reportTo === undefined ? [] : [`--report=${reportTo}`]),
+    ...toOptions(policy),
+    `--parent=${process.pid}`,
+    `--parent-signal=${constants.signals[parentSignal]}`,
+    `--inherit=${inherit}`,
+    ...(reportToProgram ? [`--report-variable=${REPORT_VARIABLE}`] : []),
+    '--',
+    ...command,
+  ]
+}
+
 /**
  * Starts a program that can use only what the policy grants. It gets no environment variables, and runs in the root folder,
  * which it cannot list. Boundaries that the kernel lacks are reported, and the program starts nevertheless.
  */
 export function launch(
-  [program, ...args]: readonly [program: string, ...args: string[]],
+  command: readonly [program: string, ...args: string[]],
   policy: LaunchPolicy,
   { output, signal, timeoutMs }: LaunchOptions,
 ): LaunchedProcess {
-  const options = [
-    // First, so that errors in the other options are reported.
-    `--report=${REPORT_DESCRIPTOR}`,
-    ...toOptions(policy),
-    `--parent=${process.pid}`,
-    `--inherit=${INHERITED_DESCRIPTORS}`,
-  ]
-  const child = spawn(LAUNCHER, [...options, '--', program, ...args], {
+  const [launcher, ...args] = toLaunchCommand(command, policy, {
+    inherit: INHERITED_DESCRIPTORS,
+    reportTo: REPORT_DESCRIPTOR,
+  })
+  const child = spawn(launcher, args, {
     cwd: '/',
     env: {},
     stdio: ['ignore', output, output, 'ipc', 'pipe'],

@@ -16,14 +16,15 @@ export interface LaunchPolicy {
   limits: LaunchLimits
 }
 
+/** Limits of a program and of each process that it starts. What is not limited here is limited as in the parent. */
 export interface LaunchLimits {
   /** CPU time in s, after which the program is killed. */
   cpuSeconds?: number
   /** Memory in bytes that the program writes and does not share. */
-  dataBytes: number
-  openFiles: number
+  dataBytes?: number
+  openFiles?: number
   /** Size in bytes up to which the program can write files. */
-  fileBytes: number
+  fileBytes?: number
 }
 
 /** What every dynamically linked program reads. */
@@ -52,9 +53,12 @@ export function toOptions(policy: LaunchPolicy): string[] {
     ...['/dev/null', ...devices].map(path => `--device=${path}`),
     ...(sockets ? ['--sockets'] : []),
     ...(processes ? ['--processes'] : []),
-    ...(cpuSeconds === undefined ? [] : [`--cpu-seconds=${cpuSeconds}`]),
-    `--data-bytes=${dataBytes}`,
-    `--open-files=${openFiles}`,
-    `--file-bytes=${fileBytes}`,
+    ...toLimit('cpu-seconds', cpuSeconds),
+    ...toLimit('data-bytes', dataBytes),
+    ...toLimit('open-files', openFiles),
+    ...toLimit('file-bytes', fileBytes),
   ]
 }
+
+const toLimit = (name: string, value: number | undefined) =>
+  value === undefined ? [] : [`--${name}=${value}`]

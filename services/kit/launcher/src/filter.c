@@ -33,6 +33,7 @@ static const uint32_t REFUSED_IOCTL[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLIN
                                          0x8902 /* SIOCSPGRP */};
 /* The first is for programs that start others; alone it would detach the process from its parent. */
 static const uint32_t ALLOWED_PRCTL[] = {PR_SET_PDEATHSIG,    PR_SET_NAME,         PR_GET_NAME,   PR_GET_DUMPABLE,     PR_CAPBSET_READ,
+                                         PR_SET_DUMPABLE,
                                          PR_SET_NO_NEW_PRIVS, PR_SET_VMA,    PR_GET_NO_NEW_PRIVS, PR_SET_TIMERSLACK,
                                          PR_SET_THP_DISABLE,  PR_GET_SECCOMP};
 static const uint32_t ALLOWED_SOCKETS[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};

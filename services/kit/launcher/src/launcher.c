@@ -31,7 +31,7 @@ static char *hide_path(const char *path) {
 
 int main(int argc, char **argv) {
   const policy policy = parse_policy(argc, argv);
-  follow_parent(policy.parent);
+  follow_parent(policy.parent, policy.parent_signal);
   /* Signals to the group of the parent do not arrive. Not a session, to which the kernel's autogroups give CPU time of its own. */
   setpgid(0, 0);
   close_descriptors(policy.inherited_fds, policy.report_fd);
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
   set_limits(&policy);
   const int landlock_abi = restrict_files(&policy);
   restrict_syscalls(&policy, program);
-  send_report(landlock_abi);
+  send_report(landlock_abi, policy.report_variable);
 
   execve(program, policy.command, environ);
   fail("failed to start %s: %s", program, strerror(errno));

@@ -1,13 +1,15 @@
 #include "policy.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
 
 enum { OPTION_READ = 1, OPTION_EXECUTE, OPTION_WRITE, OPTION_DEVICE, OPTION_SOCKETS, OPTION_PROCESSES, OPTION_CPU,
-       OPTION_DATA, OPTION_OPEN_FILES, OPTION_FILE_SIZE, OPTION_PARENT, OPTION_INHERIT, OPTION_REPORT };
+       OPTION_DATA, OPTION_OPEN_FILES, OPTION_FILE_SIZE, OPTION_PARENT, OPTION_PARENT_SIGNAL, OPTION_INHERIT, OPTION_REPORT,
+       OPTION_REPORT_VARIABLE };
 
 static const struct option OPTIONS[] = {
     {"read", required_argument, NULL, OPTION_READ},
@@ -21,8 +23,10 @@ static const struct option OPTIONS[] = {
     {"open-files", required_argument, NULL, OPTION_OPEN_FILES},
     {"file-bytes", required_argument, NULL, OPTION_FILE_SIZE},
     {"parent", required_argument, NULL, OPTION_PARENT},
+    {"parent-signal", required_argument, NULL, OPTION_PARENT_SIGNAL},
     {"inherit", required_argument, NULL, OPTION_INHERIT},
     {"report", required_argument, NULL, OPTION_REPORT},
+    {"report-variable", required_argument, NULL, OPTION_REPORT_VARIABLE},
     {NULL, 0, NULL, 0},
 };
 
@@ -44,7 +48,8 @@ policy parse_policy(int argc, char **argv) {
                    .open_files = UNLIMITED,
                    .file_bytes = UNLIMITED,
                    .inherited_fds = 3,
-                   .report_fd = -1};
+                   .report_fd = -1,
+                   .parent_signal = SIGKILL};
   /* One more than there can be grants. Freed by the end of the process or its program. */
   policy.grants = calloc((size_t)argc, sizeof *policy.grants);
   if (!policy.grants) fail("out of memory");
@@ -63,11 +68,13 @@ policy parse_policy(int argc, char **argv) {
       case OPTION_OPEN_FILES: policy.open_files = parse_number(optarg); break;
       case OPTION_FILE_SIZE: policy.file_bytes = parse_number(optarg); break;
       case OPTION_PARENT: policy.parent = (pid_t)parse_number(optarg); break;
+      case OPTION_PARENT_SIGNAL: policy.parent_signal = (int)parse_number(optarg); break;
       case OPTION_INHERIT: policy.inherited_fds = (int)parse_number(optarg); break;
       case OPTION_REPORT:
         policy.report_fd = (int)parse_number(optarg);
         set_report_fd(policy.report_fd);
         break;
+      case OPTION_REPORT_VARIABLE: policy.report_variable = optarg; break;
       default: fail("unknown or incomplete option %s", argv[optind - 1]);
     }
   }

@@ -31,6 +31,9 @@ typedef struct {
   pid_t parent;      /* The program ends with this process, its parent. */
   int inherited_fds; /* Descriptors below this number stay open. */
   int report_fd;     /* Where the launcher reports what it applied. */
+  int parent_signal; /* What the program receives when its parent ends. */
+  /* Environment variable of the program that contains the report, or NULL. */
+  const char *report_variable;
   char **command;    /* Absolute path of the program, and its arguments. */
 } policy;
 

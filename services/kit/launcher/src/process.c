@@ -13,8 +13,8 @@
 
 #include "report.h"
 
-void follow_parent(pid_t parent) {
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("failed to follow the parent: %s", strerror(errno));
+void follow_parent(pid_t parent, int signal) {
+  if (prctl(PR_SET_PDEATHSIG, signal) != 0) fail("failed to follow the parent: %s", strerror(errno));
   /* If the parent ended before the call above, no signal will come. */
   if (getppid() != parent) _exit(0);
 }
@@ -63,6 +63,7 @@ static int set_capabilities(__u64 permitted, __u64 effective) {
   for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
     data[i].permitted = (__u32)(permitted >> (32 * i));
     data[i].effective = (__u32)(effective >> (32 * i));
+    data[i].inheritable = data[i].effective;
   }
   return (int)syscall(SYS_capset, &header, data);
 }
@@ -74,27 +75,54 @@ static __u64 read_permitted(void) {
   return data[0].permitted | (__u64)data[1].permitted << 32;
 }
 
-static bool can_reach_paths(const policy *policy) {
-  if (faccessat(AT_FDCWD, policy->command[0], X_OK, AT_EACCESS) != 0 && errno == EACCES) return false;
-  for (size_t i = 0; i < policy->grant_count; i++)
-    if (faccessat(AT_FDCWD, policy->grants[i].path, R_OK, AT_EACCESS) != 0 && errno == EACCES) return false;
-  return true;
+static bool is_refused(const char *path, int mode) {
+  return faccessat(AT_FDCWD, path, mode, AT_EACCESS) != 0 && errno == EACCES;
+}
+
+#define SEARCHING (1ULL << CAP_DAC_READ_SEARCH)
+#define BINDING (1ULL << CAP_NET_BIND_SERVICE)
+#define OVERRIDING (1ULL << CAP_DAC_OVERRIDE)
+
+/* Returns the capabilities without which root, which has dropped them, could not use what is granted. */
+static __u64 find_required(const policy *policy) {
+  __u64 required = is_refused(policy->command[0], X_OK) ? SEARCHING : 0;
+  for (size_t i = 0; i < policy->grant_count; i++) {
+    const path_grant *grant = &policy->grants[i];
+    if (is_refused(grant->path, R_OK)) required |= SEARCHING;
+    if (grant->kind == ACCESS_WRITE && is_refused(grant->path, W_OK)) required |= OVERRIDING;
+  }
+  return required;
+}
+
+/* The program of root keeps permitted capabilities, that of another user only ambient ones. */
+static void keep_capabilities(__u64 capabilities) {
+  set_capabilities(capabilities, capabilities);
+  if (geteuid() == 0) return;
+  for (unsigned long i = 0; i <= CAP_LAST_CAP; i++)
+    if (capabilities & (1ULL << i)) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
+}
+
+/* The parent grants this one by making it ambient. */
+static bool may_bind_low_ports(const policy *policy) {
+  return policy->sockets && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_BIND_SERVICE, 0, 0) == 1;
 }
 
 void drop_privileges(const policy *policy) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) report_missing("privileges");
 
+  const __u64 binding = may_bind_low_ports(policy) ? BINDING : 0;
+
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  /* Root reaches files below the home of another user only by this capability. Landlock limits what it opens. */
+  /* Files below the home of another user are used only by these capabilities. Landlock limits what is opened. */
   const __u64 permitted = read_permitted();
   if (permitted == 0) return;
-  const __u64 searching = (1ULL << CAP_DAC_READ_SEARCH) & permitted;
-  if (set_capabilities(searching, 0) != 0) {
+  const __u64 available = (SEARCHING | OVERRIDING | binding) & permitted;
+  if (set_capabilities(available, 0) != 0) {
     report_missing("capabilities");
     return;
   }
-  if (searching == 0) return;
-  const bool needs_search = !can_reach_paths(policy);
-  if (needs_search) report_missing("capabilities");
-  set_capabilities(needs_search ? searching : 0, needs_search ? searching : 0);
+  if (available == 0) return;
+  const __u64 required = find_required(policy) & available;
+  if (required != 0) report_missing("capabilities");
+  keep_capabilities(required | (binding & permitted));
 }

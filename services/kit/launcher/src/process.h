@@ -5,7 +5,7 @@
 /* What the kernel keeps for a process: its parent, descriptors, limits and privileges. */
 
 /* Ends the process together with its parent. */
-void follow_parent(pid_t parent);
+void follow_parent(pid_t parent, int signal);
 
 /* Closes every descriptor from `first` on, except `kept`, which closes when the program starts. */
 void close_descriptors(int first, int kept);

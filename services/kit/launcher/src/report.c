@@ -30,18 +30,18 @@ static void write_fully(const char *text) {
   }
 }
 
-void send_report(int landlock_abi) {
-  char number[16];
-  snprintf(number, sizeof number, "%d", landlock_abi);
-  write_fully("{\"landlock\":");
-  write_fully(number);
-  write_fully(",\"missing\":[");
-  for (int i = 0; i < missing_count; i++) {
-    write_fully(i == 0 ? "\"" : ",\"");
-    write_fully(missing[i]);
-    write_fully("\"");
+void send_report(int landlock_abi, const char *variable) {
+  char report[MAX_MESSAGE];
+  int length = snprintf(report, sizeof report, "{\"landlock\":%d,\"missing\":[", landlock_abi);
+  for (int i = 0; i < missing_count; i++)
+    length += snprintf(report + length, sizeof report - (size_t)length, i == 0 ? "\"%s\"" : ",\"%s\"", missing[i]);
+  snprintf(report + length, sizeof report - (size_t)length, "]}");
+  if (variable) {
+    if (setenv(variable, report, 1) != 0) fail("out of memory");
+    return;
   }
-  write_fully("]}\n");
+  write_fully(report);
+  write_fully("\n");
 }
 
 void fail(const char *format, ...) {

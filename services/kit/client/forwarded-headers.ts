@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import { EyrieError } from '@eyrie/contract/errors'
+
+/** What a reverse proxy reports about a request that it has forwarded. */
+export interface ForwardedRequest {
+  /** Addresses of the client and of the proxies on the way, in this order. Only the last one is from the proxy itself. */
+  addresses: string[]
+  protocol?: 'http' | 'https'
+  /** Host and port that the client has requested. */
+  host?: string
+}
+
+/** Returns the names of the headers by which a proxy shows that it has forwarded the request. */
+export const listForwardingHeaders = (headers: IncomingHttpHeaders): string[] =>
+  Object.keys(headers).filter(name => /^(forwarded|via|x-real-ip|x-forwarded-.*)$/.test(name))
+
+/**
+ * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or else the parameters of `Forwarded` (RFC 7239). Throws `EyrieError` (`proxy`) if
+ * they do not name the client.
+ */
+export function parseForwardedHeaders(headers: IncomingHttpHeaders): ForwardedRequest {
+  const standard = listValues(headers.forwarded).map(parseForwardedElement)
+  const addresses = listValues(headers['x-forwarded-for'])
+  // A proxy that sets one of these headers passes the other one on as its client has sent it.
+  if (standard.length > 0 && addresses.length > 0)
+    throw misconfigured(
+      'sends both X-Forwarded-For and Forwarded: remove the one that it does not set itself',
+    )
+
+  const isStandard = standard.length > 0
+  const nodes = isStandard ? standard.map(element => element.get('for') ?? '') : addresses
+  if (nodes.length === 0) throw misconfigured('does not send the address of its client in X-Forwarded-For')
+  const nearest = standard.at(-1)
+  const protocol = isStandard ? nearest?.get('proto') : listValues(headers['x-forwarded-proto']).at(-1)
+  const host = isStandard ? nearest?.get('host') : listValues(headers['x-forwarded-host']).at(-1)
+  return { addresses: nodes.map(parseNode), protocol: parseProtocol(protocol), host }
+}
+
+const listValues = (header: string | string[] | undefined): string[] =>
+  String(header ?? '')
+    .split(',')
+    .map(value => value.trim())
+    .filter(Boolean)
+
+/** Returns the parameters of an element such as `for="[2001:db8::1]:4711";proto=https`. */
+function parseForwardedElement(element: string): Map<string, string> {
+  const parameters = element.matchAll(/(?:^|;)\s*(\w+)\s*=\s*("?)([^";]*)\2/g)
+  return new Map(Array.from(parameters, ([, name = '', , value = '']) => [name.toLowerCase(), value.trim()]))
+}
+
+/** Returns the address of a node, which may have a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function parseNode(node: string): string {
+  if (isIP(node)) return node
+  const [, ipv6, ipv4] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(node) ?? []
+  const address = ipv6 ?? ipv4 ?? ''
+  // Not an error yet: what comes before the address of the client is not from the proxy.
+  return isIP(address) ? address : node
+}
+
+/** Some proxies name the protocol of a WebSocket. */
+function parseProtocol(protocol: string | undefined): ForwardedRequest['protocol'] {
+  if (protocol === undefined) return undefined
+  return /^(https|wss)$/i.test(protocol) ? 'https' : 'http'
+}
+
+export const misconfigured = (problem: string) =>
+  new EyrieError('proxy', `the trusted proxy ${problem}; docs/guide/proxy.md has tested configurations`)

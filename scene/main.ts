@@ -1,6 +1,6 @@
 // Renders a scene: node scene/main.ts --out DIR [--seed 4] [--seconds 60] [--fps 25] [--size 1280x720]
 
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { parseArgs } from 'node:util'
 import { DEMO } from './demo.ts'
 import { type RenderOptions, renderScene } from './render.ts'
@@ -36,7 +36,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => abort.abort(new Error(`stopped by ${name}`)))
 
 // Rendering must not slow down the services that analyse the scene.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// An ordinary user cannot raise a priority that is already lower.
+setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
 try {
   await renderScene({
     ...options,

@@ -157,6 +157,27 @@ describe('detect-zone-intersection', () => {
     expect(counters?.kerb?.occupancy).toBe(0)
   })
 
+  it('reports a visit that exceeds max_dwell_time, and again after each further such period', async () => {
+    const { events } = await run([...repeat(36, inside), ...repeat(1, outside)], {
+      zones: [{ ...kerb, max_dwell_time: 1.5 }],
+    })
+    const dwell = { type: 'dwell', name: 'kerb', track: 1, class: 'person', bbox: person(inside).bbox }
+    expect(events.slice(1, -1)).toEqual([
+      { ...dwell, dwell_time: 1.6 },
+      { ...dwell, dwell_time: 3.1 },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 3.6 })
+  })
+
+  it('reports an object that stays too long while it is occluded once, when it is detected again', async () => {
+    const frames = [...repeat(5, inside), ...empty(19), ...repeat(2, inside)]
+    const { events } = await run(frames, { zones: [{ ...kerb, max_dwell_time: 0.5 }] })
+    expect(events.map(({ type, dwell_time }) => [type, dwell_time])).toEqual([
+      ['zone-enter', undefined],
+      ['dwell', 2.4],
+    ])
+  })
+
   it('counts objects without a track in the occupancy only', async () => {
     const { counters, events } = await run([[person(0.45), person(0.55), person(outside)]])
     expect(counters).toEqual({ kerb: { occupancy: 2, total: 0, dwell_time: 0 } })

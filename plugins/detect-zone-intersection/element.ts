@@ -15,7 +15,7 @@ import { ZoneVisits } from './zone-visits.ts'
 
 /**
  * A pipeline element that detects which objects are in which zones of the picture. It reports events when tracked objects
- * enter and leave, counts the visits to each zone, and adds the names of the zones to each object.
+ * enter, leave or stay too long, counts the visits to each zone, and adds the names of the zones to each object.
  */
 const detectZoneIntersection = defineElement({
   args: z.strictObject({
@@ -27,10 +27,13 @@ const detectZoneIntersection = defineElement({
   config: z.strictObject({ zones }),
 
   open({ args: { region }, config = { zones: [] } }) {
-    const watchedZones = config.zones.map(zone => ({ ...zone, visits: new ZoneVisits(zone.name) }))
+    const watchedZones = config.zones.map(zone => ({
+      ...zone,
+      visits: new ZoneVisits(zone.name, zone.max_dwell_time),
+    }))
 
     return {
-      metadata: { zones: config.zones },
+      metadata: { zones: config.zones.map(({ name, coords }) => ({ name, coords })) },
 
       process({ objects, pts, discontinuity }) {
         const events: EventData[] = watchedZones.flatMap(({ visits }) =>

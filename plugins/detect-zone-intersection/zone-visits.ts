@@ -13,19 +13,24 @@ interface Visit {
   lastInsidePts: number
   /** First frame after `lastInsidePts` in which the visitor was detected outside. */
   firstOutsidePts?: number
+  /** The visit is reported as too long in the first frame later than this. */
+  dwellDuePts: number
 }
 
 /** Counts the visits of tracked objects to one zone and measures their duration. */
 export class ZoneVisits {
   readonly #zone: string
+  readonly #maxDwellTicks: number
   readonly #visits = new Map<number, Visit>()
   #untrackedInside = 0
   #total = 0
   #endedCount = 0
   #endedSeconds = 0
 
-  constructor(zone: string) {
+  /** A visit longer than `maxDwellSeconds` is reported, and again after each further such period. */
+  constructor(zone: string, maxDwellSeconds = Number.POSITIVE_INFINITY) {
     this.#zone = zone
+    this.#maxDwellTicks = maxDwellSeconds * TICKS_PER_SECOND
   }
 
   /** Starts a frame. Ends the visits that have exceeded the grace period, or all visits at a discontinuity. */
@@ -37,9 +42,14 @@ export class ZoneVisits {
   }
 
   /**
-   * Updates an object of which `share` is in the zone. Returns whether the object is inside, and the event if that has changed.
+   * Updates an object of which `share` is in the zone. Returns whether the object is inside, and the event if that has changed
+   * or if the object has stayed too long.
    */
-  update(object: DetectedObject, share: number, pts: number): { isInside: boolean; event?: EventData } {
+  update(
+    object: DetectedObject,
+    share: number,
+    pts: number,
+  ): { isInside: boolean; event?: EventData | undefined } {
     const isMostlyInside = share >= MIN_INSIDE_SHARE
     const { track } = object
     if (track === undefined) {
@@ -53,7 +63,7 @@ export class ZoneVisits {
     if (isMostlyInside) {
       visit.lastInsidePts = pts
       visit.firstOutsidePts = undefined
-      return { isInside: true }
+      return { isInside: true, event: this.#reportDwell(visit, pts) }
     }
 
     // At the edge of the zone, the visit continues until the object has left the zone completely.
@@ -72,9 +82,18 @@ export class ZoneVisits {
   }
 
   #enter(track: number, visitor: DetectedObject, pts: number) {
-    this.#visits.set(track, { visitor, enteredPts: pts, lastInsidePts: pts })
+    const dwellDuePts = pts + this.#maxDwellTicks
+    this.#visits.set(track, { visitor, enteredPts: pts, lastInsidePts: pts, dwellDuePts })
     this.#total += 1
     return { isInside: true, event: this.#createEvent('zone-enter', visitor) }
+  }
+
+  #reportDwell(visit: Visit, pts: number): EventData | undefined {
+    if (pts <= visit.dwellDuePts) return undefined
+    const ticks = pts - visit.enteredPts
+    const completedPeriods = Math.floor(ticks / this.#maxDwellTicks)
+    visit.dwellDuePts = visit.enteredPts + (completedPeriods + 1) * this.#maxDwellTicks
+    return { ...this.#createEvent('dwell', visit.visitor), dwell_time: roundToMs(ticks / TICKS_PER_SECOND) }
   }
 
   #exit(track: number): EventData {

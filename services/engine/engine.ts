@@ -40,7 +40,8 @@ import { createSystemMeter } from './statistics/system-meter.ts'
 export function createEngine(dependencies: Dependencies): Service {
   const { environment, log } = dependencies
   const app = new Hono()
-  const tokens = listAcceptedTokens(environment)
+  const { pluginTokens } = environment
+  const tokens = [...environment.engineTokens, ...pluginTokens]
   const stops: (() => unknown)[] = []
   let context: ApiContext | undefined
 
@@ -50,7 +51,7 @@ export function createEngine(dependencies: Dependencies): Service {
     start: async () => {
       const settings = readSettings(environment.data).engine
       context = await startComponents(dependencies, settings, stop => stops.push(stop))
-      serveApi(app, context, { tokens, packageBytes: settings.plugin_package_bytes, log })
+      serveApi(app, context, { tokens, pluginTokens, packageBytes: settings.plugin_package_bytes, log })
     },
     stop: async () => {
       for (const stop of stops.splice(0).reverse()) await stop()
@@ -215,12 +216,4 @@ async function startActivation({ environment, settings, folder }: StartContext) 
   })
   await activation.start()
   return activation
-}
-
-/**
- * Returns the tokens that authenticate a client. Without tokens the API is open, on the loopback interface only: the
- * internal token, with which the services authenticate, must not change that.
- */
-function listAcceptedTokens({ engineTokens, internalToken }: Environment): string[] {
-  return engineTokens.length > 0 && internalToken ? [...engineTokens, internalToken] : engineTokens
 }

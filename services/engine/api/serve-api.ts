@@ -17,7 +17,7 @@ import {
   type DescribedEndpoint,
   toEndpoint,
 } from './routing/api-revision.ts'
-import { authenticate } from './routing/authentication.ts'
+import { assertInScope, authenticate } from './routing/authentication.ts'
 import type { Operation } from './routing/operation.ts'
 import { createV1ErrorHandler, createV1Operations } from './v1/v1-operations.ts'
 import { createV2Operations } from './v2/v2-operations.ts'
@@ -31,14 +31,18 @@ const MAX_BODY_BYTES = 4 << 20
 const UPLOAD_PATH = '/api/v3/plugins'
 
 export interface ServeOptions {
+  /** Tokens that authenticate a client. */
   tokens: readonly string[]
+  /** Those of the tokens that may change plugins; all of them if empty. */
+  pluginTokens: readonly string[]
   /** Maximum size of an uploaded plugin package, in bytes. */
   packageBytes: number
   log: Log
 }
 
 /** Serves all revisions of the API, the documentation and the metrics on `app`. */
-export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes, log }: ServeOptions): void {
+export function serveApi(app: Hono, context: ApiContext, options: ServeOptions): void {
+  const { tokens, packageBytes, log } = options
   app.onError(createErrorHandler(log))
   app.notFound(c =>
     c.json(new EyrieError('id', `there is nothing at ${c.req.path}: /docs describes the API`).toBody(), 404),
@@ -48,7 +52,7 @@ export function serveApi(app: Hono, context: ApiContext, { tokens, packageBytes,
   const authentication = authenticate(tokens)
   app.use('/api/*', etag())
 
-  const revisions = createRevisions(context, [authentication, limitBodies(packageBytes)], log)
+  const revisions = createRevisions(context, [authentication, limitBodies(packageBytes)], options)
   for (const { base, app: revisionApp } of revisions) app.route(base, revisionApp)
 
   const documents = revisions.map(({ document }) => document)
@@ -70,12 +74,14 @@ function limitBodies(packageBytes: number): MiddlewareHandler {
 function createRevisions(
   context: ApiContext,
   middleware: readonly MiddlewareHandler[],
-  log: Log,
+  { pluginTokens, log }: ServeOptions,
 ): ApiRevision[] {
   const outputEndpoint = createOutputEndpoint(context.output)
+  const toAuthorizedEndpoint = (operation: Operation) =>
+    toEndpoint(operation, (c, route) => assertInScope(c, route, pluginTokens))
 
   function create(name: 'v1' | 'v2' | 'v3', operations: Operation[], others: DescribedEndpoint[] = []) {
-    const endpoints = [outputEndpoint, ...operations.map(toEndpoint), ...others]
+    const endpoints = [outputEndpoint, ...operations.map(toAuthorizedEndpoint), ...others]
     return createRevision(name, context.version, endpoints, middleware)
   }
 

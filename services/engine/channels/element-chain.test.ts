@@ -57,6 +57,20 @@ describe('element chain', () => {
     })
   })
 
+  it('keeps counters of the same name apart if elements count the same key', async () => {
+    const line = { up: 1, down: 0, total: 1 }
+    const zone = { occupancy: 3, total: 7, dwell_time: 2 }
+    const chain = await openChain(
+      stage('line-crossing', () => ({ counters: { gate: line } })),
+      stage('zones', () => ({ counters: { gate: zone } })),
+      stage('zones', () => ({ counters: { gate: zone } })),
+      stage('speed', () => ({ counters: { gate: { speed: 5 } } })),
+    )
+    expect(await chain.process(stamp(1))).toMatchObject({
+      counters: { gate: { ...line, speed: 5 }, 'gate (zones)': zone, 'gate (zones) 2': zone },
+    })
+  })
+
   it('passes low-score objects to later elements until one of them replaces them, and returns none', async () => {
     const weak = { ...person, score: 0.2 }
     const received: number[] = []

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Counters, DetectedObject, EventData, FrameResult, PictureSize } from '@eyrie/element'
+import type { Counter, Counters, DetectedObject, EventData, FrameResult, PictureSize } from '@eyrie/element'
 import type { Backoff, Span } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
@@ -94,7 +94,7 @@ export class ElementChain {
 
         if (result === 'failed') void this.#openElements()
         if (typeof result === 'string') return result
-        analysis = addResult(analysis, result)
+        analysis = addResult(analysis, stage.name, result)
         lowScoreObjects = result.lowScoreObjects ?? lowScoreObjects
       }
       return analysis
@@ -140,18 +140,43 @@ export class ElementChain {
 }
 
 /** Adds the result of an element to the results of the elements before it. */
-function addResult(analysis: Analysis, { objects, counters, events = [] }: FrameResult): Analysis {
+function addResult(
+  analysis: Analysis,
+  element: string,
+  { objects, counters, events = [] }: FrameResult,
+): Analysis {
   return {
     objects: objects ?? analysis.objects,
-    counters: mergeCounters(analysis.counters, counters),
+    counters: mergeCounters(analysis.counters, element, counters),
     events: [...analysis.events, ...events],
   }
 }
 
-/** Merges counters with the same name, also from different elements. */
-function mergeCounters(counters: Readonly<Counters>, added: Counters | undefined): Readonly<Counters> {
+/**
+ * Adds the counters of an element. It may add keys to a counter of an earlier element. If both count the same key, they count
+ * different things, such as a line and a zone of the same name: the name of the element is appended to that of its counter.
+ */
+function mergeCounters(
+  counters: Readonly<Counters>,
+  element: string,
+  added: Counters | undefined,
+): Readonly<Counters> {
   if (!added) return counters
   const merged = { ...counters }
-  for (const [name, counter] of Object.entries(added)) merged[name] = { ...merged[name], ...counter }
+  for (const [name, counter] of Object.entries(added)) {
+    const ownName = findOwnName(merged, name, element, counter)
+    merged[ownName] = { ...merged[ownName], ...counter }
+  }
   return merged
+}
+
+function findOwnName(counters: Readonly<Counters>, name: string, element: string, counter: Counter): string {
+  const isTaken = (candidate: string) =>
+    Object.keys(counter).some(key => Object.hasOwn(counters[candidate] ?? {}, key))
+  if (!isTaken(name)) return name
+
+  const qualified = `${name} (${element})`
+  let candidate = qualified
+  for (let number = 2; isTaken(candidate); number++) candidate = `${qualified} ${number}`
+  return candidate
 }

@@ -1,13 +1,27 @@
+import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { fetchService } from '@eyrie/kit'
 
-/**
- * Loads the frame of a source with exactly the timestamp `pts` (90 kHz ticks) as JPEG. Rejects if the media service does not
- * return the frame in time.
- */
-export type LoadFramePicture = (source: number, pts: number) => Promise<Uint8Array>
+/** A frame of a source as JPEG, and its timestamp in 90 kHz ticks. */
+export interface FramePicture {
+  jpeg: Uint8Array
+  pts: number
+}
 
-/** The engine waits for pending pictures when it stops, so the timeout is short. */
-const TIMEOUT_MS = 800
+/**
+ * Loads the frame of a source with the timestamp `pts` (90 kHz ticks), or the nearest frame within one second. Rejects if
+ * the media service does not return such a frame in time.
+ */
+export type LoadFramePicture = (source: number, pts: number) => Promise<FramePicture>
+
+const TICKS_PER_MS = TICKS_PER_SECOND / 1000
+const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
+
+/** Returns whether a picture of one frame may show an event of another one. Both are in 90 kHz ticks of the same epoch. */
+export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
+
+/** Decoding takes seconds on an overloaded machine, and a request that is given up would still be carried out. */
+const TIMEOUT_MS = 3_000
 
 /** Address of the media service and the token for its API. */
 export interface MediaAccess {
@@ -25,10 +39,10 @@ export function createFramePictureLoader({ url, token }: MediaAccess): LoadFrame
     })
     if (!response.ok) throw new Error(`media answered ${response.status}: ${await response.text()}`)
 
-    const picture = new Uint8Array(await response.arrayBuffer())
+    const jpeg = new Uint8Array(await response.arrayBuffer())
     const actualPts = Number(response.headers.get('X-Pts'))
-    if (actualPts !== pts)
+    if (!isSameMoment(actualPts, pts))
       throw new Error(`media no longer has the frame at ${pts}: the nearest is at ${actualPts}`)
-    return picture
+    return { jpeg, pts: actualPts }
   }
 }

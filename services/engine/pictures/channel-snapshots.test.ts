@@ -29,6 +29,8 @@ describe('hidden regions', () => {
   })
 })
 
+const START_MS = Date.parse('2026-01-01T00:00:00Z')
+
 /** Analysed frames at these moments, and a media that keeps pictures at these. */
 async function snapshotsWith(analysed: number[], kept: number[]) {
   const asked: unknown[] = []
@@ -46,6 +48,7 @@ async function snapshotsWith(analysed: number[], kept: number[]) {
   for (const [n, pts] of analysed.entries())
     frameHistory.add({
       ...place,
+      time: new Date(START_MS + pts / 90).toISOString(),
       pts,
       kind: 'frame',
       data: { n: n + 1, objects: found, counters: {}, latency: 1 },
@@ -65,7 +68,9 @@ async function snapshotsWith(analysed: number[], kept: number[]) {
 describe('channel snapshot', () => {
   test('shows the nearest analysed frame with its own objects', async () => {
     const { asked, take } = await snapshotsWith([9000, 18_000, 27_000], [9000, 18_000, 27_000])
-    expect(await take({ pts: 17_000, width: 320, boxes: true, blur: ['persons'] })).toMatchObject({
+    expect(
+      await take({ position: { pts: 17_000 }, width: 320, boxes: true, blur: ['persons'] }),
+    ).toMatchObject({
       pts: 18_000,
     })
     expect(asked).toEqual([
@@ -84,13 +89,32 @@ describe('channel snapshot', () => {
 
   test('is rejected if media returns another frame', async () => {
     const { take } = await snapshotsWith([9000], [12_000])
-    await expect(take({ pts: 9000, blur: ['faces'] })).rejects.toMatchObject({ code: 'id', status: 404 })
+    await expect(take({ position: { pts: 9000 }, blur: ['faces'] })).rejects.toMatchObject({
+      code: 'id',
+      status: 404,
+    })
     await expect(take({ blur: ['faces'] })).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test('shows the analysed frame nearest to a time, or the nearest picture of media without boxes and blur', async () => {
+    const { asked, take } = await snapshotsWith([9000, 18_000], [9000, 18_900])
+    expect(await take({ position: { timeMs: START_MS + 190 } })).toMatchObject({
+      pts: 18_900,
+      timeMs: START_MS + 210,
+    })
+    expect(asked).toMatchObject([{ pts: 18_000 }])
+    await expect(take({ position: { timeMs: START_MS + 1201 } })).rejects.toMatchObject({
+      code: 'id',
+      value: { nearest: '2026-01-01T00:00:00.200Z' },
+    })
   })
 
   test('is rejected for a position without analysed frames, with the nearest position', async () => {
     const { take } = await snapshotsWith([9000], [9000])
-    await expect(take({ pts: 900_000 })).rejects.toMatchObject({ code: 'id', value: { nearest: 9000 } })
+    await expect(take({ position: { pts: 900_000 } })).rejects.toMatchObject({
+      code: 'id',
+      value: { nearest: 9000 },
+    })
   })
 
   test('is unavailable before the first frame', async () => {

@@ -2,22 +2,32 @@ import { EyrieError } from '@eyrie/contract'
 import { errorBody } from '@eyrie/contract/errors'
 import type { Shape } from '@eyrie/contract/exports'
 import type { SnapshotRequest } from '@eyrie/contract/media'
+import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { fetchService } from '@eyrie/kit'
-import type { MediaAccess } from '../media/frame-picture.ts'
+import { isSameMoment, type MediaAccess } from '../media/frame-picture.ts'
 import { toDrawing } from './drawing.ts'
-import type { AnalysedFrame, FrameHistory } from './frame-history.ts'
+import type { AnalysedFrame, FrameHistory, FramePosition } from './frame-history.ts'
 import { type BlurTarget, findHiddenRegions } from './hidden-regions.ts'
 
 /** The picture that a client requests. */
 export interface SnapshotOptions {
-  /** Position in 90 kHz ticks; the newest frame by default. */
-  pts?: number | undefined
+  /** The newest frame by default. */
+  position?: FramePosition | undefined
   /** Width of the picture in pixels; that of the source by default. */
   width?: number | undefined
   /** Whether to draw the detected objects, lines and zones. */
   boxes: boolean
   blur: readonly BlurTarget[]
+}
+
+/** A captured picture. */
+export interface ChannelSnapshot {
+  jpeg: Uint8Array<ArrayBuffer>
+  /** Presentation time of the picture in 90 kHz ticks. */
+  pts: number
+  /** Time of capture of the picture in epoch ms. */
+  timeMs: number
 }
 
 /**
@@ -26,14 +36,12 @@ export interface SnapshotOptions {
  */
 export interface ChannelSnapshots {
   /**
-   * Returns the analysed frame nearest to `pts`, or the newest analysed frame, as JPEG. Throws `EyrieError`: `id` if the
-   * requested frame is no longer available, and `unavailable` if the newest frame is not available or the media service
-   * is unreachable.
+   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the
+   * picture may show another frame within a second, because the media service may have no picture of the analysed one.
+   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if the newest frame is not
+   * available or the media service is unreachable.
    */
-  capture(
-    channel: { id: number; source: number },
-    options: SnapshotOptions,
-  ): Promise<{ jpeg: Uint8Array<ArrayBuffer>; pts: number }>
+  capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
 
 export interface ChannelSnapshotsOptions {
@@ -44,27 +52,30 @@ export interface ChannelSnapshotsOptions {
 }
 
 const TIMEOUT_MS = 5_000
-/** A frame at a greater distance from the requested position shows another moment. */
-const MAX_DISTANCE_TICKS = TICKS_PER_SECOND
+const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 
 export function createChannelSnapshots({
   media,
   frameHistory,
   channelShapes,
 }: ChannelSnapshotsOptions): ChannelSnapshots {
-  function findFrame(channel: number, pts: number | undefined): AnalysedFrame {
-    const frame = frameHistory.find(channel, pts)
+  function findFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
+    const frame = frameHistory.find(channel, position)
     if (!frame) throw new EyrieError('unavailable', `channel ${channel} has analysed no frame yet`)
-    if (pts !== undefined && Math.abs(frame.pts - pts) > MAX_DISTANCE_TICKS)
-      throw new EyrieError('id', `channel ${channel} has no analysed frame near pts ${pts}`, {
-        value: { nearest: frame.pts },
-      })
+    if (position && !isNear(frame, position))
+      throw new EyrieError(
+        'id',
+        `channel ${channel} has no analysed frame near ${describePosition(position)}`,
+        {
+          value: { nearest: 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString() },
+        },
+      )
     return frame
   }
 
   return {
-    async capture({ id, source }, { pts, width, boxes, blur }) {
-      const frame = findFrame(id, pts)
+    async capture({ id, source }, { position, width, boxes, blur }) {
+      const frame = findFrame(id, position)
       const request: SnapshotRequest = {
         pts: frame.pts,
         ...(width !== undefined && { width }),
@@ -74,13 +85,16 @@ export function createChannelSnapshots({
 
       try {
         const response = await requestSnapshot(media, source, request)
+        const pts = Number(response.headers.get('X-Pts'))
         // The boxes and blurred regions belong to one frame and must not be applied to another frame.
-        if (Number(response.headers.get('X-Pts')) !== frame.pts)
+        const isExact = boxes || blur.length > 0
+        if (isExact ? pts !== frame.pts : !isSameMoment(pts, frame.pts))
           throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
-        return { jpeg: new Uint8Array(await response.arrayBuffer()), pts: frame.pts }
+        const timeMs = Math.round(frame.timeMs + (pts - frame.pts) / TICKS_PER_MS)
+        return { jpeg: new Uint8Array(await response.arrayBuffer()), pts, timeMs }
       } catch (error) {
         const isExpired = error instanceof EyrieError && error.code === 'id'
-        const isNewestRequested = pts === undefined
+        const isNewestRequested = position === undefined
         // The client did not choose the frame, so a missing frame is not an error of the client.
         if (isExpired && isNewestRequested)
           throw new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
@@ -89,6 +103,14 @@ export function createChannelSnapshots({
     },
   }
 }
+
+const isNear = (frame: AnalysedFrame, position: FramePosition) =>
+  'pts' in position
+    ? isSameMoment(frame.pts, position.pts)
+    : Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
+
+const describePosition = (position: FramePosition) =>
+  'pts' in position ? `pts ${position.pts}` : new Date(position.timeMs).toISOString()
 
 /** Requests a picture from the media service. Throws the media service's own error as `EyrieError`. */
 async function requestSnapshot(

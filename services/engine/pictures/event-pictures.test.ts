@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { createLog } from '@eyrie/kit/log'
 import { describe, expect, test, vi } from 'vitest'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
@@ -25,8 +26,11 @@ const shown = (kind: string, pts: number | null, data: object) => {
 const bytesOf = (pts: number) => Uint8Array.of(pts)
 const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).digest('hex')
 
-/** A publish pipeline with event pictures that load when the test calls `load`; each contains nothing but its pts. */
-async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
+/**
+ * A publish pipeline with event pictures that load when the test calls `load`; each contains nothing but its pts. The media
+ * service returns a frame that is `lead` ticks later than requested.
+ */
+async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) {
   const store = createPictureStore(createTemporaryFolder(), 1000)
   await store.open()
   const clock = { now: 0 }
@@ -36,7 +40,8 @@ async function startPipeline({ fails = false, waitMs = 60_000 } = {}) {
   const eventPictures = createEventPictures({
     loadPicture: (_, pts) =>
       new Promise((resolve, reject) => {
-        const load = () => (fails ? reject(new Error('overwritten')) : resolve(bytesOf(pts)))
+        const load = () =>
+          fails ? reject(new Error('overwritten')) : resolve({ jpeg: bytesOf(pts), pts: pts + lead })
         requested.push({ pts, load })
       }),
     store,
@@ -77,10 +82,10 @@ describe('event', () => {
     ])
   })
 
-  test('has no picture if the previous picture was requested recently, and is published after the previous event', async () => {
+  test('shares the previous picture if it was requested recently, and reports how much older it is', async () => {
     const { pipeline, drain, requested, published, clock } = await startPipeline()
     pipeline.publish(event(1, 'first'))
-    pipeline.publish(event(2, 'second'))
+    pipeline.publish(event(1 + 0.5 * TICKS_PER_SECOND, 'second'))
     pipeline.publish(event(3, 'elsewhere', 2))
     expect(published).toEqual([])
     for (const { load } of requested) load()
@@ -93,22 +98,44 @@ describe('event', () => {
     const inFirst = published.filter(data => (data as { type: string }).type !== 'elsewhere')
     expect(inFirst).toEqual([
       { type: 'first', picture: pictureOf(1) },
-      { type: 'second' },
+      { type: 'second', picture: pictureOf(1), picture_offset: -500 },
       { type: 'later', picture: pictureOf(4) },
     ])
   })
 
-  test('is published without a slow picture, which follows once per frame', async () => {
+  test('does not share a picture of another second or of another run of the media service', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline()
+    pipeline.publish(event(1, 'first'))
+    requested[0]!.load()
+    await drain()
+    pipeline.publish(event(2 + TICKS_PER_SECOND, 'distant'))
+    pipeline.publish({ ...event(2, 'restarted'), epoch: 2 })
+    await drain()
+    expect(published.slice(1)).toEqual([{ type: 'distant' }, { type: 'restarted' }])
+  })
+
+  test('is published with the nearest frame that media has, and with its offset', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline({ lead: 900 })
+    pipeline.publish(event(7, 'fire'))
+    requested[0]!.load()
+    await drain()
+    expect(published).toEqual([{ type: 'fire', picture: pictureOf(7), picture_offset: 10 }])
+  })
+
+  test('is published without a slow picture, which follows once for each frame that shares it', async () => {
     const { pipeline, drain, requested, published } = await startPipeline({ waitMs: 5 })
     pipeline.publish(event(7, 'fire'))
     pipeline.publish(event(7, 'smoke'))
-    pipeline.publish(event(8, 'later'))
+    pipeline.publish(event(7 + 0.1 * TICKS_PER_SECOND, 'later'))
     await vi.waitFor(() =>
       expect(published).toEqual([{ type: 'fire' }, { type: 'smoke' }, { type: 'later' }]),
     )
     requested[0]!.load()
     await drain()
-    expect(published.slice(3)).toEqual([{ kind: 'picture', pts: 7, picture: pictureOf(7) }])
+    expect(published.slice(3)).toEqual([
+      { kind: 'picture', pts: 7, picture: pictureOf(7) },
+      { kind: 'picture', pts: 9007, picture: pictureOf(7), picture_offset: -100 },
+    ])
   })
 
   test('is not followed by a message if its slow picture fails', async () => {

@@ -1,11 +1,16 @@
+import type { PictureData } from '@eyrie/contract/output'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import type { Log } from '@eyrie/kit/log'
 import { withTimeout } from '@eyrie/kit/timeout'
-import type { LoadFramePicture } from '../media/frame-picture.ts'
+import { isSameMoment, type LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
 /** Leaves enough time to store and send the event within 100 ms after the analysis of its frame. */
 const WAIT_MS = 50
+
+/** The supervisor kills an engine that does not stop within 1.3 s. */
+const DRAIN_MS = 800
 
 type EventDraft = Extract<MessageDraft, { kind: 'event' }>
 
@@ -22,26 +27,36 @@ export interface EventPicturesOptions {
   log: Log
 }
 
-/** Publishes the events of channels, such as a crossed line, with the pictures of their frames. */
+/** Publishes the events of channels, such as a crossed line, with the pictures of their frames or of the same second. */
 export interface EventPictures {
   /**
-   * Publishes an event to `output`, with the picture of its frame. The events of a channel keep their order. If the
+   * Publishes an event to `output`, with the picture of its frame, or with the previous picture of the channel if the
+   * interval has not passed and the picture shows the same second. The events of a channel keep their order. If the
    * picture is not ready in time, the event is published without it, and the picture follows as a separate message. If
    * the picture cannot be loaded, the event remains without a picture.
    */
   publish(event: EventDraft, output: Publisher): void
-  /** Resolves when all pending events and pictures have been published. */
+  /**
+   * Resolves when all pending events have been published, and the pictures that are ready shortly. Slow pictures are given up,
+   * because the engine stops.
+   */
   drain(): Promise<void>
 }
 
 interface RequestedPicture {
   pts: number
+  epoch: number | null
   /** Time of the monotonic clock in ms. */
   requestedAt: number
-  /** Hash of the stored picture; undefined if it cannot be loaded or stored. */
-  sha256: Promise<string | undefined>
-  /** Whether the picture is published as a separate message. It is sent only once, even for several events. */
-  isSentSeparately: boolean
+  /** Undefined if the picture cannot be loaded or stored. */
+  stored: Promise<StoredPicture | undefined>
+  /** The frames for which the picture is published as a separate message: once, even for several events. */
+  framesSentSeparately: Set<number>
+}
+
+interface StoredPicture {
+  sha256: string
+  pts: number
 }
 
 export function createEventPictures({
@@ -57,12 +72,12 @@ export function createEventPictures({
   /** The publication of the last pending event of each channel. */
   const pendingEvents = new Map<number, Promise<void>>()
   const latePictures = new Set<Promise<void>>()
+  let hasDrained = false
 
-  /** Returns the hash of the stored picture; undefined if it cannot be loaded or stored. */
-  async function loadAndStore(source: number, pts: number): Promise<string | undefined> {
+  async function loadAndStore(source: number, pts: number): Promise<StoredPicture | undefined> {
     try {
       const picture = await loadPicture(source, pts)
-      return await store.save(picture)
+      return { sha256: await store.save(picture.jpeg), pts: picture.pts }
     } catch (error) {
       log.debug({ err: error, source, pts }, 'failed to load picture of event')
       return undefined
@@ -70,33 +85,41 @@ export function createEventPictures({
   }
 
   /**
-   * Requests the picture of a frame; undefined if the previous request was too recent. Events of a frame share a
-   * picture.
+   * Requests the picture of a frame. Until the interval has passed, returns the previous picture, or undefined if it shows
+   * another moment.
    */
-  function requestPicture(channel: number, source: number, pts: number): RequestedPicture | undefined {
+  function requestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
     const last = lastPictures.get(channel)
-    if (last?.pts === pts) return last
+    const isSameFrame = last?.pts === pts && last.epoch === epoch
+    if (isSameFrame) return last
+
     const isTooSoon = last !== undefined && now() - last.requestedAt < intervalMs
-    if (isTooSoon) return undefined
+    if (isTooSoon) return last.epoch === epoch && isSameMoment(last.pts, pts) ? last : undefined
 
     const picture: RequestedPicture = {
-      pts,
+      ...{ pts, epoch },
       requestedAt: now(),
-      sha256: loadAndStore(source, pts),
-      isSentSeparately: false,
+      stored: loadAndStore(source, pts),
+      framesSentSeparately: new Set(),
     }
     lastPictures.set(channel, picture)
     return picture
   }
 
   /** Publishes the picture of an event that was published without it, when the picture has been loaded. */
-  function publishSeparately(event: EventDraft, picture: RequestedPicture, output: Publisher): void {
-    if (picture.isSentSeparately) return
-    picture.isSentSeparately = true
+  function publishSeparately(
+    event: EventDraft,
+    pts: number,
+    picture: RequestedPicture,
+    output: Publisher,
+  ): void {
+    if (picture.framesSentSeparately.has(pts)) return
+    picture.framesSentSeparately.add(pts)
 
     const { kind: _, data: __, ...frame } = event
-    const published = picture.sha256.then(sha256 => {
-      if (sha256) output.publish({ ...frame, kind: 'picture', data: { picture: sha256 } })
+    const published = picture.stored.then(stored => {
+      const data = stored && toPictureData(stored, pts)
+      if (data && !hasDrained) output.publish({ ...frame, kind: 'picture', data })
       latePictures.delete(published)
     })
     latePictures.add(published)
@@ -104,30 +127,42 @@ export function createEventPictures({
 
   return {
     publish(event, output) {
-      const { channel, source, pts } = event
+      const { channel, source, pts, epoch } = event
       const hasFrame = channel !== null && source !== null && pts !== null
       if (!hasFrame) return output.publish(event)
 
       const previousEvent = pendingEvents.get(channel)
-      const picture = requestPicture(channel, source, pts)
+      const picture = requestPicture({ channel, source, pts, epoch })
       if (!previousEvent && !picture) return output.publish(event)
 
-      const sha256InTime = picture && withTimeout(waitMs, picture.sha256).catch(() => undefined)
+      const storedInTime = picture && withTimeout(waitMs, picture.stored).catch(() => undefined)
       // Waiting for the previous event keeps the order.
-      const published = Promise.all([sha256InTime, previousEvent]).then(([sha256]) => {
-        output.publish(sha256 ? addPicture(event, sha256) : event)
-        if (picture && !sha256) publishSeparately(event, picture, output)
+      const published = Promise.all([storedInTime, previousEvent]).then(([stored]) => {
+        const data = stored && toPictureData(stored, pts)
+        output.publish(data ? { ...event, data: { ...event.data, ...data } } : event)
+        if (picture && !data) publishSeparately(event, pts, picture, output)
         if (pendingEvents.get(channel) === published) pendingEvents.delete(channel)
       })
       pendingEvents.set(channel, published)
     },
     drain: async () => {
       await Promise.all(pendingEvents.values())
-      await Promise.all(latePictures)
+      await withTimeout(DRAIN_MS, Promise.all(latePictures)).catch(() => {})
+      hasDrained = true
     },
   }
 }
 
-function addPicture(event: EventDraft, sha256: string): EventDraft {
-  return { ...event, data: { ...event.data, picture: sha256 } }
+interface FrameId {
+  channel: number
+  source: number
+  pts: number
+  epoch: number | null
+}
+
+/** Returns what a message reports about a picture of the frame at `pts`; undefined if the picture shows another moment. */
+function toPictureData(picture: StoredPicture, pts: number): PictureData | undefined {
+  if (!isSameMoment(picture.pts, pts)) return undefined
+  const offsetMs = Math.round(((picture.pts - pts) * 1000) / TICKS_PER_SECOND)
+  return { picture: picture.sha256, ...(offsetMs !== 0 && { picture_offset: offsetMs }) }
 }

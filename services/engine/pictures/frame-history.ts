@@ -7,6 +7,8 @@ type FrameDraft = Extract<MessageDraft, { kind: 'frame' }>
 export interface AnalysedFrame {
   /** Presentation time in 90 kHz ticks. */
   pts: number
+  /** Time of capture in epoch ms. */
+  timeMs: number
   objects: readonly DrawnObject[]
 }
 
@@ -16,11 +18,14 @@ export interface AnalysedFrame {
  */
 const MAX_FRAMES_PER_CHANNEL = 300
 
+/** A moment in the stream of a channel: a presentation time in 90 kHz ticks, or a time of capture in epoch ms. */
+export type FramePosition = { pts: number } | { timeMs: number }
+
 /** The recently analysed frames of each channel, with their objects but without pictures. */
 export interface FrameHistory {
   add(frame: FrameDraft): void
-  /** Returns the frame of a channel that is nearest to `pts`, or the newest frame without `pts`. */
-  find(channel: number, pts?: number): AnalysedFrame | undefined
+  /** Returns the frame of a channel that is nearest to a position, or the newest frame without a position. */
+  find(channel: number, position?: FramePosition): AnalysedFrame | undefined
 }
 
 interface ChannelHistory {
@@ -40,7 +45,7 @@ export function createFrameHistory(isConfigured: (channel: number) => boolean): 
   }
 
   return {
-    add({ channel, pts, epoch, data }) {
+    add({ channel, pts, epoch, time, data }) {
       if (channel === null || pts === null) return
       const existing = channels.get(channel)
       if (!existing) deleteRemovedChannels()
@@ -49,19 +54,19 @@ export function createFrameHistory(isConfigured: (channel: number) => boolean): 
       const frames: AnalysedFrame[] = existing?.epoch === epoch ? existing.frames : []
       // Other attributes, such as trails, would use most of the memory.
       const objects = data.objects.map(({ class: name, track, bbox }) => ({ class: name, track, bbox }))
-      frames.push({ pts, objects })
+      frames.push({ pts, timeMs: Date.parse(time), objects })
       if (frames.length > MAX_FRAMES_PER_CHANNEL) frames.shift()
       channels.set(channel, { epoch, frames })
     },
 
-    find(channel, pts) {
+    find(channel, position) {
       const frames = channels.get(channel)?.frames ?? []
-      if (pts === undefined) return frames.at(-1)
+      if (!position) return frames.at(-1)
 
       let nearest: AnalysedFrame | undefined
       let minDistance = Number.POSITIVE_INFINITY
       for (const frame of frames) {
-        const distance = Math.abs(frame.pts - pts)
+        const distance = measureDistance(frame, position)
         if (distance >= minDistance) continue
         nearest = frame
         minDistance = distance
@@ -70,3 +75,7 @@ export function createFrameHistory(isConfigured: (channel: number) => boolean): 
     },
   }
 }
+
+/** Returns the distance of a frame from a position, in the unit of the position. */
+const measureDistance = (frame: AnalysedFrame, position: FramePosition): number =>
+  Math.abs('pts' in position ? frame.pts - position.pts : frame.timeMs - position.timeMs)

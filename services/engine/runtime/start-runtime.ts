@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Isolation } from '@eyrie/contract'
+import { holdFolder } from '@eyrie/kit/held-folder'
 import { openModelStore } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
-import { holdRingFolder } from '../frames/ring-folder.ts'
 import { createInference } from '../inference/inference.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
@@ -33,7 +33,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
   const models = await openModelStore({ roots: modelFolders, log })
   const quarantine = openQuarantine(modelFolders[0])
-  const releaseRingFolder = await holdRingFolder(options.ring)
+  const releaseRingFolder = await holdFolder(options.ring, 'engine')
   // Workers can read only folders that exist when they start.
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]

@@ -8,8 +8,9 @@ import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folde
 
 /** Authentication: all revisions require a token, but health and the documentation do not. */
 
-async function served() {
-  const { engine } = await startEngine(createTemporaryFolder(), { EYRIE_ENGINE_TOKENS: 'first,second' })
+async function served(variables: NodeJS.ProcessEnv = {}) {
+  const tokens = { EYRIE_ENGINE_TOKENS: 'first,second' }
+  const { engine } = await startEngine(createTemporaryFolder(), { ...tokens, ...variables })
   onTestFinished(() => engine.stop())
   const server = await listen(engine, '127.0.0.1', 0)
   onTestFinished(() => server.close())
@@ -28,6 +29,43 @@ test('all revisions require a valid token and answer 401 `auth` without one', as
     for (const token of ['first', 'second'])
       expect(await ask({ Authorization: `Bearer ${token}` })).toEqual([200, undefined])
   }
+})
+
+test('the internal token of the services is not accepted', async () => {
+  const host = await served({ EYRIE_INTERNAL_TOKEN: 'internal' })
+  const headers = { Authorization: 'Bearer internal' }
+  for (const revision of allRevisions) {
+    expect((await fetch(`http://${host}/api/${revision}/configuration`, { headers })).status).toBe(401)
+  }
+})
+
+test('only tokens for plugins change plugins if there are any', async () => {
+  const host = await served({ EYRIE_PLUGIN_TOKENS: 'plugins' })
+  const requests = [
+    ['POST', '/plugins', 'application/gzip', ''],
+    ['PUT', '/plugins/motion', 'application/json', '{"version":"9.9.9"}'],
+    ['DELETE', '/plugins/motion/9.9.9', undefined, undefined],
+  ] as const
+  for (const [method, path, type, body] of requests) {
+    const ask = async (token: string) => {
+      const headers = { Authorization: `Bearer ${token}`, ...(type && { 'Content-Type': type }) }
+      const response = await fetch(`http://${host}/api/v3${path}`, { method, headers, body })
+      return ((await response.json()) as { code: string }).code
+    }
+    expect(await ask('first')).toBe('rights')
+    expect(['syntax', 'id']).toContain(await ask('plugins'))
+  }
+  const list = (token: string) =>
+    fetch(`http://${host}/api/v3/plugins`, { headers: { Authorization: `Bearer ${token}` } })
+  expect((await list('first')).status).toBe(200)
+  expect((await list('plugins')).status).toBe(200)
+})
+
+test('the tokens of the engine change plugins if there are none for plugins', async () => {
+  const host = await served()
+  const headers = { Authorization: 'Bearer first' }
+  const response = await fetch(`http://${host}/api/v3/plugins/motion/9.9.9`, { method: 'DELETE', headers })
+  expect(response.status).toBe(404)
 })
 
 test('only a WebSocket may send its token in the query', async () => {

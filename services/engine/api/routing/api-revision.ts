@@ -1,7 +1,8 @@
+import type { Route } from '@eyrie/contract/routes-v3'
 import { type ApiDocument, createApiDocument } from '@eyrie/kit/api-docs'
 import { mountRoutes } from '@eyrie/kit/mount-routes'
 import type { RouteConfig } from '@hono/zod-openapi'
-import { type Handler, Hono, type MiddlewareHandler } from 'hono'
+import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { describeRoute } from './describe-route.ts'
 import type { Operation } from './operation.ts'
 import { readInput } from './read-request.ts'
@@ -48,11 +49,15 @@ export function createRevision(
   return { base, app, document }
 }
 
-/** Returns the endpoint that runs an operation. */
-export function toEndpoint({ route, handle }: Operation): DescribedEndpoint {
+/** Returns the endpoint that runs an operation. `authorize` throws if the client may not use the route. */
+export function toEndpoint(
+  { route, handle }: Operation,
+  authorize: (c: Context, route: Route) => void,
+): DescribedEndpoint {
   return {
     description: describeRoute(route),
     handle: async c => {
+      authorize(c, route)
       const input = await readInput(c, route)
       const reply = await handle(input)
       return sendReply(c, route, reply)

@@ -1,7 +1,9 @@
+import { trustedProxies } from '@eyrie/kit/client/trusted-proxies'
 import { createErrorHandler } from '@eyrie/kit/http-errors'
+import { listen } from '@eyrie/kit/listen'
 import { createLog } from '@eyrie/kit/log'
 import { Hono } from 'hono'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { authenticate } from './authentication.ts'
 
 const request = (tokens: string[], url: string, headers: Record<string, string> = {}) => {
@@ -54,5 +56,18 @@ describe('authentication without tokens', () => {
     ['http://localhost:8100/', { Origin: 'null' }, 401],
   ])('answers %s with %j by %i', async (url, headers, status) => {
     expect(await ask([], url, headers)).toBe(status)
+  })
+
+  test('rejects clients of a trusted proxy on the same machine', async () => {
+    const app = new Hono()
+    app.onError(createErrorHandler(createLog('test', 'silent')))
+    app.get('*', authenticate([]), c => c.text('inside'))
+    const options = { trustedProxies: trustedProxies.parse('127.0.0.1') }
+    const server = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, options)
+    onTestFinished(() => server.close())
+    const url = `http://127.0.0.1:${server.port}/api/v3/about`
+    expect((await fetch(url)).status).toBe(200)
+    const headers = { 'X-Forwarded-For': '127.0.0.1' }
+    expect((await fetch(url, { headers })).status).toBe(401)
   })
 })

@@ -1,5 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
+import type { Route } from '@eyrie/contract/routes-v3'
 import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit/access-control'
+import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { Context, MiddlewareHandler } from 'hono'
 
 /**
@@ -28,6 +30,18 @@ function assertKnownToken(c: Context, tokens: readonly string[]): void {
   throw new EyrieError('auth', `${problem}; ${VALID_TOKENS}`)
 }
 
+/**
+ * Throws `EyrieError` (`rights`) if the route requires a scope that the client's token lacks. Plugins are code that the engine
+ * runs: if there are tokens for plugins, only these may install and remove them.
+ */
+export function assertInScope(c: Context, { scope }: Route, pluginTokens: readonly string[]): void {
+  if (scope === undefined || pluginTokens.length === 0 || isKnownToken(readToken(c), pluginTokens)) return
+  throw new EyrieError(
+    'rights',
+    'this token does not permit changing plugins: send one in EYRIE_PLUGIN_TOKENS of the engine, or else in secrets/plugin-token of its data folder',
+  )
+}
+
 /** Reads the bearer token, or `?access_token=` on a WebSocket, because browsers cannot set headers there. */
 function readToken(c: Context): string | undefined {
   const bearerToken = parseBearerToken(c.req.header('Authorization'))
@@ -39,7 +53,8 @@ function readToken(c: Context): string | undefined {
 /** Also checks the origin, so that no web page from elsewhere can reach the engine through the browser of a visitor. */
 function assertFromLoopback(c: Context): void {
   const origin = c.req.header('Origin')
-  if (isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin))) return
+  const isForwarded = getRequestClient(c).isForwarded
+  if (!isForwarded && isLoopbackUrl(c.req.url) && (origin === undefined || isLoopbackUrl(origin))) return
   throw new EyrieError(
     'auth',
     'without tokens the engine accepts requests from loopback only: set EYRIE_ENGINE_TOKENS',

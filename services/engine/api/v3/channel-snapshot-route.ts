@@ -2,18 +2,28 @@ import { EyrieError, flagParameter, idParameter, integerParameter, listParameter
 import { errorBody } from '@eyrie/contract/errors'
 import { jsonContent } from '@eyrie/kit/api-docs'
 import { z } from 'zod'
+import type { FramePosition } from '../../pictures/frame-history.ts'
 import type { ApiContext } from '../operations/api-context.ts'
 import type { DescribedEndpoint } from '../routing/api-revision.ts'
 import { COMMON_ERRORS, errorResponses, JPEG_RESPONSE } from '../routing/describe-route.ts'
 import { readParams, readQuery } from '../routing/read-request.ts'
 
 const params = z.object({ id: idParameter })
-const query = z.strictObject({
-  pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
-  width: integerParameter(16, 8192).optional(),
-  boxes: flagParameter,
-  blur: listParameter(z.enum(['faces', 'persons'])).default([]),
-})
+const query = z
+  .strictObject({
+    pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
+    time: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .meta({ description: 'Time of capture; the nearest frame within a second is returned' }),
+    width: integerParameter(16, 8192).optional(),
+    boxes: flagParameter,
+    blur: listParameter(z.enum(['faces', 'persons'])).default([]),
+  })
+  .refine(({ pts, time }) => pts === undefined || time === undefined, {
+    error: 'pts and time exclude each other: send one of them',
+    path: ['time'],
+  })
 
 /**
  * Creates `GET /exports/channels/{id}/snapshot.jpg`: an analysed frame as a JPEG, optionally with the boxes of its objects
@@ -45,15 +55,22 @@ export function createSnapshotEndpoint({
     },
     async handle(c) {
       const { id } = readParams(c, params)
-      const options = readQuery(c, query)
+      const { pts: requestedPts, time, ...options } = readQuery(c, query)
       const channel = configuration.channels().find(candidate => candidate.id === id)
       if (!channel) throw new EyrieError('id', `channel ${id} does not exist`)
-      const { jpeg, pts } = await snapshots.capture(channel, options)
+      const position = toPosition(requestedPts, time)
+      const { jpeg, pts, timeMs } = await snapshots.capture(channel, { ...options, position })
       return c.body(jpeg, 200, {
         'Content-Type': 'image/jpeg',
         'Cache-Control': 'no-store',
         'X-Pts': String(pts),
+        'X-Time': new Date(timeMs).toISOString(),
       })
     },
   }
+}
+
+function toPosition(pts: number | undefined, time: string | undefined): FramePosition | undefined {
+  if (pts !== undefined) return { pts }
+  return time === undefined ? undefined : { timeMs: Date.parse(time) }
 }

@@ -171,6 +171,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
       epoch,
       engine: control.isConnected(),
       sources: countByState(sources.list()),
+      isolation: environment.isolation,
       webrtc: webrtc.health(),
     }),
   }
@@ -204,7 +205,7 @@ function createApp({
   for (const path of ['/cameras/*', '/internal/*']) app.use(path, requireAccess(environment.internalToken))
   // Clients of the engine may also view the pictures that it analyses.
   for (const path of ['/streams/*', '/recordings/*', '/metrics'])
-    app.use(path, requireAccess(environment.internalToken, environment.engineTokens))
+    app.use(path, requireAccess(environment.internalToken, environment.engineTokenDigests))
 
   cameraRoutes(app, { mediaRoots: environment.mediaRoots, clock: parts.clock, egress })
   controlRoutes(app, parts.control, { epoch: parts.epoch, host: environment.hosts.media })

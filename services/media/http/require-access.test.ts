@@ -1,6 +1,6 @@
-import { createErrorHandler, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog, listen, trustedProxies } from '@eyrie/kit'
 import { Hono } from 'hono'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { requireAccess } from './require-access.ts'
 
 /** Requests a page from this address, with no token configured, and returns the status. */
@@ -46,4 +46,15 @@ describe('access without a configured token', () => {
       expect(await statusFor(address)).toBe(401)
     },
   )
+
+  it('is denied to clients of a trusted proxy on the same machine', async () => {
+    const app = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
+    app.get('/', requireAccess(undefined), c => c.text('welcome'))
+    const options = { trustedProxies: trustedProxies.parse('127.0.0.1') }
+    const server = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, options)
+    onTestFinished(() => server.close())
+    const url = `http://127.0.0.1:${server.port}/`
+    expect((await fetch(url)).status).toBe(200)
+    expect((await fetch(url, { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).toBe(401)
+  })
 })

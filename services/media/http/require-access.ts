@@ -1,7 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
-import { isKnownToken, isLoopback, parseBearerToken } from '@eyrie/kit'
+import { getRequestClient, hasKnownDigest, isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { verifyTicket } from '@eyrie/kit/stream-ticket'
-import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 
@@ -15,12 +14,13 @@ const NO_TOKEN_CONFIGURED =
   'access is limited to this machine because no token is configured: set EYRIE_INTERNAL_TOKEN'
 
 /**
- * Protects routes: requires a token or a ticket. The token is the internal token or one of `otherTokens`, in the `Authorization`
- * header or as `access_token` in the query, because browsers cannot set headers of WebSockets. A `ticket` in the query gives
- * access to one stream for a limited time. If no internal token is configured, only this machine has access.
+ * Protects routes: requires a token or a ticket. The token is the internal token, or one whose digest is in `otherDigests`. It is
+ * sent in the `Authorization` header or as `access_token` in the query, because browsers cannot set headers of WebSockets. A
+ * `ticket` in the query gives access to one stream for a limited time. If no internal token is configured, only this machine
+ * has access.
  */
-export function requireAccess(token: string | undefined, otherTokens: readonly string[] = []) {
-  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+export function requireAccess(token: string | undefined, otherDigests: readonly string[] = []) {
+  return createMiddleware(async (c, next) => {
     const ticket = token === undefined ? undefined : c.req.query('ticket')
     if (ticket !== undefined && isTicketValid(ticket, token!, c)) {
       await next()
@@ -31,7 +31,9 @@ export function requireAccess(token: string | undefined, otherTokens: readonly s
     }
 
     const sentToken = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
-    const isAllowed = token ? isKnownToken(sentToken, [token, ...otherTokens]) : isLocalClient(c)
+    const isAllowed = token
+      ? isKnownToken(sentToken, [token]) || hasKnownDigest(sentToken, otherDigests)
+      : getRequestClient(c).isLocal
     if (!isAllowed) {
       c.header('WWW-Authenticate', 'Bearer')
       throw new EyrieError('auth', token ? describeProblem(sentToken, ticket) : NO_TOKEN_CONFIGURED)
@@ -39,9 +41,6 @@ export function requireAccess(token: string | undefined, otherTokens: readonly s
     await next()
   })
 }
-
-const isLocalClient = (c: Context<{ Bindings: HttpBindings }>) =>
-  isLoopback(c.env.incoming.socket.remoteAddress ?? '')
 
 function describeProblem(sentToken: string | undefined, ticket: string | undefined): string {
   if (sentToken !== undefined) return INVALID_TOKEN

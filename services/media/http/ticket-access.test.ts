@@ -1,4 +1,4 @@
-import { createErrorHandler, createLog } from '@eyrie/kit'
+import { createErrorHandler, createLog, digestToken } from '@eyrie/kit'
 import { signTicket } from '@eyrie/kit/stream-ticket'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ it.each([
   ['another', 401],
 ])('the token %s is answered with status %i where engine tokens are accepted', async (token, status) => {
   const streams = new Hono().onError(createErrorHandler(createLog('media', 'silent')))
-  streams.use(requireAccess('internal', ['engine']))
+  streams.use(requireAccess('internal', [digestToken('engine')]))
   streams.get('/streams', c => c.json([]))
   const answer = await streams.request('/streams', { headers: { Authorization: `Bearer ${token}` } })
   expect(answer.status).toBe(status)

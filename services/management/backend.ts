@@ -3,6 +3,7 @@ import { type Egress, type Log, readSettings } from '@eyrie/kit'
 import { alertSubscriber } from './alerts/evaluate-messages.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import type { Database } from './db/database.ts'
+import { createDeliveryChanges, type DeliveryChanges } from './deliveries/delivery-changes.ts'
 import { createEvents } from './events/events.ts'
 import type { FleetTiming } from './fleet/connection/engine-link.ts'
 import { createFleet, type RunningFleet } from './fleet/fleet.ts'
@@ -25,6 +26,8 @@ export interface BackendOptions {
   now?: () => Date
   /** Opens the connections to engines. */
   egress: Egress
+  /** Opens the connections to the identity provider. */
+  identityEgress: Egress
   /** The engine service of this appliance. */
   localEngine?: LocalEngine
   /** Intervals at which engines are monitored. */
@@ -39,15 +42,17 @@ export interface Backend extends StartedServices {
   fleet: RunningFleet
   /** Evaluates alerts, fetches pictures and deletes expired data. Idle until started. */
   jobs: BackgroundJobs
+  /** Wakes the scheduler. Idle until started. */
+  deliveryChanges: DeliveryChanges
 }
 
 /** Creates the parts and connects them with each other. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
-  const { database, data, egress, log, now = () => new Date(), timing, localEngine } = options
+  const { database, data, egress, identityEgress, log, now = () => new Date(), timing, localEngine } = options
   const nowMs = () => now().getTime()
 
-  const users = await createUsers({ data, now })
   const secrets = loadSecrets(data)
+  const users = await createUsers({ data, secrets, identityEgress, now })
   const images = createImageStore(resolve(data, 'management/images'))
 
   const { management: settings } = readSettings(data)
@@ -64,6 +69,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     log,
   })
   const { pictures, createIngest } = events
+  const deliveryChanges = createDeliveryChanges()
   const fleet = createFleet({ secrets, egress, createIngest, local: localEngine, log, timing })
 
   return {
@@ -80,6 +86,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     }),
     users,
     findView: channel_id => openLiveView(database(), { secrets, egress }, channel_id),
+    scheduler: { deliveryChanges, pictures, secrets },
+    deliveryChanges,
     fleet,
     jobs: createBackgroundJobs({ events, now: nowMs, log }),
   }

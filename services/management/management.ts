@@ -11,28 +11,44 @@ import { toErrorBody } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
 import { readOperatorToken } from './http/auth/operator-routes.ts'
 import { createUpstream } from './http/live/upstream-client.ts'
+import { createIsolationMonitor } from './isolation-monitor.ts'
 import manifest from './package.json' with { type: 'json' }
+import { monitorPackages, type PackageMonitor } from './packages/package-monitor.ts'
 import { ensureFirstAdministrator } from './users/first-administrator.ts'
+import { createLocalSessions } from './users/local-sessions.ts'
 
 /**
  * The management service. It serves the console and the management API, and is a proxy to the engine and media services, so
  * that clients never receive the tokens of these services.
  */
 export function createManagement({ environment, log }: Dependencies): Service {
-  const { urls, engineTokens, internalToken, data, databaseUrl, hosts, administrator } = environment
+  const { urls, engineTokens, internalToken, schedulerToken, data, databaseUrl, hosts, administrator } =
+    environment
   const egress = createEgress('engine', environment)
-  const supervisor = createDatabaseSupervisor({ data, url: databaseUrl, log })
+  const engine = createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] })
+  const media = createUpstream({ name: 'media', url: urls.media, token: internalToken })
+  const isolation = createIsolationMonitor({ engine, media })
+  const supervisor = createDatabaseSupervisor({
+    data,
+    url: databaseUrl,
+    socketFolder: environment.databaseSocket,
+    log,
+  })
   /** Undefined until the service has started. */
   let backend: Backend | undefined
   let disk: DiskMonitor | undefined
+  let packages: PackageMonitor | undefined
 
+  const localSessions = createLocalSessions({ file: resolve(data, 'management/local-sessions.json'), log })
   const app = createApp({
     host: hosts.management,
     data,
     database: supervisor.current,
-    engine: createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] }),
+    localSessions,
+    engine,
     egress,
-    media: createUpstream({ name: 'media', url: urls.media, token: internalToken }),
+    schedulerToken,
+    media,
     services() {
       if (!backend) throw new EyrieError('unavailable', 'the management service is starting')
       return backend
@@ -43,9 +59,10 @@ export function createManagement({ environment, log }: Dependencies): Service {
   })
 
   /** Starts the background work, which needs the database. */
-  function startBackend({ fleet, jobs, users }: Backend, database: Database): void {
+  function startBackend({ fleet, jobs, users, deliveryChanges }: Backend, database: Database): void {
     fleet.start(database)
     jobs.start(database)
+    deliveryChanges.start(database)
     const options = {
       data,
       configured: administrator,
@@ -66,11 +83,14 @@ export function createManagement({ environment, log }: Dependencies): Service {
     async start() {
       supervisor.start()
       disk = monitorDisk(data, log)
+      packages = monitorPackages(log)
+      isolation.start()
       const localEngine = { url: urls.engine, token: engineTokens[0] }
       const created = await createBackend({
         database: supervisor.current,
         data,
         egress,
+        identityEgress: createEgress('identity', environment),
         localEngine,
         log,
       })
@@ -87,16 +107,27 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
     async stop() {
       disk?.stop()
-      await Promise.all([backend?.fleet.stop(), backend?.jobs.stop()])
+      packages?.stop()
+      await Promise.all([
+        backend?.fleet.stop(),
+        backend?.jobs.stop(),
+        backend?.deliveryChanges.stop(),
+        isolation.stop(),
+      ])
       await supervisor.stop()
     },
 
     health(): ManagementHealth {
       const engines = backend?.fleet.listOutages() ?? []
-      const diskAlarms = disk?.alarms() ?? []
+      const machineAlarms = [...(disk?.alarms() ?? []), ...(packages?.alarms() ?? [])]
       return {
         ok: true,
-        alarms: [...supervisor.alarms(), ...diskAlarms, ...engines.map(describeOutage)],
+        alarms: [
+          ...supervisor.alarms(),
+          ...machineAlarms,
+          ...isolation.alarms(),
+          ...engines.map(describeOutage),
+        ],
         engines,
       }
     },

@@ -11,6 +11,7 @@ const second = 1000
 
 const fixture = useIngestDatabase()
 let sha256: string
+const sha256Of = () => sha256
 beforeEach(() => {
   sha256 = randomBytes(32).toString('hex')
 })
@@ -117,9 +118,28 @@ describe('alert evaluation by messages', () => {
         value: 1,
         picture: sha256,
         notification_data: { to: 'ops@example.com', subject: '1', from: '' },
-        deliveries: [{ type: 'email', to: 'ops@example.com', subject: '1' }],
       },
     ])
+  })
+})
+
+describe('box of a notification', () => {
+  const bbox = { x: 0.1, y: 0.2, w: 0.3, h: 0.4 }
+  const readBoxes = async () => (await fixture.readNotifications()).map(row => row.bbox)
+
+  it('is that of the event that fired the alert', async () => {
+    await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
+    const { hello, crossing } = createMessageFactory()
+    await fixture.consume([hello(), crossing(1, begin, 'up', { bbox })])
+    expect(await readBoxes()).toEqual([bbox])
+  })
+
+  it('is that of the event behind a count, if the count follows within 100 ms', async () => {
+    await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '0' })
+    const { hello, message, occupancy } = createMessageFactory()
+    const enter = message('event', 1, begin, { type: 'zone-enter', name: 'hall', bbox })
+    await fixture.consume([hello(), enter, occupancy(1, begin + 100, 1), occupancy(1, begin + 201, 2)])
+    expect(await readBoxes()).toEqual([bbox, null])
   })
 })
 
@@ -129,37 +149,74 @@ describe('event picture', () => {
       tx.select().from(picture).where(eq(picture.engine_id, fixture.engine.engine_id)),
     )
 
-  it.each(['with', 'after'])(
-    'is attached to event and notification when it arrives %s the event',
-    async when => {
-      await insertAlert({ alert_threshold_condition: 'eq', alert_threshold: '1' })
-      const { hello, crossing, message } = createMessageFactory()
-      const messages = [
-        hello(),
-        crossing(1, begin),
-        crossing(1, begin + second),
-        message('picture', 1, begin, { picture: sha256 }),
-      ]
-      if (when === 'with') await fixture.consume(messages)
-      else for (const message of messages) await fixture.consume([message])
-      expect((await fixture.readEvents()).map(row => row.picture)).toEqual([sha256, null])
-      expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([sha256])
-      expect(await readPictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
-    },
-  )
+  it.each(['with', 'after'])('is attached when it arrives %s the event', async when => {
+    await insertAlert({ alert_threshold_condition: 'gte', alert_threshold: '1' })
+    const { hello, crossing, message } = createMessageFactory()
+    const messages = [
+      hello(),
+      crossing(1, begin),
+      crossing(1, begin + 5 * second),
+      message('picture', 1, begin, { picture: sha256 }),
+    ]
+    if (when === 'with') await fixture.consume(messages)
+    else for (const message of messages) await fixture.consume([message])
+    expect((await fixture.readEvents()).map(row => row.picture)).toEqual([sha256, null])
+    expect(await fixture.readNotifications()).toMatchObject([
+      { picture: sha256, picture_offset: 0, next_snapshot: null },
+      { picture: null, picture_offset: null, next_snapshot: expect.any(Date) },
+    ])
+    expect(await readPictures()).toMatchObject([{ sha256, is_stored: false, attempts: 0 }])
+  })
 
-  it('replaces the older picture that a notification has used in the meantime', async () => {
-    const ownPicture = randomBytes(32).toString('hex')
+  it('is attached to the notifications of all events that share it, with the time between', async () => {
+    await insertAlert({ alert_threshold_condition: 'gte', alert_threshold: '1' })
+    const { hello, crossing, message } = createMessageFactory()
+    const late = begin + 800
+    await fixture.consume([
+      hello(),
+      crossing(1, begin, 'up', { picture: sha256 }),
+      crossing(1, begin + 400, 'up', { picture: sha256, picture_offset: -400 }),
+      crossing(1, late),
+    ])
+    await fixture.consume([message('picture', 1, late, { picture: sha256, picture_offset: -800 })])
+    const offsets = (rows: { picture: string | null; picture_offset: number | null }[]) =>
+      rows.map(({ picture, picture_offset }) => [picture, picture_offset])
+    expect(offsets(await fixture.readEvents())).toEqual([
+      [sha256, null],
+      [sha256, -400],
+      [sha256, -800],
+    ])
+    expect(offsets(await fixture.readNotifications())).toEqual([
+      [sha256, 0],
+      [sha256, -400],
+      [sha256, -800],
+    ])
+  })
+
+  it.each([
+    [1000, sha256Of],
+    [1001, () => null],
+  ])('of another event %d ms away is attached only within a second', async (distanceMs, expected) => {
     await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
     const { hello, message, occupancy } = createMessageFactory()
-    const enter = (at: number, more = {}) =>
-      message('event', 1, begin + at * second, { type: 'zone-enter', name: 'hall', ...more })
-    await fixture.consume([hello(), enter(0, { picture: sha256 })])
-    await fixture.consume([enter(30), occupancy(1, begin + 30 * second, 5)])
-    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([sha256])
-    await fixture.consume([message('picture', 1, begin + 30 * second, { picture: ownPicture })])
-    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([ownPicture])
-    expect((await readPictures()).map(row => row.sha256).sort()).toEqual([ownPicture, sha256].sort())
+    const enter = message('event', 1, begin, { type: 'zone-enter', name: 'hall', picture: sha256 })
+    await fixture.consume([hello(), enter, occupancy(1, begin + distanceMs, 5)])
+    expect((await fixture.readNotifications()).map(row => row.picture)).toEqual([expected()])
+  })
+
+  it('replaces one that is farther from the notification', async () => {
+    const nearer = randomBytes(32).toString('hex')
+    await insertAlert({ alert_threshold_key: 'occupancy', alert_threshold: '4' })
+    const { hello, message, occupancy } = createMessageFactory()
+    const enter = (atMs: number, picture: string) =>
+      message('event', 1, begin + atMs, { type: 'zone-enter', name: 'hall', picture })
+    await fixture.consume([hello(), enter(0, sha256), occupancy(1, begin + 900, 5)])
+    expect(await fixture.readNotifications()).toMatchObject([{ picture: sha256, picture_offset: -900 }])
+    await fixture.consume([enter(1000, nearer)])
+    expect(await fixture.readNotifications()).toMatchObject([{ picture: nearer, picture_offset: 100 }])
+    await fixture.consume([enter(1100, sha256)])
+    expect(await fixture.readNotifications()).toMatchObject([{ picture: nearer, picture_offset: 100 }])
+    expect((await readPictures()).map(row => row.sha256).sort()).toEqual([nearer, sha256].sort())
   })
 
   it('is fetched only if a notification requires it', async () => {

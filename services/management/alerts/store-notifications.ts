@@ -1,10 +1,15 @@
-import { and, desc, eq, gt, isNotNull, lte, type SQL } from 'drizzle-orm'
+import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
+import type { BBox } from '@eyrie/contract/object'
+import { and, between, desc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { event, notification, setting } from '../db/schema/index.ts'
-import type { EventFrame } from '../events/ingest/ingest-port.ts'
-import { schedulePictureFetch } from '../events/pictures/event-pictures.ts'
+import { event, notification } from '../db/schema/index.ts'
+import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
+import { findActionType, storeDeliveries } from '../deliveries/outbox.ts'
+import type { MessageFrame } from '../events/ingest/ingest-port.ts'
+import { findNearestPicture } from '../events/pictures/nearest-picture.ts'
+import { schedulePictureFetch } from '../events/pictures/picture-fetch.ts'
 import type { ActiveAlert } from './active-alerts.ts'
-import { createDeliveries, createNotificationData, type FiringDetails } from './notification-text.ts'
+import { createNotificationData, createRequest } from './notification-text.ts'
 
 /** One firing of an alert. */
 export interface FiredAlert {
@@ -13,41 +18,64 @@ export interface FiredAlert {
   timeMs: number
   /** Value of the statistic that fired the alert. */
   value: number
-  /** Frame of the event that fired the alert. Undefined if the alert was fired by the clock rather than by an event. */
-  frame: EventFrame | undefined
+  /** Frame of the message that fired the alert. Undefined if the alert was fired by the clock rather than by a message. */
+  frame: MessageFrame | undefined
 }
 
-/** Stores a notification with its deliveries for each fired alert, and schedules the fetch of its picture. */
+/**
+ * Stores a notification with its deliveries for each fired alert. Schedules the fetch of the picture that is nearest to its
+ * time, or a snapshot if no event has a picture of this moment. `attachPictures` replaces it if a nearer one arrives.
+ */
 export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
   if (fired.length === 0) return
-  const sender = await readSender(tx)
-  for (const { alert, timeMs, value, frame: eventFrame } of fired) {
-    const { epoch, pts, picture } = eventFrame ?? (await findLatestFrame(tx, alert, timeMs))
+  const { smtp_from, smtp_attachment } = await readRedactedSettings(tx, smtpKind)
+  for (const { alert, timeMs, value, frame } of fired) {
+    const nearest = await findNearestPicture(tx, alert.channel_id, timeMs)
     const details = describeFiring(alert, timeMs, value)
-    const deliveries = createDeliveries(alert.actions, details)
-    await tx.insert(notification).values({
-      channel_id: alert.channel_id,
+    const requests = alert.actions.map(action => createRequest(action, details))
+    const [stored] = await tx
+      .insert(notification)
+      .values({
+        channel_id: alert.channel_id,
+        alert_id: alert.alert_id,
+        usecase_key: alert.usecase_key,
+        notification_time: new Date(timeMs),
+        notification_data: createNotificationData(requests, details, smtp_from),
+        notification_extra: JSON.stringify(details),
+        alert_name: alert.alert_name,
+        condition: details.alert_threshold_condition,
+        threshold: details.alert_threshold,
+        threshold_key: details.alert_threshold_key,
+        value,
+        deliveries: [],
+        epoch: frame?.epoch,
+        pts: frame?.pts,
+        bbox: frame && (frame.bbox ?? (await findBox(tx, alert.channel_id, timeMs))),
+        picture: nearest?.picture,
+        picture_offset: nearest?.picture_offset,
+        next_snapshot: nearest ? null : sql`now()`,
+      })
+      .returning({ notification_uuid: notification.notification_uuid })
+    const isFetching = !nearest || (await schedulePictureFetch(tx, nearest.picture, alert, timeMs))
+    const deliveries = requests.map(request => ({
       alert_id: alert.alert_id,
-      usecase_key: alert.usecase_key,
-      notification_time: new Date(timeMs),
-      notification_data: createNotificationData(deliveries, details, sender),
-      notification_extra: JSON.stringify(details),
-      alert_name: alert.alert_name,
-      condition: details.alert_threshold_condition,
-      threshold: details.alert_threshold,
-      threshold_key: details.alert_threshold_key,
-      value,
-      deliveries,
-      epoch,
-      pts,
-      picture,
-    })
-    if (picture) await schedulePictureFetch(tx, picture, alert, timeMs)
+      channel_id: alert.channel_id,
+      notification_uuid: stored!.notification_uuid,
+      request,
+      awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
+    }))
+    await storeDeliveries(tx, deliveries)
   }
 }
 
+/** Returns whether a message contains the picture itself, not only its address. */
+function containsPicture({ action }: DeliveryRequest, smtp_attachment: boolean): boolean {
+  const type = findActionType(action)
+  return type === 'email' ? smtp_attachment : type === 'webhook' && action.action_picture === 'inline'
+}
+
 /** Returns the data for the placeholders in the alert's messages, under the column names of the alert. */
-const describeFiring = (alert: ActiveAlert, timeMs: number, value: number): FiringDetails => ({
+export const describeFiring = (alert: ActiveAlert, timeMs: number, value: number): FiringDetails => ({
   alert_name: alert.alert_name,
   alert_priority: alert.alert_priority,
   alert_threshold: alert.alert_threshold,
@@ -59,47 +87,23 @@ const describeFiring = (alert: ActiveAlert, timeMs: number, value: number): Firi
   time: new Date(timeMs).toISOString(),
 })
 
-/** Returns the sender address of the e-mail settings, or an empty string. */
-async function readSender(tx: Transaction): Promise<string> {
-  const [smtp] = await tx.select().from(setting).where(eq(setting.name, 'smtp'))
-  const { smtp_from } = (smtp?.value ?? {}) as { smtp_from?: unknown }
-  return typeof smtp_from === 'string' ? smtp_from : ''
-}
+/** The engine merges the counts of this period, so that the event behind a count may be this much older. */
+const COUNT_INTERVAL_MS = 100
 
-/**
- * Returns the frame of the latest event within the window of the alert. While the picture of this frame is missing, the
- * latest available picture is its placeholder. `attachPictures` replaces the placeholder when the picture arrives.
- */
-async function findLatestFrame(tx: Transaction, alert: ActiveAlert, timeMs: number): Promise<EventFrame> {
-  const latestEvent = await findLatestEvent(tx, alert, timeMs)
-  if (!latestEvent) return { epoch: null, pts: null, picture: null }
-  if (latestEvent.picture) return latestEvent
-
-  const eventWithPicture = await findLatestEvent(tx, alert, timeMs, isNotNull(event.picture))
-  return { ...latestEvent, picture: eventWithPicture?.picture ?? null }
-}
-
-/** Returns the frame of the latest event that meets a condition, within the alert's window that ends at `timeMs`. */
-async function findLatestEvent(
-  tx: Transaction,
-  { channel_id, windowSeconds }: ActiveAlert,
-  timeMs: number,
-  condition?: SQL,
-): Promise<EventFrame | undefined> {
-  const windowStart = new Date(timeMs - windowSeconds * 1000)
-  const [frame] = await tx
-    .select({ epoch: event.epoch, pts: event.pts, picture: event.picture })
+/** Returns the box of the event that has changed the counters of a channel at `timeMs`; null if no event has one. */
+async function findBox(tx: Transaction, channel_id: string, timeMs: number): Promise<BBox | null> {
+  const [latest] = await tx
+    .select({ data: event.data })
     .from(event)
     .where(
       and(
         eq(event.channel_id, channel_id),
         eq(event.kind, 'event'),
-        gt(event.time, windowStart),
-        lte(event.time, new Date(timeMs)),
-        condition,
+        between(event.time, new Date(timeMs - COUNT_INTERVAL_MS), new Date(timeMs)),
+        sql`jsonb_exists(${event.data}, 'bbox')`,
       ),
     )
     .orderBy(desc(event.time), desc(event.seq))
     .limit(1)
-  return frame
+  return latest ? (latest.data as { bbox: BBox }).bbox : null
 }

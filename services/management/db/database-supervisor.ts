@@ -6,24 +6,28 @@ import { type AvailabilityListener, createDatabase, type Database } from './data
 import {
   DatabaseUnavailableError,
   describeDatabaseError,
-  isDiskFull,
+  isDiskFull as isDiskFullError,
   isStorageFailure,
 } from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
+import { attachServer } from './server/attached-server.ts'
 import { type EmbeddedServer, SUPERUSER, serverFolder, startServer } from './server/embedded-server.ts'
 import { FULL_DISK_REASON } from './server/full-disk.ts'
 
 export interface DatabaseSupervisorOptions {
   /** The appliance's data folder. */
   data: string
-  /** The URL of an external Postgres database, or undefined to run the embedded server in the data folder. */
+  /** The URL of an external Postgres database, or undefined to use the embedded server in the data folder. */
   url: string | undefined
+  /** The folder of the embedded server's socket if the supervisor runs the server, or undefined to run it here. */
+  socketFolder?: string | undefined
   log: Log
 }
 
 /**
- * Makes the database available: starts the embedded server if there is no external database, migrates the schema and
- * connects. A failed start is retried with back-off; outages raise an alarm until the database is reachable again.
+ * Makes the database available: starts the embedded server if neither an external database nor the supervisor provides one,
+ * migrates the schema and connects. A failed start is retried with back-off; outages raise an alarm until the database is
+ * reachable again.
  */
 export interface DatabaseSupervisor {
   /** Starts the database in the background. */
@@ -40,7 +44,8 @@ export interface DatabaseSupervisor {
 const CANNOT_STORE = 'the database cannot store anything'
 const START_BACKOFF = { initialMs: 500, maxMs: 4_000 }
 
-export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorOptions): DatabaseSupervisor {
+export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): DatabaseSupervisor {
+  const { data, url, log } = options
   const stopping = new AbortController()
   const { promise: ready, resolve, reject } = Promise.withResolvers<Database>()
   // Prevents an unhandled rejection if nothing awaits the promise.
@@ -49,13 +54,16 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
   /** Why the start failed or the database is unreachable; undefined while there is no problem. */
   let problem: string | undefined
   let server: EmbeddedServer | undefined
+  const attached = options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
   let database: Database | undefined
   let starting: Promise<void> | undefined
 
-  /** Starts the embedded server if it is needed and not running yet. Returns the database to connect to. */
+  /** Starts the embedded server if it is needed and not running yet, or waits for it. Returns the database to connect to. */
   async function resolveTarget(): Promise<ConnectionTarget> {
     if (url !== undefined) return url
-    server ??= await startServer(serverFolder(data), log, {}, stopping.signal)
+    const { signal } = stopping
+    if (attached) return attached.target(APPLICATION_NAME, APPLICATION_NAME, signal)
+    server ??= await startServer(serverFolder(data), log, { signal })
     await createApplicationDatabase(server.target(SUPERUSER, 'postgres'))
     return server.target(APPLICATION_NAME, APPLICATION_NAME)
   }
@@ -72,18 +80,23 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
       problem = undefined
       log.info('database is available again')
     },
-    isDiskFull: () => server?.isDiskFull === true,
+    isDiskFull,
+  }
+
+  /** Whether the embedded server cannot run because its disk is full. */
+  function isDiskFull(): boolean {
+    return (attached ?? server)?.isDiskFull === true
   }
 
   function describeOutage(cause: Error): string {
     const reason = describeDatabaseError(cause, url)
-    const canStore = !isDiskFull(cause) && !isStorageFailure(cause)
+    const canStore = !isDiskFullError(cause) && !isStorageFailure(cause)
     return canStore ? `the database is unreachable: ${reason}` : `${CANNOT_STORE}: ${reason}`
   }
 
   function listAlarms(): string[] {
     // The server knows of a full disk before anything uses the database, and why connections are lost.
-    if (server?.isDiskFull) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
+    if (isDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
     return problem === undefined ? [] : [problem]
   }
 
@@ -130,6 +143,7 @@ export function createDatabaseSupervisor({ data, url, log }: DatabaseSupervisorO
       await starting
       await database?.close()
       await (interrupted ?? server?.stop())
+      await attached?.close()
     },
   }
 }

@@ -6,7 +6,7 @@ export type TransactionSettings = Readonly<Record<`eyrie.${string}`, string>>
 
 /**
  * Returns the settings of a transaction with the rights of a user, by which policies decide which rows the user may access.
- * The scope `all` permits every row; otherwise the lists of ids apply. `actor` and `operation` appear in the audit log.
+ * The scope `all` permits every row; otherwise the lists of ids apply. `actor`, `operation` and the address appear in the audit log.
  */
 export const createUserSettings = (principal: Principal, operation: string): TransactionSettings => ({
   'eyrie.scope': principal.role === 'superadmin' ? 'all' : '',
@@ -20,6 +20,7 @@ export const createUserSettings = (principal: Principal, operation: string): Tra
   'eyrie.usecases': formatTextArray(principal.usecases),
   'eyrie.actor': principal.actor,
   'eyrie.operation': operation,
+  'eyrie.address': principal.address ?? '',
 })
 
 /** Returns the settings of a transaction of the appliance itself, which may read and change every row. */

@@ -2,10 +2,11 @@ import { resolve } from 'node:path'
 import type { Egress, Log } from '@eyrie/kit'
 import { lt } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
-import { notification } from '../db/schema/index.ts'
+import { delivery, notification } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
 import { maintainPartitions } from './partitions.ts'
+import { fetchSnapshots } from './pictures/notification-snapshots.ts'
 import { fetchPictures, removeExpiredPictures } from './pictures/picture-fetcher.ts'
 import { createPictureSource, type EngineAddress } from './pictures/picture-source.ts'
 import { createPictureStore, type PictureStore } from './pictures/picture-store.ts'
@@ -32,6 +33,8 @@ export interface Events {
   createIngest(database: Database): Ingest
   /** Fetches all due pictures from their engines. */
   fetchPictures(database: Database, signal: AbortSignal): Promise<void>
+  /** Requests snapshots from the engines for the notifications whose moment has no picture of an event. */
+  fetchSnapshots(database: Database, signal: AbortSignal): Promise<void>
   /** Creates the event partitions of the coming weeks, and deletes all data that is older than the retention. */
   applyRetention(database: Database): Promise<void>
 }
@@ -44,12 +47,15 @@ export function createEvents(options: EventsOptions): Events {
     pictures,
     createIngest: database => createIngest({ database, subscribers, log }),
     fetchPictures: (database, signal) => fetchPictures({ database, source, store: pictures, log, signal }),
+    fetchSnapshots: (database, signal) => fetchSnapshots({ database, source, store: pictures, log, signal }),
     async applyRetention(database) {
       await maintainPartitions(database, now(), retentionMs)
       const oldest = new Date(now() - retentionMs)
-      await database.system('retention', tx =>
-        tx.delete(notification).where(lt(notification.notification_time, oldest)),
-      )
+      await database.system('retention', async tx => {
+        await tx.delete(notification).where(lt(notification.notification_time, oldest))
+        // Tests belong to no notification.
+        await tx.delete(delivery).where(lt(delivery.created_at, oldest))
+      })
       await removeExpiredPictures(database, pictures, now(), retentionMs)
     },
   }

@@ -2,18 +2,23 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createLog, type ListeningServer, listen } from '@eyrie/kit'
+import { createLog, type ListeningServer, listen, trustedProxies } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createLink, openLocalSession } from '../../../test/fixtures/browser/local-session.ts'
 import { insertRecords } from '../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
+import { localProviderEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { apiToken, channel, setting, user } from '../db/schema/index.ts'
+import { loadSecrets } from '../secrets/secrets.ts'
 import { ensureFirstAdministrator } from '../users/first-administrator.ts'
+import { createLocalSessions } from '../users/local-sessions.ts'
 import { createUsers, type Users } from '../users/users.ts'
 import { addAccessControl } from './access-control.ts'
-import { readConsoleCookie, setConsoleCookie } from './auth/console-cookie.ts'
+import { readConsoleCookie, setConsoleCookie, setLocalCookie } from './auth/console-cookie.ts'
 import { readOperatorToken } from './auth/operator-routes.ts'
 import { createUpstream } from './live/upstream-client.ts'
 import { getVisibleChannels } from './live/visible-channels.ts'
@@ -26,7 +31,12 @@ let users: Users
 beforeAll(async () => {
   // Start without users, so that the first administrator is created.
   await management.database.system('test', tx => tx.delete(user))
-  users = await createUsers({ data: management.data, now: () => new Date() })
+  users = await createUsers({
+    data: management.data,
+    secrets: loadSecrets(management.data),
+    identityEgress: localProviderEgress,
+    now: () => new Date(),
+  })
 }, 180_000)
 
 /** An engine that exports channel 7, which is shown in stream 3, and two unmanaged channels: 8, and 9 in stream 3. */
@@ -41,7 +51,8 @@ async function startEngine() {
 }
 
 /** Starts the management service as if it listened on `host`, and returns its loopback origin. */
-async function serve(host: string, data = management.data, administrator = { email, password }) {
+async function serve(host: string, { trusted = '' } = {}) {
+  const { data } = management
   const log = createLog('management', 'silent')
   const app = new Hono()
   addAccessControl(app, {
@@ -49,8 +60,10 @@ async function serve(host: string, data = management.data, administrator = { ema
     data,
     database: () => management.database,
     users: () => users,
+    localSessions: createLocalSessions({ file: join(data, 'management/local-sessions.json'), log }),
     engine: await startEngine(),
     media: createUpstream({ name: 'media', url: 'http://127.0.0.1:9', token: undefined }),
+    log,
   })
   const answerJson = (value: unknown) => {
     const text = JSON.stringify(value)
@@ -61,17 +74,19 @@ async function serve(host: string, data = management.data, administrator = { ema
   app.get('/live/recordings/sources', () => answerJson([{ id: 3 }, { id: 4 }]))
   app.get('/live/recordings/:id/:resource', c => c.json(getVisibleChannels(c) ?? 'all'))
   app.get('/live/*', c => c.text('picture'))
+  app.get('/', c => c.text('console'))
   app.onError((error, c) => c.json({ reason: error.message }, (error as { status?: number }).status as 401))
   readOperatorToken(data)
   const { passwords } = users
   await ensureFirstAdministrator(management.database, {
     data,
-    configured: administrator,
+    configured: { email, password },
     passwords,
     log,
     print: () => {},
   })
-  const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0)
+  const options = { trustedProxies: trustedProxies.parse(trusted) }
+  const server: ListeningServer = await listen({ app, health: () => ({ ok: true }) }, '127.0.0.1', 0, options)
   onTestFinished(() => server.close())
   return `http://127.0.0.1:${server.port}`
 }
@@ -85,30 +100,107 @@ const readCookie = (response: Response) => response.headers.getSetCookie()[0]!.s
 const fetchStatus = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status
 
+const openLink = (origin: string) => openLocalSession({ consoleUrl: origin, data: management.data })
+
 describe('on the appliance itself', () => {
-  it('shows live views without sign-in', async () => {
+  it('shows live views to a browser that has opened a link, and to no other program', async () => {
     const origin = await serve('127.0.0.1')
-    expect(await fetchStatus(`${origin}/live/channels`)).toBe(200)
-    expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: true, user: null })
+    expect(await fetchStatus(`${origin}/live/channels`)).toBe(401)
+    expect(await (await fetch(`${origin}/session`)).json()).toEqual({ open: false, user: null })
+    const headers = await openLink(origin)
+    expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(200)
+    expect(await (await fetch(`${origin}/session`, { headers })).json()).toEqual({ open: true, user: null })
   })
 
   it('shows a signed-in viewer only the channels that are assigned', async () => {
     const origin = await serve('127.0.0.1')
     const { token } = await management.signIn('viewer')
-    const headers = { authorization: `Bearer ${token}` }
+    const headers = { ...(await openLink(origin)), authorization: `Bearer ${token}` }
     expect(await (await fetch(`${origin}/live/channels`, { headers })).json()).toEqual([])
     expect(await fetchStatus(`${origin}/live/streams/3/snapshot.jpg`, headers)).toBe(404)
     expect(await fetchStatus(`${origin}/live/output?channels=7`, headers)).toBe(404)
   })
 
-  it('shows live views to a browser whose session has ended', async () => {
+  it('shows live views to a browser with a link whose session as a user has ended', async () => {
     const origin = await serve('127.0.0.1')
-    expect(await fetchStatus(`${origin}/live/channels`, { authorization: 'Bearer expired' })).toBe(200)
+    const headers = { ...(await openLink(origin)), authorization: 'Bearer expired' }
+    expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(200)
   })
 
-  it('responds with 401 to a deletion without sign-in', async () => {
+  it('responds with 401 to a deletion by a browser that is not signed in', async () => {
     const origin = await serve('127.0.0.1')
-    expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE' })).status).toBe(401)
+    const headers = { ...(await openLink(origin)), origin }
+    expect((await fetch(`${origin}/live/recordings/3`, { method: 'DELETE', headers })).status).toBe(401)
+  })
+})
+
+describe('a link', () => {
+  const open = (link: string, init?: RequestInit) => fetch(link, { redirect: 'manual', ...init })
+  const createOneLink = (origin: string) => createLink({ consoleUrl: origin, data: management.data })
+
+  it('sets a cookie that scripts cannot read, and redirects to an address without the key', async () => {
+    const opened = await open(await createOneLink(await serve('127.0.0.1')))
+    expect([opened.status, opened.headers.get('location')]).toEqual([303, '/'])
+    expect(opened.headers.get('cache-control')).toBe('no-store')
+    expect(opened.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^eyrie_local=[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Strict$/),
+    ])
+  })
+
+  it('works once', async () => {
+    const link = await createOneLink(await serve('127.0.0.1'))
+    // Programs that preview links do not use them up.
+    expect((await open(link, { method: 'HEAD' })).status).toBe(200)
+    const responses = await Promise.all([open(link), open(link), open(link)])
+    const started = responses.filter(({ headers }) => headers.getSetCookie().length > 0)
+    expect(started).toHaveLength(1)
+    const rejected = responses.filter(({ headers }) => headers.get('location') === '/link')
+    expect(rejected).toHaveLength(2)
+  })
+
+  it('leads to the console in the browser that has opened it', async () => {
+    const origin = await serve('127.0.0.1')
+    const headers = await openLink(origin)
+    const opened = await open(`${origin}/?key=used`, { headers })
+    expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/', []])
+  })
+
+  it.each(['', 'guessed', 'a'.repeat(43)])('with the wrong key "%s" starts no session', async key => {
+    const origin = await serve('127.0.0.1')
+    await createOneLink(origin)
+    const opened = await open(`${origin}/?key=${key}`)
+    expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/link', []])
+    expect(await fetchStatus(`${origin}/live/channels`, { cookie: `eyrie_local=${key}` })).toBe(401)
+  })
+
+  it('expires with a restart, which sessions outlive', async () => {
+    const origin = await serve('127.0.0.1')
+    const headers = await openLink(origin)
+    const { search } = new URL(await createOneLink(origin))
+    const restarted = await serve('127.0.0.1')
+    expect((await open(`${restarted}/${search}`)).headers.getSetCookie()).toEqual([])
+    expect(await fetchStatus(`${restarted}/live/channels`, headers)).toBe(200)
+  })
+
+  it('starts a session that ends with signing out', async () => {
+    const origin = await serve('127.0.0.1')
+    const headers = { ...(await openLink(origin)), origin }
+    const ended = await fetch(`${origin}/session`, { method: 'DELETE', headers })
+    expect(ended.headers.getSetCookie()).toEqual([expect.stringMatching(/^eyrie_local=; Max-Age=0;/)])
+    expect(await fetchStatus(`${origin}/live/channels`, headers)).toBe(401)
+  })
+
+  it('is valid neither in requests through a proxy nor for its clients', async () => {
+    const origin = await serve('0.0.0.0', { trusted: '127.0.0.1' })
+    const proxied = { 'x-forwarded-for': '127.0.0.1' }
+    const link = await createOneLink(origin)
+    const opened = await open(link, { headers: proxied })
+    expect([opened.headers.get('location'), opened.headers.getSetCookie()]).toEqual(['/link', []])
+    const session = await openLink(origin)
+    expect(await fetchStatus(`${origin}/live/channels`, session)).toBe(200)
+    expect(await fetchStatus(`${origin}/live/channels`, { ...session, ...proxied })).toBe(401)
+    // A link that was opened elsewhere is still valid.
+    expect((await open(link)).headers.getSetCookie()).toHaveLength(1)
   })
 })
 
@@ -182,15 +274,17 @@ describe('from another machine', () => {
     },
   )
 
-  it('sends the cookie with the prefix __Host- over TLS', async () => {
+  it('sends the cookies with the prefix __Host- over TLS', async () => {
     const app = new Hono()
     app.get('/', c => {
       setConsoleCookie(c, 'refresh token')
+      setLocalCookie(c, 'token')
       return c.text(readConsoleCookie(c) ?? '')
     })
     const request = (url: string) => app.request(url, { headers: { cookie: 'eyrie_session=planted' } })
     const secure = await request('https://eyrie.test/')
     expect(secure.headers.getSetCookie()[0]).toMatch(/^__Host-eyrie_session=.*; Path=\/; HttpOnly; Secure; /)
+    expect(secure.headers.getSetCookie()[1]).toMatch(/^__Host-eyrie_local=token; .*; HttpOnly; Secure; /)
     expect(await secure.text()).toBe('')
     const plain = await request('http://eyrie.test/')
     expect(plain.headers.getSetCookie()[0]).toMatch(/^eyrie_session=/)
@@ -200,6 +294,31 @@ describe('from another machine', () => {
     const origin = await serve('0.0.0.0')
     const rejected = await signIn(origin, { email, password: 'another one' })
     expect([rejected.status, rejected.headers.getSetCookie()]).toEqual([404, []])
+  })
+})
+
+describe('eyrie open', () => {
+  it('prints a link that works once', async () => {
+    const origin = await serve('127.0.0.1')
+    const environment = { EYRIE_MANAGEMENT_URL: origin }
+    const { code, out } = await runEyrieCommand(['open'], { data: management.data, environment })
+    expect([code, out]).toEqual([0, expect.stringMatching(/^http:\S+\/\?key=[\w-]{43}\n$/)])
+    expect(new URL(out).origin).toBe(origin)
+    const open = () => fetch(out.trim(), { redirect: 'manual' })
+    expect((await open()).headers.getSetCookie()).toHaveLength(1)
+    expect((await open()).headers.getSetCookie()).toEqual([])
+  })
+
+  it('is rejected without access to the data folder', async () => {
+    const origin = await serve('127.0.0.1')
+    const result = await runEyrieCommand(['open'], {
+      data: createTemporaryFolder(),
+      environment: { EYRIE_MANAGEMENT_URL: origin },
+    })
+    const reason = 'has no secrets/operator-token: start the appliance first, or set EYRIE_DATA'
+    expect(result).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
+    const headers = { authorization: 'Bearer guessed' }
+    expect((await fetch(`${origin}/operator/link`, { method: 'POST', headers })).status).toBe(401)
   })
 })
 

@@ -1,14 +1,18 @@
+import { PROVIDER_SIGN_IN_PATH } from '@eyrie/contract/management/index'
+import type { Log } from '@eyrie/kit'
 import { isLoopback } from '@eyrie/kit/access-control'
-import type { Context, Hono } from 'hono'
+import type { Hono } from 'hono'
 import type { Database } from '../db/database.ts'
 import { findLocalChannels } from '../fleet/registry/local-engine.ts'
 import type { Principal } from '../rights/principal.ts'
+import type { LocalSessions } from '../users/local-sessions.ts'
 import { resetPassword } from '../users/reset-password.ts'
 import type { Users } from '../users/users.ts'
 import { createIdentifyCaller } from './auth/identify-caller.ts'
+import { createLinkRoutes, createLocalAccess } from './auth/link-routes.ts'
 import { createOperatorRoutes } from './auth/operator-routes.ts'
 import { allowLocalhostOnly, allowSameOriginOnly } from './auth/origin-guard.ts'
-import { getPeerAddress } from './auth/request-client.ts'
+import { createProviderRoutes } from './auth/provider-routes.ts'
 import { createSessionRoutes } from './auth/session-routes.ts'
 import { createLiveAccess } from './live/live-access.ts'
 import { createRecordingDeletionRoutes } from './live/recording-deletion.ts'
@@ -23,8 +27,10 @@ export interface AccessControlOptions {
   database(): Database
   /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   users(): Users
+  localSessions: LocalSessions
   engine: Upstream
   media: Upstream
+  log: Log
 }
 
 /**
@@ -32,11 +38,11 @@ export interface AccessControlOptions {
  * access to live views and recordings. Call it before the routes of live views are added to `app`.
  */
 export function addAccessControl(app: Hono, options: AccessControlOptions): void {
-  const { host, data, database, users, engine, media } = options
+  const { host, data, database, users, localSessions, engine, media, log } = options
   const identify = createIdentifyCaller(users, database)
   const findChannels = (caller: Principal) => findLocalChannels(database(), caller)
-  // Viewers on the appliance itself need no sign-in.
-  const isOpen = (context: Context) => isLoopback(host) && isLoopback(getPeerAddress(context))
+  // Browsers on the appliance itself need no sign-in once they have opened a link.
+  const isOpen = createLocalAccess(localSessions)
 
   app.use(isLoopback(host) ? allowLocalhostOnly : allowSameOriginOnly)
 
@@ -44,10 +50,12 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
   const deletionRoutes = createRecordingDeletionRoutes({ identify, findChannels, database, engine, media })
   app.route('/live/recordings', deletionRoutes)
 
-  app.route('/session', createSessionRoutes({ isOpen, database, identify, users }))
+  app.route('/', createLinkRoutes(localSessions))
+  app.route(PROVIDER_SIGN_IN_PATH, createProviderRoutes({ database, users, log }))
+  app.route('/session', createSessionRoutes({ isOpen, localSessions, database, identify, users }))
 
   const resetUserPassword = (email: string) => resetPassword(database(), email, users())
-  app.route('/operator', createOperatorRoutes({ data, resetPassword: resetUserPassword }))
+  app.route('/operator', createOperatorRoutes({ data, resetPassword: resetUserPassword, localSessions }))
 
   app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
 }

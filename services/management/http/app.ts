@@ -12,6 +12,7 @@ import { serveConsole } from './console-files.ts'
 import { createLiveRoutes } from './live/live-routes.ts'
 import { createTicketViewRoutes, type FindView } from './live/ticket-view-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createSchedulerRoutes, type SchedulerServices } from './scheduler/scheduler-routes.ts'
 
 /** The parts of the management service that exist only after it has started. */
 export interface StartedServices {
@@ -19,11 +20,14 @@ export interface StartedServices {
   api: Hono
   users: Users
   findView: FindView
+  scheduler: SchedulerServices
 }
 
-export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
+export interface AppOptions extends Omit<AccessControlOptions, 'users' | 'log'> {
   /** Throws `EyrieError` (`unavailable`) until the management service has started. */
   services(): StartedServices
+  /** The token with which the scheduler authenticates. Undefined without a scheduler. */
+  schedulerToken: string | undefined
   /** Opens the connections to the media services of registered engines. */
   egress: Egress
   /** Folder of the built console. */
@@ -37,7 +41,8 @@ export interface AppOptions extends Omit<AccessControlOptions, 'users'> {
  * Creates the web server with all routes of the management service. Live views work at once, the API after
  * `services` are ready.
  */
-export function createApp({ services, consoleFolder, version, log, ...options }: AppOptions): Hono {
+export function createApp(appOptions: AppOptions): Hono {
+  const { services, schedulerToken, consoleFolder, version, log, ...options } = appOptions
   const { database, engine, media } = options
   const metrics = createMetrics(database)
   const app = new Hono()
@@ -45,10 +50,13 @@ export function createApp({ services, consoleFolder, version, log, ...options }:
   app.use(addSecurityHeaders)
 
   // Access control comes first: its middleware protects the live views below.
-  addAccessControl(app, { ...options, users: () => services().users })
+  addAccessControl(app, { ...options, log, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
   const findView: FindView = async channel_id => services().findView(channel_id)
   app.route('/media', createTicketViewRoutes(findView, options.egress))
+
+  const scheduler = () => services().scheduler
+  app.route('/', createSchedulerRoutes({ token: schedulerToken, database, services: scheduler }))
 
   serveApiDocument(app, version)
   mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])

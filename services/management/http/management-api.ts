@@ -10,11 +10,13 @@ import { createApi } from './api/api-routes.ts'
 import { createIdentifyCaller } from './auth/identify-caller.ts'
 import { apiTokenOperations } from './operations/accounts/api-token-operations.ts'
 import { signInOperations } from './operations/accounts/sign-in-operations.ts'
+import { totpOperations } from './operations/accounts/totp-operations.ts'
 import { userConfigOperations } from './operations/accounts/user-config-operations.ts'
 import { userOperations } from './operations/accounts/user-operations.ts'
 import { aclOperations } from './operations/administration/acl-operations.ts'
 import { auditOperations } from './operations/administration/audit-operations.ts'
 import { deliverySettingsOperations } from './operations/administration/delivery-settings-operations.ts'
+import { identityProviderOperations } from './operations/administration/identity-provider-operations.ts'
 import { imageOperations } from './operations/administration/image-operations.ts'
 import { staticContentOperations } from './operations/administration/static-content-operations.ts'
 import { channelOperations } from './operations/analytics/channel-operations.ts'
@@ -22,6 +24,7 @@ import { engineOperations } from './operations/analytics/engine-operations.ts'
 import { pipelineOperations } from './operations/analytics/pipeline-operations.ts'
 import { sourceOperations } from './operations/analytics/source-operations.ts'
 import { alertOperations } from './operations/events/alert-operations.ts'
+import { deliveryOperations } from './operations/events/delivery-operations.ts'
 import { eventOperations } from './operations/events/event-operations.ts'
 import { notificationOperations } from './operations/events/notification-operations.ts'
 import { scheduleOperations } from './operations/events/schedule-operations.ts'
@@ -53,13 +56,15 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
   const nowMs = () => now().getTime()
 
   const operations = [
-    ...signInOperations({ accessTokens, passwords, isRegistrationOpen, now }),
+    ...signInOperations({ accessTokens, passwords, secrets, isRegistrationOpen, now }),
+    ...totpOperations({ passwords, secrets, now }),
     ...userOperations({ passwords, now }),
     ...userConfigOperations,
     ...apiTokenOperations(now),
     ...auditOperations(now),
     ...aclOperations,
     ...deliverySettingsOperations(secrets),
+    ...identityProviderOperations(secrets),
     ...organizationOperations(images),
     ...customerOperations,
     ...siteOperations,
@@ -72,6 +77,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...eventOperations(nowMs),
     ...notificationOperations(pictures, nowMs),
     ...alertOperations,
+    ...deliveryOperations(now),
     ...scheduleOperations,
     ...imageOperations(images),
   ]

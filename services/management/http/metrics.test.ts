@@ -24,6 +24,7 @@ test('engines are counted while the database is reachable', async () => {
   const text = await createMetrics(() => database).registry.metrics()
   expect(text).toContain('eyrie_management_database_up 1')
   expect(text).toContain('eyrie_management_engines{status="online"} 0')
+  expect(text).toContain('eyrie_management_deliveries_waiting 0')
   await remove()
 })
 

@@ -41,6 +41,12 @@ export function createMetrics(database: () => Database): Metrics {
     read: async () => (await queryEngines()) ?? [],
   })
 
+  addGauge(registry, {
+    name: 'eyrie_management_deliveries_waiting',
+    help: 'Messages that are not sent yet and will be tried again.',
+    read: async () => (await countWaitingDeliveries(database).catch(() => undefined)) ?? [],
+  })
+
   return {
     registry,
     async count(c, next) {
@@ -72,4 +78,13 @@ async function countEngines(database: () => Database): Promise<Sample[]> {
   )
   const counts = new Map(rows.map(({ status, count }) => [status, count]))
   return Object.entries(ENGINE_STATUS).map(([name, status]) => [{ status: name }, counts.get(status) ?? 0])
+}
+
+async function countWaitingDeliveries(database: () => Database): Promise<number> {
+  const [row] = await database().system('metrics', tx =>
+    tx.execute<{ count: number }>(
+      sql`select count(*)::int as count from delivery where next_attempt_at is not null`,
+    ),
+  )
+  return row?.count ?? 0
 }

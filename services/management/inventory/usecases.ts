@@ -20,6 +20,14 @@ export type UsecaseChannel = typeof channel.$inferSelect & {
   customAggregations: Aggregations
 }
 
+/** Returns the IANA time zone of the site of a channel, in which its days and months are counted. */
+export async function readChannelTimeZone(tx: Transaction, channel_id: string): Promise<string> {
+  const [row] = await tx.execute<{ timezone: string }>(
+    sql`select channel_timezone(${channel_id}::uuid) as timezone`,
+  )
+  return row!.timezone
+}
+
 /** Returns a usecase. Throws `EyrieError` (`id`) about the field `field` if the usecase does not exist. */
 export async function findUsecase(tx: Transaction, usecase_key: string, field: string) {
   const [row] = await tx.select().from(usecase).where(eq(usecase.usecase_key, usecase_key))

@@ -1,5 +1,7 @@
+import { ROLE_KEYS } from '@eyrie/contract/management/index'
+
 /** All roles from highest to lowest. Each role includes the rights of all lower roles. */
-export const ROLES = ['superadmin', 'admin', 'manager', 'viewer'] as const
+export const ROLES = ROLE_KEYS
 export type Role = (typeof ROLES)[number]
 
 /** An authenticated caller, with all facts that access decisions depend on. Lists contain ids. */
@@ -19,6 +21,8 @@ export interface Principal {
   channels: readonly string[]
   /** Usecases that the caller is limited to; empty for no limitation. */
   usecases: readonly string[]
+  /** IP address of the client. Undefined for work that no request has started. */
+  address?: string
   /** Undefined for a caller with an API token. */
   session_id?: string
   /** Scopes of the caller's API token. Undefined for a caller with a session, who has all rights of the role. */

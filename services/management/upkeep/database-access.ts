@@ -5,11 +5,17 @@ import { APPLICATION_NAME, createApplicationDatabase } from '../db/application-d
 import type { ConnectionTarget } from '../db/connection.ts'
 import { connect } from '../db/connection.ts'
 import { isUnreachable } from '../db/database-errors.ts'
-import { openSocketAddress, SUPERUSER, serverFolder, startServer } from '../db/server/embedded-server.ts'
+import {
+  openSocketAddress,
+  SUPERUSER,
+  serverFolder,
+  sharedSocketFolder,
+  startServer,
+} from '../db/server/embedded-server.ts'
 
 /**
- * The database of an installation, for maintenance commands such as `eyrie backup`. They run outside the management service,
- * which otherwise starts and owns the embedded database server.
+ * The database of an installation, for maintenance commands such as `eyrie backup`. They run outside the management service
+ * and its supervisor, one of which otherwise runs the embedded database server.
  */
 export interface DatabaseAccess {
   target: ConnectionTarget
@@ -17,7 +23,7 @@ export interface DatabaseAccess {
   close(): Promise<void>
 }
 
-/** Returns the database of an installation. Starts the embedded server unless the management service has started it. */
+/** Returns the database of an installation. Starts the embedded server unless it is running. */
 export async function connectToInstallation({ environment, log }: Dependencies): Promise<DatabaseAccess> {
   const { data, databaseUrl } = environment
   if (databaseUrl !== undefined) return { target: databaseUrl, async close() {} }
@@ -26,11 +32,12 @@ export async function connectToInstallation({ environment, log }: Dependencies):
   if (!existsSync(join(folder, 'data')))
     throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
 
-  const { path, close } = await openSocketAddress(join(folder, 'data'))
-  const target = { path, user: APPLICATION_NAME, database: APPLICATION_NAME }
-  if (await isReachable(target)) return { target, close }
-
-  await close()
+  for (const socketFolder of [join(folder, 'data'), sharedSocketFolder(data)]) {
+    const { path, close } = await openSocketAddress(socketFolder)
+    const target = { path, user: APPLICATION_NAME, database: APPLICATION_NAME }
+    if (await isReachable(target)) return { target, close }
+    await close()
+  }
   return connectExclusively({ environment, log })
 }
 

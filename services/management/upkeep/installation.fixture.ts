@@ -25,12 +25,12 @@ export function useInstallation(): Installation {
   beforeAll(async () => {
     const database = await createTestDatabase()
     installation.database = database
-    // Fills more than one part of the archive.
+    // Fills one and a half parts of the archive.
     await database.database.system('test', tx =>
       tx.execute(sql`
         insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
         select ${id(5)}, 'log', n, timestamptz '2026-01-01T00:00:00.123Z' + n * interval '1 minute', ${id(6)}, 'event',
-          jsonb_build_object('type', 'line-crossing', 'note', repeat('x', 250))
+          jsonb_build_object('type', 'line-crossing', 'note', repeat('x', 130))
         from generate_series(1, 20000) as n`),
     )
   })

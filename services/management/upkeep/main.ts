@@ -3,8 +3,9 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyrie/kit'
 import { describeDatabaseError } from '../db/database-errors.ts'
+import { findOutdatedPackages } from '../packages/outdated-packages.ts'
 import { backUp } from './backup.ts'
-import { check } from './check.ts'
+import { check, type Finding } from './check.ts'
 import { connectExclusively, connectToInstallation, type DatabaseAccess } from './database-access.ts'
 import { restore } from './restore.ts'
 
@@ -25,7 +26,10 @@ async function runCommand(args: string[], dependencies: Dependencies): Promise<u
     case 'backup':
       return runBackup(dependencies, archivePath)
     case 'check':
-      return withDatabase(dependencies, ({ target }) => check(target, data))
+      return [
+        ...(await withDatabase(dependencies, ({ target }) => check(target, data))),
+        ...(await checkPackages()),
+      ]
     case 'restore':
       return runRestore(dependencies, archivePath, values.force)
     default:
@@ -53,6 +57,16 @@ async function withDatabase<T>(
   } finally {
     await database.close()
   }
+}
+
+/** Checks the packages of the machine that parse video. */
+async function checkPackages(): Promise<Finding[]> {
+  const packages = await findOutdatedPackages()
+  return packages.map(({ name, installed, candidate }) => ({
+    says: 'packages that parse video are as new as those in the archive of the machine',
+    what: `${name} ${installed} is older than ${candidate}`,
+    remedy: 'make run as root upgrades it, or apt-get install --only-upgrade',
+  }))
 }
 
 async function runRestore(dependencies: Dependencies, archivePath: string, force: boolean) {

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts'
 import type { Principal } from '../rights/principal.ts'
 
 /** The facts about a user that access decisions depend on: the role, and the ids of assigned records. */
-type UserRights = Omit<Principal, 'session_id' | 'scopes'>
+type UserRights = Omit<Principal, 'address' | 'session_id' | 'scopes'>
 
 /**
  * Returns the rights of a user, or undefined if the user does not exist, is inactive or is not verified.

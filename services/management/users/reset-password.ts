@@ -3,9 +3,11 @@ import { eq } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { role, user } from '../db/schema/index.ts'
 import { generatePassword, listSuperadminEmails } from './first-administrator.ts'
+import { deleteIdentity } from './oidc/identities.ts'
 import { revokeCredentials } from './revoke-credentials.ts'
 import { matchesEmail, normalizeEmail } from './sign-in.ts'
-import { forgiveAccount } from './sign-in-limits.ts'
+import { forgiveAccount, forgiveAttempt } from './sign-in-limits.ts'
+import { removeAuthenticator } from './totp/authenticator.ts'
 import type { Users } from './users.ts'
 
 const OPERATION = 'eyrie user reset'
@@ -13,8 +15,8 @@ const MAX_LISTED_EMAILS = 5
 
 /**
  * Implements `eyrie user reset`: sets a generated password for an administrator and resolves to the password. Ends the administrator's
- * sessions, deletes the API tokens, and reactivates a blocked or inactive account. Only the operator of the appliance may call this. Throws `EyrieError` (`id`)
- * if no administrator has the e-mail address.
+ * sessions, deletes the API tokens, removes the authenticator app, disconnects the identity provider, and reactivates a blocked or inactive account. Only the
+ * operator of the appliance may call this. Throws `EyrieError` (`id`) if no administrator has the e-mail address.
  */
 export async function resetPassword(
   database: Database,
@@ -40,7 +42,10 @@ export async function resetPassword(
     await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(isAdministrator)
 
     await revokeCredentials(tx, { user_id: administrator.user_id, now: now() })
+    await deleteIdentity(tx, administrator.user_id)
+    await removeAuthenticator(tx, administrator.user_id)
     await forgiveAccount(tx, normalizeEmail(email))
+    await forgiveAttempt(tx, { kind: 'code', name: administrator.user_id })
   })
 
   // The cached rights of the ended sessions must no longer be used.

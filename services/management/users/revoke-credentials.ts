@@ -1,10 +1,10 @@
 import { and, eq, isNull, ne } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { apiToken, session } from '../db/schema/index.ts'
+import { apiToken, session, signInChallenge } from '../db/schema/index.ts'
 
 /**
- * Ends the sessions of a user and deletes the user's API tokens, so that a stolen one grants no access. The session
- * `exceptSessionId` continues: its client has just changed the password.
+ * Ends the sessions and the unfinished sign-ins of a user and deletes the user's API tokens, so that a stolen one grants no
+ * access. The session `exceptSessionId` continues: its client has just changed the password.
  */
 export async function revokeCredentials(
   tx: Transaction,
@@ -15,5 +15,6 @@ export async function revokeCredentials(
     .update(session)
     .set({ revoked_at: now })
     .where(and(eq(session.user_id, user_id), isNull(session.revoked_at), isOther))
+  await tx.delete(signInChallenge).where(eq(signInChallenge.user_id, user_id))
   await tx.delete(apiToken).where(eq(apiToken.user_id, user_id))
 }

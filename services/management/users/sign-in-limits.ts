@@ -5,7 +5,7 @@ import { signInFailure } from '../db/schema/index.ts'
 
 // Limits how often passwords can be tried and users be registered. The database counts the attempts of each subject, which is
 // the network of a client, alone or together with the account that it signs in to. No limit depends on the account alone:
-// anyone could lock its user out by failing on purpose.
+// anyone could lock its user out by failing on purpose. Codes are the exception, because only someone with the password can try.
 
 /** After `freeAttempts`, every further attempt blocks the subject, each time for twice as long. */
 interface Limit {
@@ -28,6 +28,8 @@ const LIMITS = {
   account: { freeAttempts: 10, ...SIGN_IN_TIMES },
   /** Sign-ins from a network: prevents trying a password with many accounts. */
   address: { freeAttempts: 300, ...SIGN_IN_TIMES },
+  /** Codes of the authenticator app for an account, from all networks: they are short, and many networks could share the work. */
+  code: { freeAttempts: 30, ...SIGN_IN_TIMES },
   /** Registrations from a network in an hour: prevents filling the user table, and probing for registered addresses. */
   register: {
     freeAttempts: 10,
@@ -43,7 +45,10 @@ export type LimitKind = keyof typeof LIMITS
 /** The network whose attempts are counted, or its attempts with one account. */
 export interface LimitSubject {
   kind: LimitKind
-  /** The network of the client, after the normalized e-mail address of the account and a space if the kind is `account`. */
+  /**
+   * The network of the client, after the normalized e-mail address of the account and a space if the kind is `account`. The id
+   * of the user if the kind is `code`.
+   */
   name: string
 }
 
@@ -104,12 +109,12 @@ function toBlockMs({ freeAttempts, firstBlockMs, maxBlockMs }: Limit, failures: 
 }
 
 /**
- * Removes a successful attempt from the count. For an account, this also clears all earlier failures from the network. The
+ * Removes a successful attempt from the count. For an account and its codes, this also clears all earlier failures. The
  * earlier failures of the network with all accounts still count, because an attacker may own an account in the network.
  */
 export async function forgiveAttempt(tx: Transaction, { kind, name }: LimitSubject): Promise<void> {
   const matchesSubject = eq(signInFailure.subject, `${kind}:${name}`)
-  if (kind === 'account') {
+  if (kind !== 'address') {
     await tx.delete(signInFailure).where(matchesSubject)
     return
   }

@@ -1,15 +1,17 @@
 import { EyrieError } from '@eyrie/contract'
 import { toNetwork } from '@eyrie/kit/client-network'
-import { and, eq, lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/database.ts'
-import { session, user } from '../db/schema/index.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
+import { user } from '../db/schema/index.ts'
+import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
+import { hasIdentity } from './oidc/identities.ts'
 import type { Passwords } from './passwords.ts'
-import { type SessionClient, type StartedSession, startSession } from './sessions.ts'
+import type { SessionClient, StartedSession } from './sessions.ts'
+import { CodeRequired, createChallenge } from './sign-in-challenge.ts'
 import { countAttempt, deleteExpiredAttempts, forgiveAttempt, listSignInSubjects } from './sign-in-limits.ts'
+import { findAuthenticator } from './totp/authenticator.ts'
 
 const OPERATION = '/user/auth'
-/** Sessions are deleted this long after their expiry. */
-const SESSION_RETENTION_MS = 30 * 86_400_000
 
 export interface Credentials {
   email: string
@@ -29,8 +31,8 @@ export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, nor
 
 /**
  * Checks the credentials and starts a session. Throws `TooManyAttempts`, or `EyrieError`: `id` if the e-mail address or the
- * password is wrong, after the same time in both cases; `rights` if the password is correct, but the user is inactive or
- * not verified.
+ * password is wrong, after the same time in both cases; `rights` if the password is correct, but the user is inactive,
+ * not verified, or signed in by an identity provider; `CodeRequired` if the password is correct and the user has an authenticator app.
  */
 export async function signIn(
   database: Database,
@@ -50,25 +52,27 @@ export async function signIn(
   const isCorrect = await passwords.verify(stored?.password_hash, password)
   if (!stored || !isCorrect) throw wrongCredentials()
 
-  return database.system(OPERATION, async tx => {
-    for (const subject of subjects) await forgiveAttempt(tx, subject)
-
-    const isSameUser = eq(user.user_id, stored.user_id)
+  const result = await database.system(OPERATION, async tx => {
+    const current = await lockUser(tx, stored.user_id)
     // The password may have been changed since it was read.
-    const [current] = await tx.select().from(user).where(isSameUser).for('update')
     if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
-    if (!current.is_active) throw new EyrieError('rights', 'this user is not active: ask an administrator')
-    if (!current.is_verified) throw new EyrieError('rights', 'an administrator has to verify this user first')
+    assertMaySignIn(current)
+    if (await hasIdentity(tx, stored.user_id))
+      throw new EyrieError(
+        'rights',
+        'your identity provider signs you in: use its button on the sign-in page',
+      )
 
-    await deleteOldSessions(tx, stored.user_id, now())
-    await tx.update(user).set({ last_logged_in_at: now() }).where(isSameUser)
-    return startSession(tx, stored.user_id, client, now())
+    const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
+    // The attempt with the account counts until the code is correct too: a correct password must not allow further guesses.
+    const succeeded = isCodeRequired ? subjects.filter(({ kind }) => kind === 'address') : subjects
+    for (const subject of succeeded) await forgiveAttempt(tx, subject)
+    return isCodeRequired
+      ? { challenge: await createChallenge(tx, stored.user_id, now()) }
+      : { session: await admitUser(tx, stored.user_id, client, now()) }
   })
-}
-
-async function deleteOldSessions(tx: Transaction, user_id: string, now: Date): Promise<void> {
-  const retainedSince = new Date(now.getTime() - SESSION_RETENTION_MS)
-  await tx.delete(session).where(and(eq(session.user_id, user_id), lt(session.expires_at, retainedSince)))
+  if (result.challenge) throw new CodeRequired(result.challenge)
+  return result.session
 }
 
 const wrongCredentials = () => new EyrieError('id', 'no user has this e-mail address and this password')

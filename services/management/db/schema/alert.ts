@@ -1,3 +1,4 @@
+import type { BBox } from '@eyrie/contract/object'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -106,17 +107,24 @@ export const notification = pgTable(
     threshold: text().notNull(),
     threshold_key: text().notNull(),
     value: doublePrecision().notNull(),
-    /** One message for each action of the alert. */
+    /** Empty. Earlier releases stored the messages here, which now have their own table. */
     deliveries: jsonb().notNull(),
     /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
     epoch: bigint({ mode: 'number' }),
     /** Timestamp of the event's frame. */
     pts: bigint({ mode: 'number' }),
-    /** SHA-256 of the frame's picture, which is stored as a file. */
+    /** SHA-256 of the picture nearest to `notification_time`, which is stored as a file. */
     picture: text(),
+    /** Milliseconds from `notification_time` to the picture, negative if the picture is older; null without a picture. */
+    picture_offset: integer(),
+    /** The box of the object that fired the alert; null if no object did. */
+    bbox: jsonb().$type<BBox>(),
+    /** When to request a snapshot from the engine, because no event has a picture; null if none is due. */
+    next_snapshot: instant(),
   },
   table => [
     index('notification_by_channel').on(table.channel_id, table.notification_time),
     index('notification_by_alert').on(table.alert_id, table.notification_time),
+    index('notification_snapshot_due').on(table.next_snapshot).where(sql`${table.next_snapshot} is not null`),
   ],
 )

@@ -15,6 +15,8 @@ export const audit = pgTable(
     actor: optionalText(),
     /** The API route or background job that made the change. */
     operation: optionalText(),
+    /** IP address of the client. */
+    address: optionalText(),
     /** Name of the table. */
     record: text().notNull(),
     record_id: text().notNull(),

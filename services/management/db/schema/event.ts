@@ -40,6 +40,8 @@ export const event = pgTable(
     statistics: jsonb().$type<Record<string, number>>(),
     /** SHA-256 of the frame's picture, which is stored as a file. */
     picture: text(),
+    /** Milliseconds from the event to its picture, negative if the picture is older; null: none, or exactly this frame. */
+    picture_offset: integer(),
   },
   table => [
     primaryKey({ columns: [table.engine_id, table.log_id, table.seq, table.time] }),

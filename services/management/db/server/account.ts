@@ -1,9 +1,11 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { findAccount } from '@eyrie/kit/accounts/account'
+import { RESPECT_CAPABILITIES } from '@eyrie/kit/accounts/setpriv'
 
 /** The operating system account that runs the database server. Postgres refuses to run as root. */
 export interface Account {
@@ -12,7 +14,7 @@ export interface Account {
 }
 
 /** Accounts that run the server if this process is root, in order of preference. */
-const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody']
+const UNPRIVILEGED_ACCOUNTS = ['eyrie-database', 'postgres', 'nobody']
 
 /** Returns the owner of the data directory, or the account that will own a new one. */
 export function chooseAccount(dataDirectory: string): Account {
@@ -29,15 +31,6 @@ export function chooseAccount(dataDirectory: string): Account {
   throw new Error(
     'the database server cannot run as root: add the user "postgres" (useradd --system postgres)',
   )
-}
-
-/** Looks up an account in /etc/passwd: `name:password:uid:gid:…` (passwd(5)). */
-function findAccount(name: string): Account | undefined {
-  for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
-    const [accountName, , uid, gid] = line.split(':')
-    if (accountName === name && uid && gid) return { uid: Number(uid), gid: Number(gid) }
-  }
-  return undefined
 }
 
 /** Runs commands as a fixed account. */
@@ -71,7 +64,12 @@ function listSetprivOptions({ uid, gid }: Account): string[][] {
   const noNewPrivileges = '--no-new-privs'
   if (userInfo().uid === uid) return [[noNewPrivileges]]
   const switchAccount = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', noNewPrivileges]
-  const readAnywhere = ['--inh-caps=-all,+dac_read_search', '--ambient-caps=-all,+dac_read_search']
+  const readAnywhere = [
+    '--bounding-set=-all,+dac_read_search',
+    '--inh-caps=-all,+dac_read_search',
+    '--ambient-caps=-all,+dac_read_search',
+    RESPECT_CAPABILITIES,
+  ]
   return [switchAccount, [...switchAccount, ...readAnywhere]]
 }
 

@@ -20,27 +20,39 @@ export interface DataDirectory {
   hbaFile: string
   /** Path of the mapping from operating system users to roles (`ident_file`). */
   identFile: string
+  /** Folder of the server's socket. */
+  socketFolder: string
+  /** Whether other users enter the folder of the socket. */
+  isShared: boolean
   /** Runs commands as the owner of the directory. */
   runner: CommandRunner
+}
+
+/** A user of the machine that connects as one role. */
+export interface DatabaseClient {
+  user: string
+  role: string
 }
 
 /** The server's superuser role. Only setup and maintenance connect as this role. */
 export const SUPERUSER = 'postgres'
 
 /**
- * Returns the data directory inside `folder`, which is initialized if it does not exist. Throws if the directory was
- * created by another major version of Postgres.
+ * Returns the data directory inside `folder`, which is initialized if it does not exist. With `clients`, other users connect to
+ * the server, in the folder `socket`. Throws if the directory was created by another major version of Postgres.
  */
 export async function prepareDataDirectory(
   folder: string,
   binaries: Binaries,
+  clients?: readonly DatabaseClient[],
   signal?: AbortSignal,
 ): Promise<DataDirectory> {
   const path = join(folder, 'data')
+  const isShared = clients !== undefined
   const account = chooseAccount(path)
   const isOwnAccount = account.uid === userInfo().uid
-  chmodSync(folder, isOwnAccount ? 0o700 : 0o711)
-  const accessFiles = writeAccessFiles(folder)
+  chmodSync(folder, isOwnAccount && !isShared ? 0o700 : 0o711)
+  const accessFiles = writeAccessFiles(folder, clients)
   const runner = await createCommandRunner(account, [binaries.postgres, accessFiles.hbaFile])
   if (existsSync(path)) {
     assertSameMajorVersion(path, binaries)
@@ -49,20 +61,32 @@ export async function prepareDataDirectory(
     await initialize(draft, binaries, runner, signal)
     renameSync(draft, path)
   }
-  return { path, runner, ...accessFiles }
+  return { path, runner, socketFolder: isShared ? join(folder, 'socket') : path, isShared, ...accessFiles }
 }
 
 /**
- * Writes access rules that admit only the user of this process, by peer authentication. The files are outside the data
- * directory, because the server's account could place links there that this process would follow as root.
+ * Writes access rules that admit the user of this process and the clients, by peer authentication. The files are outside the
+ * data directory, because the server's account could place links there that this process would follow as root.
  */
-function writeAccessFiles(folder: string): { hbaFile: string; identFile: string } {
+function writeAccessFiles(
+  folder: string,
+  clients: readonly DatabaseClient[] | undefined,
+): { hbaFile: string; identFile: string } {
   const hbaFile = join(folder, 'hba.conf')
   const identFile = join(folder, 'ident.conf')
-  const userName = JSON.stringify(userInfo().username)
-  writeFileSync(hbaFile, 'local all all peer map=management\n', { mode: 0o644 })
-  writeFileSync(identFile, `management ${userName} all\n`, { mode: 0o644 })
+  const administrators = new Set([userInfo().username, ...(clients ? ['root'] : [])])
+  const mappings = [...Array.from(administrators, user => ({ user, role: 'all' })), ...(clients ?? [])].map(
+    ({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`,
+  )
+  replaceFile(hbaFile, 'local all all peer map=management\n')
+  replaceFile(identFile, mappings.join(''))
   return { hbaFile, identFile }
+}
+
+/** Writes a file without following a link: the folder may belong to the account of the server, and this process to root. */
+function replaceFile(path: string, content: string): void {
+  rmSync(path, { force: true })
+  writeFileSync(path, content, { flag: 'wx', mode: 0o644 })
 }
 
 /** Creates an empty folder for initdb. It is renamed afterwards, so that a crash leaves no incomplete data directory. */

@@ -71,7 +71,7 @@ describe('embedded server', () => {
   it('aborts its first start at once, and starts from scratch the next time', async () => {
     const folder = createTemporaryFolder()
     const aborting = new AbortController()
-    const starting = startServer(folder, log, {}, aborting.signal)
+    const starting = startServer(folder, log, { signal: aborting.signal })
     const aborted = expect(starting).rejects.toThrow('initdb')
     await vi.waitUntil(() => existsSync(join(folder, 'data.new/PG_VERSION')), {
       timeout: 60_000,

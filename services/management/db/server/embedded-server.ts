@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { backoffDelayMs, type Log, lockFolder } from '@eyrie/kit'
 import { findBinaries } from './binaries.ts'
-import { prepareDataDirectory } from './data-directory.ts'
+import { type DatabaseClient, prepareDataDirectory } from './data-directory.ts'
 import { createServerLog } from './server-log.ts'
 import { type ServerProcess, serverSettings, startServerProcess } from './server-process.ts'
 
 export { SUPERUSER } from './data-directory.ts'
 
-/** A Postgres server that the management service runs as a child process. It listens on a Unix socket only. */
+/** A Postgres server that this process runs as a child process. It listens on a Unix socket only. */
 export interface EmbeddedServer {
   /** The current process; it changes when the server is restarted. */
   readonly pid: number | undefined
@@ -25,29 +25,44 @@ export interface EmbeddedServer {
 /** Returns the folder of the embedded server inside the appliance's data folder. */
 export const serverFolder = (data: string) => join(data, 'postgres')
 
+/** Returns the folder of the socket of a server with clients that are other users. */
+export const sharedSocketFolder = (data: string) => join(serverFolder(data), 'socket')
+
+export interface ServerOptions {
+  /** Override the defaults for a small appliance. */
+  settings?: Readonly<Record<string, string>>
+  /** Aborts the first start. */
+  signal?: AbortSignal
+  /**
+   * Users of the machine that connect in addition to the user of this process, and to root. The socket is then in a folder that
+   * the supervisor has prepared for them.
+   */
+  clients?: readonly DatabaseClient[]
+  /** Is called when the disk becomes full, and when there is space again. */
+  onDiskFull?: (isFull: boolean) => void
+}
+
 /**
- * Starts a server in a folder and restarts it with back-off whenever it exits. The first start initializes the folder.
- * `settings` override the defaults for a small appliance. Rejects if the first start fails or `signal` aborts it; the
- * message of the error says what to do.
+ * Starts a server in a folder and restarts it with back-off whenever it exits. The first start initializes the folder. Rejects
+ * if the first start fails or is aborted; the message of the error says what to do.
  */
 export async function startServer(
   folder: string,
   log: Log,
-  settings: Readonly<Record<string, string>> = {},
-  signal?: AbortSignal,
+  { settings, signal, clients, onDiskFull }: ServerOptions = {},
 ): Promise<EmbeddedServer> {
   const unlock = await lockFolder(folder)
   try {
     const binaries = findBinaries()
-    const directory = await prepareDataDirectory(folder, binaries, signal)
+    const directory = await prepareDataDirectory(folder, binaries, clients, signal)
     signal?.throwIfAborted()
 
     const allSettings = { ...serverSettings(directory), ...settings }
-    const serverLog = createServerLog(log)
+    const serverLog = createServerLog(log, onDiskFull)
     const start = (abort?: AbortSignal) =>
       startServerProcess(directory, binaries, allSettings, serverLog, abort)
     const firstProcess = await start(signal)
-    const socket = await openSocketAddress(directory.path)
+    const socket = await openSocketAddress(directory.socketFolder)
     const server = superviseServer(firstProcess, start, log)
 
     return {

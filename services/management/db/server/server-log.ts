@@ -12,8 +12,15 @@ export interface ServerLog {
 /** The line that reports the end of the start. */
 export const READY_MESSAGE = 'database system is ready to accept connections'
 
-export function createServerLog(log: Log): ServerLog {
+/** `onDiskFull` is called when `isDiskFull` changes. */
+export function createServerLog(log: Log, onDiskFull: (isFull: boolean) => void = () => {}): ServerLog {
   let isDiskFull = false
+
+  function setDiskFull(isFull: boolean) {
+    if (isFull === isDiskFull) return
+    isDiskFull = isFull
+    onDiskFull(isFull)
+  }
 
   return {
     addLine(line) {
@@ -24,8 +31,8 @@ export function createServerLog(log: Log): ServerLog {
       else if (level === 'WARNING') log.warn({ line: message }, 'database server')
       else log.debug({ line: message }, 'database server')
 
-      if (message.endsWith(READY_MESSAGE)) isDiskFull = false
-      else if (isFailure && message.includes(FULL_DISK_MESSAGE)) isDiskFull = true
+      if (message.endsWith(READY_MESSAGE)) setDiskFull(false)
+      else if (isFailure && message.includes(FULL_DISK_MESSAGE)) setDiskFull(true)
     },
     isDiskFull: () => isDiskFull,
   }

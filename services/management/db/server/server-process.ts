@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
@@ -70,14 +70,21 @@ export async function startServerProcess(
 }
 
 /** Returns Postgres settings for a small appliance that also runs the other services. */
-export function serverSettings({ hbaFile, identFile }: DataDirectory): Readonly<Record<string, string>> {
+export function serverSettings({
+  path,
+  hbaFile,
+  identFile,
+  socketFolder,
+  isShared,
+}: DataDirectory): Readonly<Record<string, string>> {
   return {
     hba_file: hbaFile,
     ident_file: identFile,
-    // No TCP. The socket is in the data directory, which other users cannot enter.
+    // No TCP. The socket is in the data directory, which other users cannot enter, or in a folder that only the services enter.
     listen_addresses: '',
-    unix_socket_directories: '.',
-    unix_socket_permissions: '0700',
+    // Relative, because Linux limits the length of the path.
+    unix_socket_directories: relative(path, socketFolder) || '.',
+    unix_socket_permissions: isShared ? '0777' : '0700',
     max_connections: '40',
     shared_buffers: '96MB',
     work_mem: '8MB',

@@ -3,6 +3,7 @@ import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { channel, channelCounter, pipeline, source, usecase } from '../../db/schema/index.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
+import { countsVisits } from '../statistics/contribution.ts'
 
 /** A stored channel that has sent messages, with the data that is needed to store the messages. */
 export interface IngestChannel {
@@ -11,6 +12,8 @@ export interface IngestChannel {
   /** Length of the window of the channel's moving average. */
   windowSeconds: number
   counters: ChannelCounters
+  /** Whether `total` counts the visits to zones instead of the crossings of lines. */
+  countsVisits: boolean
   /** Aggregations of the keys that the usecase defines itself. */
   customAggregations: Aggregations
 }
@@ -42,9 +45,14 @@ export async function findIngestChannels(
   const counters = await readCounters(tx, channelIds)
 
   const channels = new Map<number, IngestChannel>()
-  for (const { channel_sid, source_sid, pipeline_sid, ...fields } of rows) {
+  for (const { channel_sid, source_sid, pipeline_sid, usecaseKeys, ...fields } of rows) {
     const sid = channel_sid ?? findChannelSid(sidsByChannel, source_sid, pipeline_sid)
-    if (sid !== null) channels.set(sid, { ...fields, counters: counters.get(fields.channel_id)! })
+    if (sid === null) continue
+    channels.set(sid, {
+      ...fields,
+      counters: counters.get(fields.channel_id)!,
+      countsVisits: countsVisits(usecaseKeys),
+    })
   }
   return channels
 }
@@ -60,6 +68,7 @@ function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: 
       channel_id: channel.channel_id,
       is_storage: channel.is_storage,
       windowSeconds: channel.channel_threshold_duration,
+      usecaseKeys: usecase.usecase_meta_key,
       customAggregations: usecase.usecase_aggregations,
     })
     .from(channel)

@@ -1,4 +1,5 @@
 import type { ReceivedMessage } from '@eyrie/client'
+import type { BBox } from '@eyrie/contract/object'
 import type { Transaction } from '../../db/database.ts'
 import type { Contribution } from '../statistics/contribution.ts'
 
@@ -19,14 +20,14 @@ export interface Ingest {
   consume(engine_id: string, messages: readonly ReceivedMessage[]): Promise<number>
 }
 
-/** The video frame of an event. `epoch` and `pts` identify it within the stream. */
-export interface EventFrame {
+/** The video frame of a message. `epoch` and `pts` identify it within the stream. */
+export interface MessageFrame {
   /** The run of the media service that `pts` belongs to: timestamps start over with each run. */
   epoch: number | null
   /** Timestamp within the stream. */
   pts: number | null
-  /** SHA-256 of the picture of the frame. Null until the picture arrives. */
-  picture: string | null
+  /** The box of the object of the event; null for a count, or for an event without an object. */
+  bbox: BBox | null
 }
 
 /** A message that adds to the statistics of its channel. */
@@ -35,8 +36,7 @@ export interface ContributingMessage {
   /** Epoch ms. */
   timeMs: number
   contribution: Contribution
-  /** Undefined for a `count` message. */
-  frame: EventFrame | undefined
+  frame: MessageFrame
 }
 
 /** Receives the messages that add to statistics. Runs in the transaction that stores the messages: an error aborts it. */

@@ -50,7 +50,7 @@ export function createIngest({ database, subscribers = [], log }: IngestOptions)
 interface Batch {
   events: EventRow[]
   contributing: ContributingMessage[]
-  pictures: { channel: IngestChannel; message: PictureMessage }[]
+  pictures: { channel_id: string; message: PictureMessage }[]
 }
 
 async function storeMessages(
@@ -76,7 +76,7 @@ async function storeMessages(
   for (const afterStore of afterStoreCallbacks) await afterStore()
 
   // Last, because pictures may belong to events and notifications that have just been stored.
-  await attachPictures(tx, pictures)
+  await attachPictures(tx, { events, messages: pictures })
   await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engine_id))
   return progress
 }
@@ -98,7 +98,7 @@ function createBatch(
     if (!channel) continue
 
     if (message.kind === 'picture') {
-      batch.pictures.push({ channel, message })
+      batch.pictures.push({ channel_id: channel.channel_id, message })
       continue
     }
 
@@ -107,12 +107,13 @@ function createBatch(
     batch.events.push({ ...row, statistics: contribution ?? null })
 
     if (!contribution) continue
-    const { epoch = null, pts = null, picture = null } = row
+    const { pts, epoch } = message
+    const box = message.kind === 'event' ? message.data.bbox : undefined
     batch.contributing.push({
       channel_id: channel.channel_id,
       timeMs: row.time.getTime(),
       contribution,
-      frame: message.kind === 'event' ? { epoch, pts, picture } : undefined,
+      frame: { epoch, pts, bbox: box ?? null },
     })
   }
   return batch
@@ -174,7 +175,7 @@ function toEventRow(
 ): EventRow {
   const { kind, seq, time, pts, epoch, data } = message
   // Only events have a type, and a picture if the engine took one.
-  const { type = null, picture = null } = kind === 'event' ? data : {}
+  const { type = null, picture = null, picture_offset = null } = kind === 'event' ? data : {}
   const hasPicture = picture !== null && SHA256_HEX.test(picture)
   return {
     engine_id,
@@ -188,6 +189,7 @@ function toEventRow(
     epoch,
     data: toStorable(data),
     picture: hasPicture ? picture : null,
+    picture_offset: hasPicture ? picture_offset : null,
   }
 }
 

@@ -4,6 +4,7 @@ import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { isDiskFull } from '../../db/database-errors.ts'
 import { picture } from '../../db/schema/index.ts'
+import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
@@ -58,16 +59,17 @@ async function fetchAndRecord(row: PictureRow, options: PictureFetcherOptions): 
 
   const isDone = result === 'stored' || result === 'missing'
   const delayMs = result === 'unstorable' ? FULL_DISK_DELAY_MS : backoffDelayMs(attempts, RETRY_BACKOFF)
-  await database.system('pictures', tx =>
-    tx
+  await database.system('pictures', async tx => {
+    await tx
       .update(picture)
       .set({
         attempts: result === 'unstorable' ? attempts : attempts + 1,
         fetched_at: result === 'stored' ? sql`now()` : null,
         next_attempt: isDone ? null : sql`now() + ${delayMs} * interval '1 millisecond'`,
       })
-      .where(eq(picture.sha256, sha256)),
-  )
+      .where(eq(picture.sha256, sha256))
+    if (isDone) await releaseDeliveries(tx, sha256)
+  })
 }
 
 /** Fetches a picture and stores it as a file. Resolves to `missing` if the engine does not have the picture. */

@@ -11,6 +11,27 @@ export interface PictureSource {
   fetch(engine_id: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
 }
 
+/** Fetches pictures of moments without an event from the engines. */
+export interface SnapshotSource {
+  /**
+   * Resolves to the picture of a channel that is nearest to a time (epoch ms), or to undefined if the engine no longer has a
+   * picture within a second, or neither the channel nor the engine exists. Rejects if the engine is unreachable.
+   */
+  fetchSnapshot(channel: EngineChannel, timeMs: number, signal: AbortSignal): Promise<Snapshot | undefined>
+}
+
+/** A channel and its id on its engine. */
+export interface EngineChannel {
+  engine_id: string
+  channel_sid: number
+}
+
+export interface Snapshot {
+  jpeg: Uint8Array
+  /** When the picture was taken, in epoch ms. */
+  takenMs: number
+}
+
 /** Connection settings of an engine. */
 export interface EngineAddress {
   url: string
@@ -26,29 +47,46 @@ const MAX_PICTURE_BYTES = 16 << 20
 export function createPictureSource(
   findAddress: (engine_id: string) => Promise<EngineAddress | undefined>,
   egress: Egress,
-): PictureSource {
+): PictureSource & SnapshotSource {
+  /** Resolves to undefined if the engine does not have what the path names. */
+  async function request(
+    engine_id: string,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<Response | undefined> {
+    const address = await findAddress(engine_id)
+    if (!address) return undefined
+
+    const { url, token, timeoutMs } = address
+    const response = await fetchFrom(egress, `${url}/api/v3${path}`, {
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    })
+    const contentLength = Number(response.headers.get('content-length'))
+    if (response.ok && contentLength <= MAX_PICTURE_BYTES) return response
+
+    // An unread body would keep the connection in use.
+    await response.body?.cancel()
+    if (response.status === 404) return undefined
+    throw new EyrieError(
+      'unavailable',
+      `failed to fetch picture: the engine responded with status ${response.status} and ${formatBytes(contentLength)}`,
+    )
+  }
+
   return {
     async fetch(engine_id, sha256, signal) {
-      const address = await findAddress(engine_id)
-      if (!address) return undefined
+      const response = await request(engine_id, `/pictures/${sha256}`, signal)
+      return response && new Uint8Array(await response.arrayBuffer())
+    },
 
-      const { url, token, timeoutMs } = address
-      const response = await fetchFrom(egress, `${url}/api/v3/pictures/${sha256}`, {
-        headers: token ? { authorization: `Bearer ${token}` } : {},
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      })
-      if (response.status === 404) return undefined
-
-      const contentLength = Number(response.headers.get('content-length'))
-      if (!response.ok || contentLength > MAX_PICTURE_BYTES) {
-        // An unread body would keep the connection in use.
-        await response.body?.cancel()
-        throw new EyrieError(
-          'unavailable',
-          `failed to fetch picture: the engine responded with status ${response.status} and ${formatBytes(contentLength)}`,
-        )
-      }
-      return new Uint8Array(await response.arrayBuffer())
+    async fetchSnapshot({ engine_id, channel_sid }, timeMs, signal) {
+      const time = new Date(timeMs).toISOString()
+      const path = `/exports/channels/${channel_sid}/snapshot.jpg?time=${time}`
+      const response = await request(engine_id, path, signal)
+      if (!response) return undefined
+      const jpeg = new Uint8Array(await response.arrayBuffer())
+      return { jpeg, takenMs: Date.parse(response.headers.get('X-Time') ?? '') }
     },
   }
 }

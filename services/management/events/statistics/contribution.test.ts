@@ -1,8 +1,7 @@
 import type { OutputMessage } from '@eyrie/contract'
-import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { describe, expect, it } from 'vitest'
 import { ChannelCounters } from './channel-counters.ts'
-import { type Contribution, computeContribution } from './contribution.ts'
+import { type ChannelCounting, type Contribution, computeContribution, countsVisits } from './contribution.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 
@@ -11,9 +10,9 @@ type TestMessage = { event: object } | { count: object } | { state: string }
 /** Returns the contributions of messages that are one second apart. */
 const contribute = (...messages: TestMessage[]) => contributeWith({}, ...messages)
 
-/** Returns the contributions for a usecase that defines keys of its own. */
+/** Returns the contributions for a usecase that defines keys of its own or counts visits. */
 function contributeWith(
-  customAggregations: Aggregations,
+  usecase: Partial<Pick<ChannelCounting, 'customAggregations' | 'countsVisits'>>,
   ...messages: TestMessage[]
 ): (Contribution | undefined)[] {
   const counters = new ChannelCounters()
@@ -24,7 +23,9 @@ function contributeWith(
     return computeContribution({ kind, data, time } as OutputMessage, {
       counters,
       windowSeconds: 60,
-      customAggregations,
+      countsVisits: false,
+      customAggregations: {},
+      ...usecase,
     })
   })
 }
@@ -76,6 +77,37 @@ describe('contribution of an event', () => {
   })
 })
 
+describe('total', () => {
+  it('counts visits in a usecase with an occupancy and without crossings', () => {
+    expect(countsVisits(['occupancy', 'moving_average_count', 'dwell_time'])).toBe(true)
+    expect(countsVisits(['up', 'down', 'total'])).toBe(false)
+    expect(countsVisits(['occupancy', 'up', 'down'])).toBe(false)
+  })
+
+  it('keeps visits and crossings of the same name apart', () => {
+    const gate = { name: 'gate', direction: 'up' }
+    const messages = [
+      { event: { type: 'line-crossing', ...gate } },
+      { event: { type: 'zone-enter', ...gate } },
+      { event: { type: 'dwell', dwell_time: 60, ...gate } },
+      { event: { type: 'zone-exit', dwell_time: 61, ...gate } },
+    ]
+    const dwell_time = 61
+    expect(contributeWith({ countsVisits: false }, ...messages)).toEqual([
+      { up: 1, total: 1 },
+      undefined,
+      undefined,
+      { dwell_time },
+    ])
+    expect(contributeWith({ countsVisits: true }, ...messages)).toEqual([
+      { up: 1 },
+      { total: 1 },
+      undefined,
+      { dwell_time },
+    ])
+  })
+})
+
 describe('contribution of a count', () => {
   it('is the growth of counters', () => {
     const added = contribute(
@@ -117,7 +149,8 @@ describe('contribution of a count', () => {
 })
 
 describe('contribution to the key of a plugin', () => {
-  const own = { waiting: 'last', served: 'sum', speed: 'mean' } as const
+  const customAggregations = { waiting: 'last', served: 'sum', speed: 'mean' } as const
+  const own = { customAggregations }
 
   it('is the latest value, the growth or the mean of counters', () => {
     expect(
@@ -139,7 +172,7 @@ describe('contribution to the key of a plugin', () => {
   it('is computed from events of the same name and their values when nothing is counted', () => {
     expect(
       contributeWith(
-        { ...own, left_behind: 'sum' },
+        { customAggregations: { ...customAggregations, left_behind: 'sum' } },
         { event: { type: 'left-behind', speed: 3 } },
         { event: { type: 'waiting' } },
         { event: { type: 'waiting' } },
@@ -150,9 +183,14 @@ describe('contribution to the key of a plugin', () => {
   })
 
   it('is added to the built-in keys', () => {
-    expect(contributeWith({ crossings: 'sum' }, { event: { type: 'line-crossing' } })).toEqual([{ total: 1 }])
-    expect(contributeWith({ fire_size: 'mean' }, { event: { type: 'fire', fire_size: 2 } })).toEqual([
-      { fire: 1, fire_size: 2 },
-    ])
+    expect(
+      contributeWith({ customAggregations: { crossings: 'sum' } }, { event: { type: 'line-crossing' } }),
+    ).toEqual([{ total: 1 }])
+    expect(
+      contributeWith(
+        { customAggregations: { fire_size: 'mean' } },
+        { event: { type: 'fire', fire_size: 2 } },
+      ),
+    ).toEqual([{ fire: 1, fire_size: 2 }])
   })
 })

@@ -64,8 +64,16 @@ export interface ChannelCounting {
   counters: ChannelCounters
   /** Length of the window of the moving average. */
   windowSeconds: number
+  /** Whether `total` counts the visits to zones instead of the crossings of lines. */
+  countsVisits: boolean
   /** Aggregations of the keys that the usecase defines itself. */
   customAggregations: Aggregations
+}
+
+/** Returns whether a usecase with these statistics counts visits: it has an occupancy, but no crossings. */
+export function countsVisits(usecaseKeys: readonly string[]): boolean {
+  const has = (key: BuiltInStatisticKey) => usecaseKeys.includes(key)
+  return has('occupancy') && !has('up') && !has('down')
 }
 
 /**
@@ -82,7 +90,7 @@ export function computeContribution(
   switch (kind) {
     case 'event':
       return nonEmpty({
-        ...contributeStandardKeys(data, counting.counters, timeMs),
+        ...contributeStandardKeys(data, counting, timeMs),
         ...contributeCustomKeys(data, counting, timeMs),
       })
     case 'count':
@@ -102,11 +110,19 @@ type EventData = Extract<OutputMessage, { kind: 'event' }>['data']
 type CountData = Extract<OutputMessage, { kind: 'count' }>['data']
 
 /** Returns the contribution of an event to the statistics that all usecases have. */
-function contributeStandardKeys(data: EventData, counters: ChannelCounters, timeMs: number): Contribution {
+function contributeStandardKeys(
+  data: EventData,
+  { counters, countsVisits }: ChannelCounting,
+  timeMs: number,
+): Contribution {
   if (data.type === 'line-crossing') {
     const { direction } = data
-    return direction === 'up' || direction === 'down' ? { [direction]: 1, total: 1 } : { total: 1 }
+    return {
+      ...((direction === 'up' || direction === 'down') && { [direction]: 1 }),
+      ...(!countsVisits && { total: 1 }),
+    }
   }
+  if (data.type === 'zone-enter') return countsVisits ? { total: 1 } : {}
   if (data.type === 'zone-exit')
     return typeof data.dwell_time === 'number' ? { dwell_time: data.dwell_time } : {}
 

@@ -2,11 +2,11 @@ import type { EventRecord } from '@eyrie/contract/management/statistic-response'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { type AggregateRow, selectAggregateColumns, toAggregate } from './aggregates.ts'
+import type { Buckets } from './buckets.ts'
 import { readLatestValues } from './latest-values.ts'
 import { readNewestEvents } from './newest-events.ts'
 import {
   isNotificationKey,
-  MINUTE_MS,
   type Period,
   type Precision,
   selectSamples,
@@ -23,7 +23,7 @@ import {
   toStoredKeys,
 } from './totals.ts'
 
-/** An event range is the history of a channel's statistics, divided into buckets of equal length. */
+/** An event range is the history of a channel's statistics, divided into buckets such as hours or days. */
 export interface EventRangeOptions {
   channel_id: string
   /** Length of the window of the channel's moving average. */
@@ -31,8 +31,7 @@ export interface EventRangeOptions {
   /** The statistics. Others are absent in the response. */
   selection: StatisticSelection
   period: Period
-  /** Length of a bucket. */
-  bucketMs: number
+  buckets: Buckets
   /** Number of buckets to skip. */
   offset: number
   /** Maximum number of buckets. */
@@ -41,36 +40,27 @@ export interface EventRangeOptions {
   details: boolean
 }
 
-/** Buckets are aligned to a Monday, so that weekly buckets start on Mondays. */
-const BUCKET_ORIGIN = sql`timestamptz '1970-01-05 00:00:00+00'`
-
-/** Returns an SQL expression for the start of the bucket that a time belongs to. */
-const selectBucket = (bucketMs: number, time: SQL) =>
-  sql`date_bin(${bucketMs} * interval '1 millisecond', ${time}, ${BUCKET_ORIGIN})`
-
 /** Returns one page of buckets in order of time. Buckets without values are omitted. */
 export async function readEventRange(tx: Transaction, options: EventRangeOptions): Promise<EventRecord[]> {
-  const { channel_id, windowSeconds, period, bucketMs, offset, details } = options
-  const bucketStarts = await readBucketStarts(tx, options)
-  const firstStart = bucketStarts[0]
-  const lastStart = bucketStarts.at(-1)
-  if (firstStart === undefined || lastStart === undefined) return []
+  const { channel_id, windowSeconds, period, buckets, offset, details } = options
+  const keys = await readBucketKeys(tx, options)
+  // A bucket at the edge of the period lies in it only partly.
+  const bucketPeriods = keys.map(key => clip(buckets.toPeriod(key), period))
+  const firstPeriod = bucketPeriods[0]
+  const lastPeriod = bucketPeriods.at(-1)
+  if (!firstPeriod || !lastPeriod) return []
 
-  const pagePeriod = {
-    from: Math.max(period.from, firstStart),
-    to: Math.min(period.to, lastStart + bucketMs),
-  }
-
-  const buckets = await readBucketAggregates(tx, options, bucketStarts, pagePeriod)
+  const pagePeriod = { from: firstPeriod.from, to: lastPeriod.to }
+  const page = await readBucketAggregates(tx, options, keys, pagePeriod)
   const thresholds = await readThresholds(tx, options, pagePeriod)
-  const newestEvents = details ? await readNewestEvents(tx, channel_id, bucketStarts, bucketMs, period) : []
+  const newestEvents = details ? await readNewestEvents(tx, channel_id, bucketPeriods) : []
 
   // All buckets of a page have the same fields.
-  const storedKeys = buckets.flatMap(({ aggregates }) => [...aggregates.keys()])
+  const storedKeys = page.flatMap(({ aggregates }) => [...aggregates.keys()])
   const usecaseKeys = selectExistingKeys(options.selection, storedKeys)
 
-  return buckets.map(({ start, aggregates }, index): EventRecord => {
-    const endMs = Math.min(start + bucketMs, period.to)
+  return page.map(({ key, aggregates }, index): EventRecord => {
+    const endMs = bucketPeriods[index]!.to
     const totals = computeTotals(aggregates, { ...options.selection, usecaseKeys }, endMs, windowSeconds)
     const events = newestEvents[index] ?? []
     const eventDetails = events.map(({ data, time }) => ({ ...data, time }))
@@ -78,11 +68,16 @@ export async function readEventRange(tx: Transaction, options: EventRangeOptions
       ...toStatistics(totals, listTracks(events)),
       id: offset + index + 1,
       metadata: details ? JSON.stringify(eventDetails) : '',
-      threshold: thresholds.get(start) ?? '',
-      time: new Date(start).toISOString(),
+      threshold: thresholds.get(key) ?? '',
+      time: new Date(buckets.toPeriod(key).from).toISOString(),
     }
   })
 }
+
+const clip = (bucket: Period, period: Period): Period => ({
+  from: Math.max(bucket.from, period.from),
+  to: Math.min(bucket.to, period.to),
+})
 
 /** Returns the ids of the objects tracked in events, without duplicates. */
 function listTracks(events: readonly { data: Record<string, unknown> }[]): string[] {
@@ -91,11 +86,11 @@ function listTracks(events: readonly { data: Record<string, unknown> }[]): strin
 }
 
 /** Minute statistics are precise enough for buckets that consist of whole minutes. */
-const bucketPrecision = (bucketMs: number): Precision => (bucketMs % MINUTE_MS === 0 ? 'minute' : 'exact')
+const getPrecision = ({ hasWholeMinutes }: Buckets): Precision => (hasWholeMinutes ? 'minute' : 'exact')
 
-interface Bucket {
-  /** Epoch ms. */
-  start: number
+interface BucketAggregates {
+  /** Identifies the bucket, see `Buckets`. */
+  key: number
   /** The combined values of each statistic by key. */
   aggregates: Map<string, Aggregate>
 }
@@ -103,14 +98,14 @@ interface Bucket {
 /** Returns the aggregates of each bucket. A last value applies to all later buckets until the next value. */
 async function readBucketAggregates(
   tx: Transaction,
-  { channel_id, selection: { keys, customAggregations }, bucketMs }: EventRangeOptions,
-  bucketStarts: readonly number[],
+  { channel_id, selection: { keys, customAggregations }, buckets }: EventRangeOptions,
+  bucketKeys: readonly number[],
   pagePeriod: Period,
-): Promise<Bucket[]> {
+): Promise<BucketAggregates[]> {
   const storedKeys = toStoredKeys(keys)
-  const samples = selectSamples([channel_id], storedKeys, pagePeriod, bucketPrecision(bucketMs))
+  const samples = selectSamples([channel_id], storedKeys, pagePeriod, getPrecision(buckets))
   const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
-    select extract(epoch from ${selectBucket(bucketMs, sql`time`)})::float8 * 1000 as bucket, key,
+    select extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket, key,
       ${selectAggregateColumns(storedKeys, customAggregations)}
     from (${samples}) s group by bucket, key`)
   const rowsByBucket = Map.groupBy(rows, ({ bucket }) => bucket)
@@ -122,22 +117,21 @@ async function readBucketAggregates(
   for (const { key, value, timeMs } of latestValues)
     lastValues.set(key, { sum: 0, count: 0, last: value, lastAt: timeMs })
 
-  return bucketStarts.map(start => {
+  return bucketKeys.map(bucketKey => {
     const aggregates = new Map(lastValues)
-    for (const row of rowsByBucket.get(start) ?? []) {
+    for (const row of rowsByBucket.get(bucketKey) ?? []) {
       const aggregate = toAggregate(row)
       aggregates.set(row.key, aggregate)
       if (lastValueKeys.includes(row.key)) lastValues.set(row.key, { ...aggregate, sum: 0, count: 0 })
     }
-    return { start, aggregates }
+    return { key: bucketKey, aggregates }
   })
 }
 
-/** Returns the start times (epoch ms) of one page of buckets that have values. */
-async function readBucketStarts(tx: Transaction, options: EventRangeOptions): Promise<number[]> {
-  const { bucketMs, offset, limit } = options
-  const hasWholeMinutes = bucketPrecision(bucketMs) === 'minute'
-  const candidates = hasWholeMinutes ? selectWholeMinuteBuckets(options) : selectShortBuckets(options)
+/** Returns the keys of one page of buckets that have values. */
+async function readBucketKeys(tx: Transaction, options: EventRangeOptions): Promise<number[]> {
+  const { buckets, offset, limit } = options
+  const candidates = buckets.hasWholeMinutes ? selectWholeMinuteBuckets(options) : selectShortBuckets(options)
   const rows = await tx.execute<{ bucket: number }>(sql`
     select extract(epoch from bucket)::float8 * 1000 as bucket from (${candidates}) b
     order by bucket offset ${offset} limit ${limit}`)
@@ -145,9 +139,9 @@ async function readBucketStarts(tx: Transaction, options: EventRangeOptions): Pr
 }
 
 /** Selects buckets that consist of whole minutes. */
-function selectWholeMinuteBuckets({ channel_id, selection, period, bucketMs }: EventRangeOptions): SQL {
+function selectWholeMinuteBuckets({ channel_id, selection, period, buckets }: EventRangeOptions): SQL {
   const samples = selectSamples([channel_id], toStoredKeys(selection.keys), period, 'minute')
-  return sql`select distinct ${selectBucket(bucketMs, sql`time`)} as bucket from (${samples}) s`
+  return sql`select distinct ${buckets.select(sql`time`)} as bucket from (${samples}) s`
 }
 
 /**
@@ -160,12 +154,12 @@ function selectShortBuckets({
   channel_id,
   selection,
   period,
-  bucketMs,
+  buckets,
   offset,
   limit,
 }: EventRangeOptions): SQL {
   const storedKeys = toStoredKeys(selection.keys)
-  const bucket = selectBucket(bucketMs, sql`time`)
+  const bucket = buckets.select(sql`time`)
   const notificationKeys = storedKeys.filter(isNotificationKey)
   let notificationBuckets = sql``
   if (notificationKeys.length > 0) {
@@ -187,10 +181,10 @@ function selectShortBuckets({
 /** Returns the thresholds of the alerts that fired in each bucket, separated by commas. */
 async function readThresholds(
   tx: Transaction,
-  { channel_id, bucketMs }: EventRangeOptions,
+  { channel_id, buckets }: EventRangeOptions,
   { from, to }: Period,
 ): Promise<Map<number, string>> {
-  const bucket = selectBucket(bucketMs, sql`notification_time`)
+  const bucket = buckets.select(sql`notification_time`)
   const rows = await tx.execute<{ bucket: number; threshold: string }>(sql`
     select extract(epoch from ${bucket})::float8 * 1000 as bucket, string_agg(distinct threshold, ',') as threshold
     from notification

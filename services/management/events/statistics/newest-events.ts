@@ -41,27 +41,24 @@ export async function readNewestTracks(
 }
 
 /**
- * Returns one list for each bucket with the newest events of this bucket within the period, newest first. A bucket lasts
- * `bucketMs` from its start, which is in epoch ms.
+ * Returns one list for each period with its newest events, newest first.
  */
 export async function readNewestEvents(
   tx: Transaction,
   channel_id: string,
-  bucketStarts: readonly number[],
-  bucketMs: number,
-  { from, to }: Period,
+  periods: readonly Period[],
 ): Promise<{ data: Record<string, unknown>; time: string }[][]> {
   const rows = await tx.execute<{ bucket_number: number; data: Record<string, unknown>; time: string }>(sql`
     select bucket.number::int as bucket_number, newest.data, newest.time
-    from unnest(${timestampArray(bucketStarts)}) with ordinality bucket (start_time, number) cross join lateral (
+    from unnest(${timestampArray(periods.map(({ from }) => from))}, ${timestampArray(periods.map(({ to }) => to))})
+      with ordinality bucket (start_time, end_time, number) cross join lateral (
       select data, time from event
       where channel_id = ${channel_id}::uuid and kind = 'event'
-        and time >= greatest(bucket.start_time, ${toTimestamp(from)})
-        and time < least(bucket.start_time + ${bucketMs} * interval '1 millisecond', ${toTimestamp(to)})
+        and time >= bucket.start_time and time < bucket.end_time
       order by time desc, seq desc limit ${MAX_BUCKET_EVENTS}
     ) newest order by bucket.number, newest.time desc`)
   const rowsByBucket = Map.groupBy(rows, row => row.bucket_number)
-  return bucketStarts.map((_, index) => {
+  return periods.map((_, index) => {
     // `with ordinality` counts from 1.
     const events = rowsByBucket.get(index + 1) ?? []
     return events.map(({ data, time }) => ({ data, time: new Date(time).toISOString() }))

@@ -1,8 +1,10 @@
 import { lookbackMs, parseDate, parseTime } from '@eyrie/contract/management/time-expression'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Period } from './samples.ts'
+import { toMoment } from './time-zone.ts'
 
 const DAY_MS = 86_400_000
+const MIN_TIME_MS = Date.parse('0001-01-01T00:00:00Z')
 /** ISO 8601 writes later years with a sign and six digits, which Postgres does not read. */
 const MAX_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -41,12 +43,25 @@ export const parseLookBack = (now: number, lookBack: string): Period => ({
   to: now + 1,
 })
 
-/** Parses a period between two times or dates. A date as the end includes that day. Throws like `parsePeriod`. */
-export function parseReportPeriod(start_date: string, end_date: string, now: number): Period {
+/**
+ * Parses a period between two times or dates. A date is a day in an IANA time zone, and a date as the end includes that day.
+ * Throws like `parsePeriod`.
+ */
+export function parseReportPeriod(
+  start_date: string,
+  end_date: string,
+  now: number,
+  timeZone: string,
+): Period {
   const firstDay = parseDate(start_date)
   const lastDay = parseDate(end_date)
-  const start = firstDay === undefined ? start_date : new Date(firstDay).toISOString()
-  const end =
-    lastDay === undefined ? end_date : new Date(Math.min(lastDay + DAY_MS, MAX_TIME_MS)).toISOString()
+  const start = firstDay === undefined ? start_date : formatMidnight(firstDay, timeZone)
+  const end = lastDay === undefined ? end_date : formatMidnight(lastDay + DAY_MS, timeZone)
   return parsePeriod(start, end, now, { start: 'start_date', end: 'end_date' })
+}
+
+/** Formats the moment at which a day starts in a time zone. `utcMidnight` is the start of the same day in UTC, in epoch ms. */
+function formatMidnight(utcMidnight: number, timeZone: string): string {
+  const timeMs = toMoment(utcMidnight, timeZone)
+  return new Date(Math.min(Math.max(timeMs, MIN_TIME_MS), MAX_TIME_MS)).toISOString()
 }

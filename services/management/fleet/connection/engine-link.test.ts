@@ -190,7 +190,7 @@ describe('engine link', () => {
 
       const before = getCACertificates('default')
       onTestFinished(() => setDefaultCACertificates(before))
-      trustCertificate(readTlsIdentity(files.cert, files.key)!)
+      trustCertificate(readTlsIdentity(files.cert, files.key)!.cert)
       await fleet.untilStatus(secure, 1)
       expect((await fleet.getEngineStatus(plain)).engine_status).not.toBe(1)
     },

@@ -13,6 +13,7 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
   api_token: tables.apiToken.token_id,
   channel: tables.channel.channel_id,
   customer: tables.customer.customer_id,
+  delivery: tables.delivery.delivery_id,
   device: tables.device.device_id,
   engine: tables.engine.engine_id,
   image: tables.image.image_id,

@@ -1,34 +1,57 @@
 import { EyrieError } from '@eyrie/contract'
+import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { LOCAL_SESSION_MS } from '../../users/local-sessions.ts'
 
-const COOKIE_NAME = 'eyrie_session'
 /** Browsers accept a cookie with this prefix only over TLS, and never from another host of the same domain (RFC 6265bis). */
-const SECURE_COOKIE_NAME = `__Host-${COOKIE_NAME}`
+const SECURE_PREFIX = '__Host-'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 const DAY_SECONDS = 86_400
-const MAX_AGE_SECONDS = 30 * DAY_SECONDS
 
-/** Returns the refresh token of the console's session. Scripts cannot read it, because the cookie is `HttpOnly`. */
-export const readConsoleCookie = (context: Context) => getCookie(context, getCookieName(context))
-
-export function setConsoleCookie(context: Context, refreshToken: string): void {
-  setCookie(context, getCookieName(context), refreshToken, {
-    ...cookieAttributes(context),
-    maxAge: MAX_AGE_SECONDS,
-  })
+interface CookieDefinition {
+  name: string
+  maxAge: number
 }
 
-export function clearConsoleCookie(context: Context): void {
-  deleteCookie(context, getCookieName(context), cookieAttributes(context))
+const SESSION: CookieDefinition = { name: 'eyrie_session', maxAge: 30 * DAY_SECONDS }
+const LOCAL_SESSION: CookieDefinition = { name: 'eyrie_local', maxAge: LOCAL_SESSION_MS / 1000 }
+
+/** Returns the refresh token of the console's session. Scripts cannot read it, because the cookie is `HttpOnly`. */
+export const readConsoleCookie = (context: Context) => getCookie(context, toCookieName(context, SESSION.name))
+
+export const setConsoleCookie = (context: Context, refreshToken: string): void =>
+  setSessionCookie(context, SESSION, refreshToken)
+
+export const clearConsoleCookie = (context: Context): void => clearSessionCookie(context, SESSION)
+
+/** Returns the token of a browser on the appliance itself that has opened a link. */
+export const readLocalCookie = (context: Context) =>
+  getCookie(context, toCookieName(context, LOCAL_SESSION.name))
+
+export const setLocalCookie = (context: Context, token: string): void =>
+  setSessionCookie(context, LOCAL_SESSION, token)
+
+export const clearLocalCookie = (context: Context): void => clearSessionCookie(context, LOCAL_SESSION)
+
+function setSessionCookie(context: Context, cookie: CookieDefinition, value: string): void {
+  const { maxAge } = cookie
+  setCookie(context, toCookieName(context, cookie.name), value, { ...cookieAttributes(context), maxAge })
+}
+
+function clearSessionCookie(context: Context, cookie: CookieDefinition): void {
+  deleteCookie(context, toCookieName(context, cookie.name), cookieAttributes(context))
 }
 
 /** Returns whether the client uses TLS. */
-export const isSecure = (context: Context) => new URL(context.req.url).protocol === 'https:'
+export const isSecure = (context: Context) => getRequestClient(context).protocol === 'https'
 
-const getCookieName = (context: Context) => (isSecure(context) ? SECURE_COOKIE_NAME : COOKIE_NAME)
+/** Returns the name under which a cookie of the console is set. */
+export const toCookieName = (context: Context, name: string) =>
+  isSecure(context) ? SECURE_PREFIX + name : name
 
-const cookieAttributes = (context: Context) =>
+/** The attributes of the cookies of the console, which scripts cannot read. */
+export const cookieAttributes = (context: Context) =>
   ({
     path: '/',
     httpOnly: true,
@@ -42,7 +65,7 @@ const cookieAttributes = (context: Context) =>
  */
 export function assertSameOrigin(context: Context): void {
   const origin = context.req.header('Origin')
-  const host = context.req.header('Host')
+  const { host } = getRequestClient(context)
 
   if (origin === undefined && SAFE_METHODS.includes(context.req.method)) return
   if (origin !== `http://${host}` && origin !== `https://${host}`)

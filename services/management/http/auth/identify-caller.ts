@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import type { ManagementRoute } from '@eyrie/contract/management/index'
-import { parseBearerToken } from '@eyrie/kit'
+import { getRequestClient, parseBearerToken } from '@eyrie/kit'
 import type { Context } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import type { Principal } from '../../rights/principal.ts'
@@ -83,7 +83,8 @@ export function createIdentifyCaller(
 
   return async (context, route) => {
     try {
-      return await identify(context)
+      const caller = await identify(context)
+      return caller && { ...caller, address: getRequestClient(context).address }
     } catch (error) {
       const isUnauthenticated = error instanceof EyrieError && error.code === 'auth'
       if (isUnauthenticated && route?.access === 'anyone') return undefined

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { operatorPasswordReset } from '@eyrie/contract/management/user'
+import { type ConsoleLink, operatorPasswordReset } from '@eyrie/contract/management/operator'
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { Hono } from 'hono'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
+import type { LocalSessions } from '../../users/local-sessions.ts'
 
 const MAX_BODY_BYTES = 4 * 1024
 const TOKEN_BYTES = 32
@@ -17,6 +18,7 @@ export interface OperatorOptions {
   data: string
   /** Resolves to the new password. */
   resetPassword(email: string): Promise<string>
+  localSessions: Pick<LocalSessions, 'createKey'>
 }
 
 /**
@@ -32,7 +34,7 @@ export function readOperatorToken(data: string): string {
  * Routes that the command line on the appliance calls. It authenticates with a token from a file that only the appliance's
  * system user can read.
  */
-export function createOperatorRoutes({ data, resetPassword }: OperatorOptions): Hono {
+export function createOperatorRoutes({ data, resetPassword, localSessions }: OperatorOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
     const token = parseBearerToken(c.req.header('Authorization'))
@@ -49,6 +51,8 @@ export function createOperatorRoutes({ data, resetPassword }: OperatorOptions): 
     deleteFirstPassword(data, email)
     return c.json({ password })
   })
+
+  app.post('/link', c => c.json({ key: localSessions.createKey() } satisfies ConsoleLink))
 
   return app
 }

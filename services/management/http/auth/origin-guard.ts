@@ -1,4 +1,5 @@
 import { EyrieError } from '@eyrie/contract/errors'
+import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { MiddlewareHandler } from 'hono'
 
 const LOCAL_HOSTNAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -10,10 +11,11 @@ const LOCAL_HOSTNAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
  * opens a WebSocket.
  */
 export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
-  const host = c.req.header('host') ?? ''
-  if (!LOCAL_HOSTNAMES.has(removePort(host))) {
+  const { host, isForwarded } = getRequestClient(c)
+  // The name by which clients of a trusted proxy reach this console is that of the proxy.
+  if (!isForwarded && !LOCAL_HOSTNAMES.has(removePort(host))) {
     throw forbidden(
-      `this console answers only as localhost, not as "${host}": set EYRIE_MANAGEMENT_HOST to allow remote access`,
+      `this console answers only as localhost, not as "${host}": set EYRIE_MANAGEMENT_HOST to allow remote access, or EYRIE_TRUSTED_PROXIES behind a proxy`,
     )
   }
   return allowSameOriginOnly(c, next)
@@ -21,7 +23,7 @@ export const allowLocalhostOnly: MiddlewareHandler = (c, next) => {
 
 /** Rejects requests from pages of other sites, under any host name of this console. */
 export const allowSameOriginOnly: MiddlewareHandler = async (c, next) => {
-  const host = c.req.header('host') ?? ''
+  const { host } = getRequestClient(c)
   const origin = c.req.header('origin')
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
     throw forbidden(`pages of ${origin} may not read this console`)

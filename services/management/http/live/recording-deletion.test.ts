@@ -7,8 +7,10 @@ import { Hono } from 'hono'
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import { localProviderEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { channel, setting, source } from '../../db/schema/index.ts'
 import { findLocalChannels } from '../../fleet/registry/local-engine.ts'
+import { loadSecrets } from '../../secrets/secrets.ts'
 import { createUsers, type Users } from '../../users/users.ts'
 import { createIdentifyCaller } from '../auth/identify-caller.ts'
 import { createRecordingDeletionRoutes } from './recording-deletion.ts'
@@ -22,7 +24,12 @@ let users: Users
 const records = sharedRecords(management)
 let requests: string[]
 beforeAll(async () => {
-  users = await createUsers({ data: management.data, now: () => new Date() })
+  users = await createUsers({
+    data: management.data,
+    secrets: loadSecrets(management.data),
+    identityEgress: localProviderEgress,
+    now: () => new Date(),
+  })
   await management.database.system('test', async tx => {
     await tx.update(channel).set({ channel_sid: 7 }).where(eq(channel.channel_id, records.channel_id))
     await tx.update(source).set({ source_sid: 3 }).where(eq(source.source_id, records.source_id))

@@ -61,7 +61,7 @@ function assertCanDelete(caller: Principal): void {
 /** Adds an audit entry for the organization of the source, or for superadmins if the source no longer exists. */
 async function auditDeletion(
   database: Database,
-  { user_id, actor }: Principal,
+  { user_id, actor, address }: Principal,
   stream: number,
   before: Record<string, unknown>,
 ): Promise<void> {
@@ -70,6 +70,7 @@ async function auditDeletion(
       user_id,
       actor,
       operation: OPERATION,
+      address,
       record: 'recording',
       record_id: String(stream),
       change: 'delete',

@@ -1,23 +1,27 @@
 import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { getRequestClient } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { session } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
+import type { Secrets } from '../../../secrets/secrets.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../../../users/access-tokens.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { registerUser } from '../../../users/register-user.ts'
 import { findSession, listSessions, refreshSession, type StartedSession } from '../../../users/sessions.ts'
 import { signIn } from '../../../users/sign-in.ts'
+import { completeSignIn } from '../../../users/submit-code.ts'
 import { describeUser } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
-import { addRetryAfter, getPeerAddress, readSessionClient } from '../../auth/request-client.ts'
+import { addRetryAfter, readSessionClient } from '../../auth/request-client.ts'
 
 const routes = managementRoutes.user
 
 export interface SignInOperationsOptions {
   accessTokens: AccessTokens
   passwords: Passwords
+  secrets: Secrets
   /** Whether anyone may register, not only administrators. */
   isRegistrationOpen: boolean
   now(): Date
@@ -30,6 +34,7 @@ export interface SignInOperationsOptions {
 export function signInOperations({
   accessTokens,
   passwords,
+  secrets,
   isRegistrationOpen: isOpen,
   now,
 }: SignInOperationsOptions): Operation[] {
@@ -45,6 +50,12 @@ export function signInOperations({
     defineMultiStepOperation(routes.auth, async ({ input, context }, database) => {
       const signingIn = signIn(database, input, readSessionClient(context), { passwords, now })
       const started = await addRetryAfter(context, signingIn)
+      return issueTokens(database, started)
+    }),
+
+    defineMultiStepOperation(routes.authCode, async ({ input, context }, database) => {
+      const completing = completeSignIn(database, input, readSessionClient(context), { secrets, now })
+      const started = await addRetryAfter(context, completing)
       return issueTokens(database, started)
     }),
 
@@ -68,7 +79,7 @@ export function signInOperations({
       if (!caller && context.req.header('Authorization'))
         throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
 
-      const address = getPeerAddress(context)
+      const address = getRequestClient(context).address
       const registering = registerUser(database, input, { caller, address, isOpen, passwords, now })
       const user_id = await addRetryAfter(context, registering)
       const registeredUser = await database.system(routes.register.path, tx => describeUser(tx, user_id))

@@ -1,4 +1,5 @@
 import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
+import { getRequestClient } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { role, user } from '../../../db/schema/index.ts'
@@ -18,7 +19,7 @@ import {
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { addRetryAfter, getPeerAddress } from '../../auth/request-client.ts'
+import { addRetryAfter } from '../../auth/request-client.ts'
 
 const routes = managementRoutes.user
 /** Role keys from the highest to the lowest role. */
@@ -55,7 +56,12 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
         const { current_password } = input
         // The route is not open to API tokens, so there is a session.
         const session_id = caller.session_id!
-        const confirmation = { caller, session_id, current_password, address: getPeerAddress(context) }
+        const confirmation = {
+          caller,
+          session_id,
+          current_password,
+          address: getRequestClient(context).address,
+        }
         await addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
       }
       const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined

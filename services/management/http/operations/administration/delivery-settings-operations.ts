@@ -5,7 +5,7 @@ import {
   smsKind,
   smtpKind,
   updateDeliverySettings,
-} from '../../../alerts/delivery-settings.ts'
+} from '../../../deliveries/delivery-settings.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'

@@ -1,5 +1,5 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import type { Egress } from '@eyrie/kit'
+import { type Egress, getRequestClient } from '@eyrie/kit'
 import { and, asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
@@ -82,8 +82,11 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
     await database.as(caller, ticketRoute.path, tx => assertReferencesExist(tx, ticketRoute, input))
     const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channel_id)
 
+    const { protocol, host } = getRequestClient(context)
+    // HTTP/1.0 does not require a host.
+    const base = host ? `${protocol}://${host}` : context.req.url
     const createViewUrl = (format: string) => {
-      const url = new URL(`/media/${channel_id}/${format}`, context.req.url)
+      const url = new URL(`/media/${channel_id}/${format}`, base)
       url.searchParams.set('ticket', ticket)
       return url
     }

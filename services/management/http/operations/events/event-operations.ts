@@ -1,15 +1,21 @@
 import { eventRoutes } from '@eyrie/contract/management/event'
 import { type Aggregations, BUILT_IN_STATISTIC_KEYS } from '@eyrie/contract/management/statistic'
 import { toQueryTotals } from '@eyrie/contract/management/statistic-response'
-import { parseDuration } from '@eyrie/contract/management/time-expression'
+import { parseBucketInterval } from '@eyrie/contract/management/time-expression'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel } from '../../../db/schema/index.ts'
+import { createBuckets } from '../../../events/statistics/buckets.ts'
 import { type ChannelStatsOptions, readChannelStats } from '../../../events/statistics/channel-stats.ts'
 import { readEventRange } from '../../../events/statistics/event-range.ts'
 import { parseLookBack, parsePeriod, parseReportPeriod } from '../../../events/statistics/period.ts'
 import { toStatistics } from '../../../events/statistics/totals.ts'
-import { assertStatisticKeys, findChannelOfUsecase, findUsecase } from '../../../inventory/usecases.ts'
+import {
+  assertStatisticKeys,
+  findChannelOfUsecase,
+  findUsecase,
+  readChannelTimeZone,
+} from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
 
 const routes = eventRoutes
@@ -32,13 +38,16 @@ export const eventOperations = (now: () => number) => [
       'usecase',
     )
     assertSelectedKeys(keys, customAggregations)
+    const timeZone = await readChannelTimeZone(tx, channel_id)
+    // The request schema accepts only valid intervals.
+    const interval = parseBucketInterval(agg_frequency)!
 
     const events = await readEventRange(tx, {
       channel_id,
       windowSeconds: channel_threshold_duration,
       selection: { keys, usecaseKeys, customAggregations },
       period,
-      bucketMs: parseDuration(agg_frequency)!,
+      buckets: createBuckets(interval, timeZone),
       offset: event_offset,
       limit: event_limit,
       details,
@@ -77,7 +86,8 @@ export const eventOperations = (now: () => number) => [
 
   defineOperation(routes.usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
-    const period = parseReportPeriod(start_date, end_date, now())
+    const timeZone = await readChannelTimeZone(tx, channel_id)
+    const period = parseReportPeriod(start_date, end_date, now(), timeZone)
     const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase_key')
     const { usecaseKeys, customAggregations } = usecaseChannel
     const keys = [...BUILT_IN_STATISTIC_KEYS, ...Object.keys(customAggregations)]

@@ -85,6 +85,8 @@ describe('notifications by range', () => {
         message: 'it is 3',
       },
       image_url: expect.stringMatching(/^\/api\/v1\/notification\/image\?channel_id=/),
+      picture_offset: 0,
+      bbox: null,
     })
     expect(response.notifications[0]!.image_url).toBe('')
   })

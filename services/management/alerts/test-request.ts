@@ -1,0 +1,48 @@
+import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
+import type { DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { alert, channel, usecase } from '../db/schema/index.ts'
+import type { NewDelivery } from '../deliveries/outbox.ts'
+import { createRequest } from './notification-text.ts'
+
+/**
+ * Creates the delivery of a test message: what an action of the alert would send if the statistic had just reached the
+ * threshold. Returns undefined if the alert has no such action.
+ */
+export async function createTestDelivery(
+  tx: Transaction,
+  alert_id: string,
+  action_index: number,
+  now: Date,
+): Promise<NewDelivery | undefined> {
+  const [row] = await tx
+    .select()
+    .from(alert)
+    .innerJoin(channel, eq(channel.channel_id, alert.channel_id))
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(eq(alert.alert_id, alert_id))
+  const action = (row?.alert.alert_actions as AlertAction[] | undefined)?.[action_index]
+  if (!row || !action) return undefined
+
+  const request = createRequest(action, {
+    alert_name: row.alert.alert_name,
+    alert_priority: row.alert.alert_priority,
+    alert_threshold: row.alert.alert_threshold,
+    alert_threshold_condition: row.alert.alert_threshold_condition as AlertCondition,
+    alert_threshold_key: row.alert.alert_threshold_key,
+    channel_name: row.channel.channel_name,
+    usecase_key: row.usecase.usecase_key,
+    value: Number(row.alert.alert_threshold),
+    time: now.toISOString(),
+  })
+  return { alert_id, channel_id: row.channel.channel_id, request: markAsTest(request) }
+}
+
+/** A test is sent at once, and says that it is one. */
+const markAsTest = (request: DeliveryRequest): DeliveryRequest => ({
+  ...request,
+  subject: `Test: ${request.subject}`,
+  message: `Test: ${request.message}`,
+  action: { ...request.action, action_process_delay: 0 },
+})

@@ -1,0 +1,129 @@
+import type {
+  ClaimedDelivery,
+  DeliveryClaim,
+  DeliveryResult,
+} from '@eyrie/contract/management/delivery-queue'
+import { and, eq, inArray, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../db/database.ts'
+import { delivery, notification } from '../db/schema/index.ts'
+
+/** States in which a delivery is finished. */
+const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead']
+
+/**
+ * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. Takes as many of
+ * each target as the claim permits, so that a slow target delays no other.
+ */
+export async function claimDeliveries(tx: Transaction, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
+  const ids = await lockDueDeliveries(tx, claim)
+  if (ids.length === 0) return []
+  await tx
+    .update(delivery)
+    .set({
+      attempts: sql`${delivery.attempts} + 1`,
+      awaits_picture: false,
+      next_attempt_at: sql`now() + ${claim.lease_s} * interval '1 second'`,
+    })
+    .where(inArray(delivery.delivery_id, ids))
+  const rows = await tx
+    .select({ delivery, picture: notification.picture })
+    .from(delivery)
+    .leftJoin(notification, eq(notification.notification_uuid, delivery.notification_uuid))
+    .where(inArray(delivery.delivery_id, ids))
+  return rows.map(({ delivery: row, picture }) => ({
+    delivery_id: row.delivery_id,
+    attempt: row.attempts,
+    type: row.type as ClaimedDelivery['type'],
+    target: row.target,
+    is_test: row.notification_uuid === null,
+    channel_id: row.channel_id,
+    notification_uuid: row.notification_uuid,
+    picture,
+    request: row.request,
+  }))
+}
+
+/** Locks the oldest due deliveries. The recursion visits each target once by the index, however many deliveries it has. */
+async function lockDueDeliveries(
+  tx: Transaction,
+  { limit, target_limit, target_limits }: DeliveryClaim,
+): Promise<string[]> {
+  const rows = await tx.execute<{ delivery_id: string }>(sql`
+    with recursive targets as (
+      (select target from delivery where next_attempt_at is not null order by target limit 1)
+      union all
+      select (select d.target from delivery d where d.next_attempt_at is not null and d.target > t.target
+        order by d.target limit 1)
+      from targets t where t.target is not null
+    ), limits as (
+      select key as target, value::int as maximum from json_each_text(${JSON.stringify(target_limits)}::text::json)
+    )
+    select due.delivery_id
+    from targets t
+    left join limits l on l.target = t.target
+    cross join lateral (
+      select d.delivery_id, d.next_attempt_at from delivery d
+      where d.target = t.target and d.next_attempt_at <= now() and d.expires_at > now()
+      order by d.next_attempt_at limit coalesce(l.maximum, ${target_limit}::int)
+      for update skip locked
+    ) due
+    where t.target is not null
+    order by due.next_attempt_at limit ${limit}::int`)
+  return rows.map(({ delivery_id }) => delivery_id)
+}
+
+/** Returns the time until the next delivery becomes due that is not due yet; null if there is none. */
+export async function findNextDueMs(tx: Transaction): Promise<number | null> {
+  const [row] = await tx.execute<{ ms: number | null }>(sql`
+    select (extract(epoch from min(next_attempt_at) - now()) * 1000)::float8 as ms
+    from delivery where next_attempt_at > now()`)
+  return row?.ms ?? null
+}
+
+/**
+ * Stores the results of attempts. A result is ignored if its lease has ended and another attempt has begun, or if it was
+ * stored already.
+ */
+export async function storeResults(tx: Transaction, results: readonly DeliveryResult[]): Promise<void> {
+  for (const { delivery_id, attempt, state, reason, retry_ms = 0 } of results) {
+    const isFinished = FINISHED.includes(state)
+    await tx
+      .update(delivery)
+      .set({
+        state,
+        // Postgres cannot store NUL characters.
+        reason: reason.replaceAll('\0', ''),
+        next_attempt_at: isFinished ? null : sql`now() + ${retry_ms} * interval '1 millisecond'`,
+        finished_at: isFinished ? sql`now()` : null,
+      })
+      .where(
+        and(
+          eq(delivery.delivery_id, delivery_id),
+          eq(delivery.attempts, attempt),
+          isNotNull(delivery.next_attempt_at),
+        ),
+      )
+  }
+}
+
+/** Gives up the deliveries that could not be sent within their lifetime. */
+export const expireDeliveries = (database: Database): Promise<unknown> =>
+  database.system('deliveries', tx =>
+    tx
+      .update(delivery)
+      .set({
+        state: 'dead',
+        reason: sql`'gave up after a day' || case when reason = '' then '' else ': ' || reason end`,
+        next_attempt_at: null,
+        finished_at: sql`now()`,
+      })
+      .where(
+        and(
+          isNotNull(delivery.next_attempt_at),
+          // A running attempt may still succeed.
+          lt(delivery.next_attempt_at, sql`now()`),
+          lt(delivery.expires_at, sql`now()`),
+          notInArray(delivery.state, [...FINISHED]),
+        ),
+      ),
+  )

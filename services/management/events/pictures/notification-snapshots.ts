@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { Log } from '@eyrie/kit'
+import { asc, eq, lt, sql } from 'drizzle-orm'
+import type { Database } from '../../db/database.ts'
+import { channel, notification, picture } from '../../db/schema/index.ts'
+import { releaseWithoutPicture } from '../../deliveries/outbox.ts'
+import { attachToNotifications } from './nearest-picture.ts'
+import type { SnapshotSource } from './picture-source.ts'
+import type { PictureStore } from './picture-store.ts'
+
+/**
+ * Notifications whose moment has no picture of an event, such as one that a count or the clock has fired, receive a snapshot.
+ * The engine has snapshots of the last seconds only, so they are requested at once.
+ */
+export interface SnapshotOptions {
+  database: Database
+  source: SnapshotSource
+  store: PictureStore
+  log: Log
+  /** Aborts the running requests. Their snapshots remain due. */
+  signal: AbortSignal
+}
+
+const CONCURRENT_REQUESTS = 8
+const RETRY_MS = 1_000
+/** Engines have pictures of the last minute at most (setting `snapshot_s`). */
+const MAX_AGE_MS = 60_000
+
+type DueSnapshot = Awaited<ReturnType<typeof findDueSnapshots>>[number]
+
+/** Requests snapshots until none is due. Failed requests become due again while the engine may have the picture. */
+export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
+  while (!options.signal.aborted) {
+    const due = await findDueSnapshots(options.database)
+    if (due.length === 0) return
+    await Promise.all(due.map(row => fetchAndAttach(row, options)))
+  }
+}
+
+const findDueSnapshots = (database: Database) =>
+  database.system('pictures', tx =>
+    tx
+      .select({
+        notification_uuid: notification.notification_uuid,
+        time: notification.notification_time,
+        channel_id: channel.channel_id,
+        engine_id: channel.engine_id,
+        channel_sid: channel.channel_sid,
+        is_storage: channel.is_storage,
+        isTooOld: sql<boolean>`${notification.notification_time} < now() - ${MAX_AGE_MS} * interval '1 millisecond'`,
+      })
+      .from(notification)
+      .innerJoin(channel, eq(channel.channel_id, notification.channel_id))
+      .where(lt(notification.next_snapshot, sql`now()`))
+      .orderBy(asc(notification.next_snapshot))
+      .limit(CONCURRENT_REQUESTS),
+  )
+
+async function fetchAndAttach(row: DueSnapshot, options: SnapshotOptions): Promise<void> {
+  const { notification_uuid, engine_id } = row
+  const { database, log, signal } = options
+  const result = await fetchToStore(row, options).catch((error: Error) => {
+    log.debug({ err: error, engine_id, notification_uuid }, 'failed to fetch snapshot of notification')
+    return 'failed' as const
+  })
+  // An aborted request remains due.
+  if (result === 'failed' && signal.aborted) return
+
+  const isDone = result !== 'failed' || row.isTooOld
+  await database.system('pictures', async tx => {
+    await tx
+      .update(notification)
+      .set({ next_snapshot: isDone ? null : sql`now() + ${RETRY_MS} * interval '1 millisecond'` })
+      .where(eq(notification.notification_uuid, notification_uuid))
+    if (isDone) await releaseWithoutPicture(tx, notification_uuid)
+  })
+}
+
+/** Stores the snapshot as a file and attaches it. Resolves to `missing` if the engine has no picture of this moment. */
+async function fetchToStore(
+  { channel_id, engine_id, channel_sid, is_storage, time }: DueSnapshot,
+  { database, source, store, signal }: SnapshotOptions,
+): Promise<'stored' | 'missing'> {
+  if (channel_sid === null) return 'missing'
+  const snapshot = await source.fetchSnapshot({ engine_id, channel_sid }, time.getTime(), signal)
+  if (!snapshot) return 'missing'
+
+  const { jpeg, takenMs } = snapshot
+  const sha256 = createHash('sha256').update(jpeg).digest('hex')
+  // The row is stored first: a crash in between leaves a row, which the retention removes, but no orphaned file.
+  await database.system('pictures', tx =>
+    tx.insert(picture).values({ sha256, engine_id, time, is_stored: is_storage }).onConflictDoNothing(),
+  )
+  await store.write(sha256, jpeg)
+  await database.system('pictures', async tx => {
+    await tx
+      .update(picture)
+      .set({ fetched_at: sql`now()`, next_attempt: null })
+      .where(eq(picture.sha256, sha256))
+    await attachToNotifications(tx, [{ channel_id, sha256, takenMs }])
+  })
+  return 'stored'
+}

@@ -1,0 +1,69 @@
+import type { BucketInterval } from '@eyrie/contract/management/time-expression'
+import { type SQL, sql } from 'drizzle-orm'
+import { MINUTE_MS, type Period } from './samples.ts'
+import { toMoment } from './time-zone.ts'
+
+/** The intervals into which the history of a statistic is divided. */
+export interface Buckets {
+  /**
+   * Returns an SQL expression for the bucket of a time, as a timestamp. Its `extract(epoch)` in ms is the key of the bucket.
+   * Keys are in the order of time.
+   */
+  select(time: SQL): SQL
+  /** Returns the period of the bucket with this key. */
+  toPeriod(key: number): Period
+  /** Whether all buckets consist of whole minutes. */
+  hasWholeMinutes: boolean
+}
+
+/** Creates buckets of an interval. Days and months are those of an IANA time zone, and last longer or shorter when clocks change. */
+export function createBuckets(interval: BucketInterval, timeZone: string): Buckets {
+  if ('ms' in interval) return createFixedBuckets(interval.ms)
+  return 'days' in interval
+    ? createDayBuckets(interval.days, timeZone)
+    : createMonthBuckets(interval.months, timeZone)
+}
+
+function createFixedBuckets(ms: number): Buckets {
+  // Buckets are aligned to a Monday.
+  const origin = sql`timestamptz '1970-01-05 00:00:00+00'`
+  return {
+    select: time => sql`date_bin(${ms} * interval '1 millisecond', ${time}, ${origin})`,
+    toPeriod: key => ({ from: key, to: key + ms }),
+    hasWholeMinutes: ms % MINUTE_MS === 0,
+  }
+}
+
+const DAY_MS = 86_400_000
+
+// The key of a day or month is the local time at which it starts.
+
+/** Postgres converts to local time. Back to moments it would choose the second of two midnights when clocks are set back. */
+const toLocal = (time: SQL, timeZone: string) => sql`(${time} at time zone ${timeZone}::text)`
+
+function createDayBuckets(days: number, timeZone: string): Buckets {
+  return {
+    // Weeks start on Mondays.
+    select: time =>
+      sql`date_bin(${days} * interval '1 day', ${toLocal(time, timeZone)}, timestamp '1970-01-05 00:00:00')`,
+    toPeriod: key => ({ from: toMoment(key, timeZone), to: toMoment(key + days * DAY_MS, timeZone) }),
+    hasWholeMinutes: true,
+  }
+}
+
+function createMonthBuckets(months: number, timeZone: string): Buckets {
+  return {
+    select(time) {
+      const local = toLocal(time, timeZone)
+      // Counted from January of the year 0, so that the number is never negative.
+      const month = sql`(extract(year from ${local}) * 12 + extract(month from ${local}) - 1)::int`
+      return sql`timestamp '0001-01-01 00:00:00' + (${month} / ${months}::int * ${months}::int - 12) * interval '1 month'`
+    },
+    toPeriod(key) {
+      const end = new Date(key)
+      end.setUTCMonth(end.getUTCMonth() + months)
+      return { from: toMoment(key, timeZone), to: toMoment(end.getTime(), timeZone) }
+    },
+    hasWholeMinutes: true,
+  }
+}

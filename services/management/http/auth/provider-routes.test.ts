@@ -1,0 +1,171 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { decodeJwt } from 'jose'
+import { describe, expect, it } from 'vitest'
+import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
+import {
+  CONSOLE,
+  refused,
+  sharedProviderSignIn,
+} from '../../../../test/fixtures/management/provider-sign-in.ts'
+
+const { user, audit } = managementRoutes
+const { management, records, provider, settings, configure, chooseAccount, openBrowser, request } =
+  sharedProviderSignIn()
+
+describe('a sign-in with the identity provider', () => {
+  it('creates the user with the rights of the groups, and starts a session', async () => {
+    const { email } = chooseAccount()
+    const browser = openBrowser()
+    expect(await browser.signIn()).toEqual({ location: '/', email, role: 'viewer', failure: undefined })
+    expect([...browser.cookies.keys()]).toEqual(['eyrie_session'])
+
+    const users = (await management.call(user.list)).response
+    const created = users.find(found => found.email === email)!
+    expect(created).toMatchObject({
+      first_name: 'Ada',
+      last_name: 'Byron',
+      role_key: 'viewer',
+      is_verified: true,
+      site_ids: [records.site_id],
+    })
+    const entries = await management.call(audit.list, { record: 'user_identity' })
+    expect(entries.response[0]).toMatchObject({ change: 'create', after: { user_id: created.user_id } })
+  })
+
+  it('sends PKCE with S256, state and nonce, and keeps them in a cookie that scripts cannot read', async () => {
+    const response = await request(`${CONSOLE}/session/provider`)
+    const { searchParams } = new URL(response.headers.get('location') ?? '')
+    expect(searchParams.get('code_challenge_method')).toBe('S256')
+    for (const name of ['code_challenge', 'state', 'nonce'])
+      expect(searchParams.get(name)?.length).toBeGreaterThan(40)
+    const [cookie = ''] = response.headers.getSetCookie()
+    expect(cookie).toMatch(/^eyrie_provider=sealed1[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/)
+    for (const name of ['state', 'nonce']) expect(cookie).not.toContain(searchParams.get(name))
+
+    const overTls = await request('https://eyrie.test/session/provider')
+    expect(overTls.headers.getSetCookie()[0]).toMatch(/^__Host-eyrie_provider=.*; Secure;/)
+  })
+
+  it('evaluates the groups again each time', async () => {
+    const { email } = chooseAccount()
+    await openBrowser().signIn()
+    const { customer_id, organization_id } = records
+    const admins = {
+      group: 'admins',
+      role_key: 'admin' as const,
+      organization_id,
+      customer_ids: [customer_id],
+    }
+    const group_roles = [...settings().oidc_group_roles!, { ...admins, site_ids: [] }]
+    await configure({ oidc_group_roles: group_roles })
+    provider.answers.account.claims.groups = ['viewers', 'admins', 'unknown']
+    expect(await openBrowser().signIn()).toMatchObject({ email, role: 'admin' })
+    const found = (await management.call(user.list)).response.find(row => row.email === email)
+    expect(found).toMatchObject({ organization_id, customer_ids: [customer_id], site_ids: [] })
+  })
+
+  it('is refused without a group that has a role, and ends the sessions of a user who had one', async () => {
+    chooseAccount({ groups: ['others'] })
+    const reason = 'none of your groups at Test Provider has a role on this appliance: ask an administrator'
+    expect(await openBrowser().signIn()).toEqual(refused(reason))
+
+    provider.answers.account.claims.groups = ['viewers']
+    const earlier = openBrowser()
+    await earlier.signIn()
+    provider.answers.account.claims.groups = []
+    expect(await openBrowser().signIn()).toEqual(refused(reason))
+    expect((await earlier.readStatus()).user).toBeNull()
+  })
+
+  it('reads claims that only the response about the user contains', async () => {
+    const { email } = chooseAccount()
+    provider.answers.replaceIdToken = token => {
+      const { email: _, email_verified: __, groups: ___, ...claims } = decodeJwt(token)
+      return provider.sign(claims)
+    }
+    expect(await openBrowser().signIn()).toMatchObject({ email, role: 'viewer' })
+  })
+
+  it('is refused for a deactivated user', async () => {
+    const { email } = chooseAccount()
+    await openBrowser().signIn()
+    const { user_id } = (await management.call(user.list)).response.find(row => row.email === email)!
+    await management.call(user.status, { user_id, is_active: false, is_verified: true })
+    expect((await openBrowser().signIn()).failure).toBe('this user is not active: ask an administrator')
+  })
+
+  it('is refused while it is switched off', async () => {
+    await configure({ oidc_enabled: false })
+    const browser = openBrowser()
+    expect((await browser.readStatus()).provider).toBeUndefined()
+    expect(await browser.start()).toBe('/sign-in')
+    expect((await browser.readStatus()).failure).toBe('signing in with an identity provider is switched off')
+  })
+})
+
+describe('a user of the appliance', () => {
+  async function register(email: string): Promise<SignedInUser> {
+    const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
+    const account = { email, password: 'correct horse' }
+    const { user_id } = (await management.call(user.register, { ...account, ...names })).response
+    await management.call(user.status, { user_id, is_active: true, is_verified: true })
+    const { access_token } = (await management.call(user.auth, account, null)).response
+    return { user_id, email, token: access_token }
+  }
+
+  it('is not taken over by an account with the same e-mail address', async () => {
+    const { email } = chooseAccount()
+    await register(email)
+    expect(await openBrowser().signIn()).toEqual(
+      refused(
+        `the user ${email} exists already and is not connected with this account: ask an administrator`,
+      ),
+    )
+  })
+
+  it('is connected when the settings allow it, and then has no password', async () => {
+    await configure({ oidc_links_by_email: true })
+    const { email } = chooseAccount()
+    const registered = await register(email)
+    expect(await openBrowser().signIn()).toMatchObject({ email, role: 'viewer' })
+    expect((await management.send(user.info, undefined, registered)).status).toBe(401)
+    const byPassword = await management.send(user.auth, { email, password: 'correct horse' }, null)
+    expect([byPassword.status, byPassword.message]).toEqual([
+      403,
+      'your identity provider signs you in: use its button on the sign-in page',
+    ])
+  })
+
+  it('is not connected with a second account', async () => {
+    await configure({ oidc_links_by_email: true })
+    const { email } = chooseAccount()
+    await openBrowser().signIn()
+    chooseAccount({ email })
+    expect((await openBrowser().signIn()).failure).toContain('is not connected with this account')
+  })
+
+  it.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(
+    'is neither connected nor created when the address is not verified: %o',
+    async claims => {
+      await configure({ oidc_links_by_email: true })
+      chooseAccount(claims)
+      expect(await openBrowser().signIn()).toEqual(
+        refused('Test Provider has not verified your e-mail address: verify it there first'),
+      )
+    },
+  )
+
+  it('is not created unless the settings allow it', async () => {
+    await configure({ oidc_creates_users: false })
+    const { email } = chooseAccount()
+    expect(await openBrowser().signIn()).toEqual(
+      refused(`there is no user for ${email} on this appliance: ask an administrator`),
+    )
+  })
+
+  it('is created once by two sign-ins at the same moment', async () => {
+    const { email } = chooseAccount()
+    const results = await Promise.all([openBrowser().signIn(), openBrowser().signIn()])
+    expect(results.map(result => result.email)).toEqual([email, email])
+  })
+})

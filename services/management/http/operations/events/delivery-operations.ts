@@ -1,0 +1,75 @@
+import { EyrieError } from '@eyrie/contract'
+import { type Delivery, deliveryRoutes } from '@eyrie/contract/management/delivery'
+import { and, desc, eq } from 'drizzle-orm'
+import { createTestDelivery } from '../../../alerts/test-request.ts'
+import type { Transaction } from '../../../db/database.ts'
+import { delivery } from '../../../db/schema/index.ts'
+import { reviveDelivery, storeDeliveries } from '../../../deliveries/outbox.ts'
+import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
+import { defineOperation } from '../../api/operation.ts'
+import { UnchangeableRecordError } from '../../api/policy-errors.ts'
+
+const routes = deliveryRoutes
+
+type DeliveryRow = typeof delivery.$inferSelect
+
+/** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
+export const deliveryOperations = (now: () => Date) => [
+  defineOperation(routes.id, async ({ input: { delivery_id } }, tx) => ({
+    value: toDelivery(await findDelivery(tx, delivery_id)),
+  })),
+
+  defineOperation(routes.list, async ({ input }, tx) => {
+    const { channel_id, delivery_state, delivery_offset, delivery_limit } = input
+    const rows = await tx
+      .select()
+      .from(delivery)
+      .where(
+        and(
+          eq(delivery.channel_id, channel_id),
+          delivery_state ? eq(delivery.state, delivery_state) : undefined,
+        ),
+      )
+      .orderBy(desc(delivery.created_at), desc(delivery.delivery_id))
+      .limit(delivery_limit)
+      .offset(delivery_offset)
+    return { value: rows.map(toDelivery) }
+  }),
+
+  defineOperation(routes.retry, async ({ input: { delivery_id } }, tx) => {
+    const { state } = await findDelivery(tx, delivery_id)
+    if (state !== 'dead')
+      throw new EyrieError(
+        'conflict',
+        `this delivery is ${state}, and only dead ones can be sent again: read it with /delivery/id`,
+      )
+    const row = await reviveDelivery(tx, delivery_id)
+    if (!row) throw new UnchangeableRecordError()
+    return { value: toDelivery(row) }
+  }),
+
+  defineOperation(routes.test, async ({ input: { alert_id, action_index } }, tx) => {
+    const test = await createTestDelivery(tx, alert_id, action_index, now())
+    if (!test)
+      throw fieldError('action_index', 'the alert has no such action: the first one of alert_actions is 0')
+    const [delivery_id] = await storeDeliveries(tx, [test])
+    return { created: delivery_id! }
+  }),
+]
+
+async function findDelivery(tx: Transaction, delivery_id: string): Promise<DeliveryRow> {
+  const [row] = await tx.select().from(delivery).where(eq(delivery.delivery_id, delivery_id))
+  if (!row) throw missingRecords([{ field: 'delivery_id', record: 'delivery' }])
+  return row
+}
+
+/** Narrows the types of the columns. The casts are safe, because constraints of the database admit only valid values. */
+const toDelivery = (row: DeliveryRow) => ({
+  ...row,
+  delivery_type: row.type as Delivery['delivery_type'],
+  delivery_to: row.recipient,
+  delivery_state: row.state as Delivery['delivery_state'],
+  delivery_attempts: row.attempts,
+  delivery_reason: row.reason,
+  is_test: row.notification_uuid === null,
+})

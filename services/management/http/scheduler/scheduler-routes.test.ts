@@ -1,0 +1,89 @@
+import {
+  deliveryChanges,
+  deliveryClaim,
+  deliveryPicturePath,
+  deliveryResults,
+} from '@eyrie/contract/management/delivery-queue'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { createErrorHandler, createLog } from '@eyrie/kit'
+import { describe, expect, it } from 'vitest'
+import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
+import { insertDeliveries } from '../../../../test/fixtures/scheduler/insert-deliveries.ts'
+import { createSchedulerApp, SCHEDULER_TOKEN } from '../../../../test/fixtures/scheduler/scheduler-api.ts'
+import { createSchedulerRoutes } from './scheduler-routes.ts'
+
+const management = sharedManagement()
+const records = sharedRecords(management)
+
+const claim = { limit: 10, lease_s: 60, target_limit: 10, target_limits: {} }
+
+function request(
+  path: string,
+  body?: object,
+  token: string | undefined = SCHEDULER_TOKEN,
+  app = createSchedulerApp(management),
+) {
+  app.onError(createErrorHandler(createLog('test', 'silent')))
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
+  return app.request(path, body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers })
+}
+
+describe('the routes of the scheduler', () => {
+  it.each([undefined, '', 'other'])('reject the token %j', async token => {
+    const paths = [
+      [deliveryClaim.path, claim],
+      [deliveryResults.path, { results: [] }],
+      [`${deliveryChanges.path}?version=0`, undefined],
+      [deliveryPicturePath('0'.repeat(64)), undefined],
+    ] as const
+    for (const [path, body] of paths) expect((await request(path, body, token ?? '')).status).toBe(401)
+    expect((await request(deliveryClaim.path, claim, management.superadmin.token)).status).toBe(401)
+  })
+
+  it('reject every token if none is configured', async () => {
+    const app = createSchedulerRoutes({
+      token: undefined,
+      database: () => management.database,
+      services: () => management.scheduler,
+    })
+    expect((await request(deliveryClaim.path, claim, 'undefined', app)).status).toBe(401)
+  })
+
+  it('return the settings with their secrets only with deliveries that need them', async () => {
+    await management.call(managementRoutes.config.updateSmtp, { smtp_password: 'hidden' })
+    const empty = await (await request(deliveryClaim.path, claim)).json()
+    expect(empty).toMatchObject({ deliveries: [], smtp: null, sms: null })
+    await insertDeliveries(management.database, records, [{ action_to: 'ops@example.com' }])
+    const batch = await (await request(deliveryClaim.path, claim)).json()
+    expect(deliveryClaim.response.parse(batch)).toMatchObject({
+      deliveries: [{ type: 'email' }],
+      smtp: { smtp_password: 'hidden' },
+      sms: null,
+    })
+  })
+
+  it('reject an invalid body and an unknown picture', async () => {
+    expect((await request(deliveryClaim.path, { limit: 0 })).status).toBe(400)
+    expect((await request(deliveryPicturePath('0'.repeat(64)))).status).toBe(404)
+  })
+
+  it('announce new deliveries to a waiting scheduler', async () => {
+    const { deliveryChanges: changes, database } = management
+    await new Promise<void>(resolve => {
+      changes.start({
+        ...database,
+        listen: (channel, handle, ready) =>
+          database.listen(channel, handle, () => {
+            ready()
+            resolve()
+          }),
+      })
+    })
+    const { signal } = new AbortController()
+    const version = await changes.waitForChange(0, 0, signal)
+    const changed = changes.waitForChange(version, 600_000, signal)
+    await insertDeliveries(database, records, [{ action_to: 'ops@example.com' }])
+    expect(await changed).toBeGreaterThan(version)
+    await changes.stop()
+  })
+})

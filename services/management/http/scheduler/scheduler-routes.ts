@@ -1,0 +1,96 @@
+import { EyrieError } from '@eyrie/contract'
+import {
+  type ClaimedBatch,
+  type ClaimedDelivery,
+  deliveryChanges,
+  deliveryClaim,
+  deliveryPicturePath,
+  deliveryResults,
+} from '@eyrie/contract/management/delivery-queue'
+import { parseAs } from '@eyrie/contract/parse'
+import { isKnownToken, parseBearerToken } from '@eyrie/kit'
+import { limitBodySize } from '@eyrie/kit/request-body'
+import { type Context, Hono } from 'hono'
+import type { Database, Transaction } from '../../db/database.ts'
+import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
+import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
+import { readDeliverySettings, smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
+import type { PictureStore } from '../../events/pictures/picture-store.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+
+const MAX_BODY_BYTES = 4 << 20
+/** How long a request for changes waits. */
+const CHANGE_TIMEOUT_MS = 20_000
+
+/** The components that the scheduler uses by management's internal API. */
+export interface SchedulerServices {
+  deliveryChanges: Pick<DeliveryChanges, 'waitForChange'>
+  pictures: Pick<PictureStore, 'read'>
+  secrets: Secrets
+}
+
+export interface SchedulerRoutesOptions {
+  /** The token of the scheduler. Without one, no request is answered. */
+  token: string | undefined
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
+  database(): Database
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
+  services(): SchedulerServices
+}
+
+/**
+ * Routes that the scheduler calls to deliver notifications. Its token permits nothing else, and no other token
+ * permits these.
+ */
+export function createSchedulerRoutes({ token, database, services }: SchedulerRoutesOptions): Hono {
+  const app = new Hono()
+  app.use('/scheduler/*', async (c, next) => {
+    const sent = parseBearerToken(c.req.header('Authorization'))
+    if (!isKnownToken(sent, token ? [token] : []))
+      throw new EyrieError('auth', 'send the token in EYRIE_SCHEDULER_TOKEN, which management needs too')
+    await next()
+  })
+
+  const readBody = limitBodySize(MAX_BODY_BYTES)
+
+  app.post(deliveryClaim.path, readBody, async c => {
+    const claim = parseAs(deliveryClaim.body, await parseJson(c))
+    const batch = await database().system('deliveries', async tx => {
+      const deliveries = await claimDeliveries(tx, claim)
+      const settings = await readSettings(tx, deliveries, services().secrets)
+      return { deliveries, next_due_ms: await findNextDueMs(tx), ...settings }
+    })
+    return c.json(batch satisfies ClaimedBatch)
+  })
+
+  app.post(deliveryResults.path, readBody, async c => {
+    const { results } = parseAs(deliveryResults.body, await parseJson(c))
+    await database().system('deliveries', tx => storeResults(tx, results))
+    return c.json({})
+  })
+
+  app.get(deliveryChanges.path, async c => {
+    const { version } = parseAs(deliveryChanges.query, c.req.query())
+    const changes = services().deliveryChanges
+    return c.json({ version: await changes.waitForChange(version, CHANGE_TIMEOUT_MS, c.req.raw.signal) })
+  })
+
+  app.get(deliveryPicturePath(':sha256{[0-9a-f]{64}}'), async c => {
+    const jpeg = await services().pictures.read(c.req.param('sha256') ?? '')
+    if (!jpeg) throw new EyrieError('id', 'this picture is not stored')
+    return c.body(new Uint8Array(jpeg), 200, { 'Content-Type': 'image/jpeg' })
+  })
+
+  return app
+}
+
+const parseJson = (c: Context): Promise<unknown> => c.req.json().catch(() => undefined)
+
+/** Returns the settings that these deliveries need, with their secrets. */
+async function readSettings(tx: Transaction, deliveries: readonly ClaimedDelivery[], secrets: Secrets) {
+  const needs = (type: ClaimedDelivery['type']) => deliveries.some(delivery => delivery.type === type)
+  return {
+    smtp: needs('email') ? await readDeliverySettings(tx, smtpKind, secrets) : null,
+    sms: needs('sms') ? await readDeliverySettings(tx, smsKind, secrets) : null,
+  }
+}

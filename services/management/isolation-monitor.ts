@@ -1,0 +1,47 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Isolation, isolation } from '@eyrie/contract/health'
+import { z } from 'zod'
+import type { Upstream } from './http/live/upstream-client.ts'
+
+const INTERVAL_MS = 30_000
+/** Interval while a service does not answer, because it starts or restarts. */
+const RETRY_INTERVAL_MS = 2_000
+
+const reportedHealth = z.looseObject({ isolation: isolation.optional() })
+
+/** Reads whether the other services of this appliance run within their boundaries, which depends on the kernel. */
+export interface IsolationMonitor {
+  start(): void
+  stop(): Promise<void>
+  /** One alarm for each service whose boundaries are incomplete, with the remedies. The service works nevertheless. */
+  alarms(): string[]
+}
+
+export function createIsolationMonitor(services: Record<string, Pick<Upstream, 'get'>>): IsolationMonitor {
+  const known = new Map<string, Isolation>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let running: Promise<unknown> = Promise.resolve()
+
+  async function poll(name: string, service: Pick<Upstream, 'get'>): Promise<void> {
+    while (!signal.aborted) {
+      const health = await service.get('/health', reportedHealth).catch(() => undefined)
+      if (health?.isolation) known.set(name, health.isolation)
+      await wait(health ? INTERVAL_MS : RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    start() {
+      running = Promise.all(Object.entries(services).map(([name, service]) => poll(name, service)))
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+    alarms: () =>
+      [...known]
+        .filter(([, { level }]) => level !== 'full')
+        .map(([name, { level, missing }]) => `the isolation of ${name} is ${level}: ${missing.join('; ')}`),
+  }
+}

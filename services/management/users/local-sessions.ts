@@ -1,0 +1,95 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isKnownToken, type Log, writeDurably } from '@eyrie/kit'
+import { z } from 'zod'
+import { generateSecret, hashSecret } from './opaque-token.ts'
+
+// Browsers on the appliance itself can see the live views without an account: the operator opens a link in them, whose key
+// can be used once and starts a session. Unlike sessions of users, these need no database.
+
+const DAY_MS = 86_400_000
+/** As long as the cookie. On a screen that only shows live views, no one could open another link. */
+export const LOCAL_SESSION_MS = 365 * DAY_MS
+const MAX_KEYS = 16
+const MAX_SESSIONS = 100
+
+const storedSessions = z.array(z.strictObject({ token_hash: z.string(), expires_at: z.iso.datetime() }))
+type StoredSession = z.infer<typeof storedSessions>[number]
+
+/** The sessions of browsers on the appliance itself. */
+export interface LocalSessions {
+  /** Returns the key of a new link. It is in memory only: a restart invalidates it. */
+  createKey(): string
+  /** Starts a session and returns its token, or undefined if the key was used before or is wrong. */
+  start(key: string): Promise<string | undefined>
+  isActive(token: string | undefined): boolean
+  end(token: string): Promise<void>
+}
+
+export interface LocalSessionsOptions {
+  /** File with the hashes of the tokens, so that sessions outlive a restart. */
+  file: string
+  log: Pick<Log, 'warn'>
+  now?(): Date
+}
+
+export function createLocalSessions({
+  file,
+  log,
+  now = () => new Date(),
+}: LocalSessionsOptions): LocalSessions {
+  let keys: string[] = []
+  let sessions = readSessions(file)
+
+  /** Replaces the sessions. They apply even if they cannot be stored, such as on a full disk. */
+  async function store(changed: StoredSession[]): Promise<void> {
+    sessions = changed
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      await writeDurably(file, JSON.stringify(sessions))
+    } catch (err) {
+      log.warn({ err, file }, 'failed to store the sessions of local browsers')
+    }
+  }
+
+  const isUnexpired = ({ expires_at }: StoredSession) => now().getTime() < Date.parse(expires_at)
+
+  return {
+    createKey() {
+      const key = generateSecret()
+      keys = [...keys, key].slice(-MAX_KEYS)
+      return key
+    },
+
+    async start(key) {
+      if (!isKnownToken(key, keys)) return undefined
+      keys = keys.filter(other => other !== key)
+      const token = generateSecret()
+      const expires_at = new Date(now().getTime() + LOCAL_SESSION_MS).toISOString()
+      const started = [...sessions.filter(isUnexpired), { token_hash: hashSecret(token), expires_at }]
+      await store(started.slice(-MAX_SESSIONS))
+      return token
+    },
+
+    isActive(token) {
+      if (!token) return false
+      const token_hash = hashSecret(token)
+      return sessions.some(session => session.token_hash === token_hash && isUnexpired(session))
+    },
+
+    async end(token) {
+      const token_hash = hashSecret(token)
+      const remaining = sessions.filter(session => session.token_hash !== token_hash)
+      if (remaining.length < sessions.length) await store(remaining)
+    },
+  }
+}
+
+/** Returns no sessions if there is no valid file: their browsers need another link. */
+function readSessions(file: string): StoredSession[] {
+  try {
+    return storedSessions.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,125 @@
+import { EyrieError } from '@eyrie/contract'
+import type { OidcSettings } from '@eyrie/contract/management/index'
+import { type Egress, fetchFrom } from '@eyrie/kit'
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  None,
+} from 'openid-client'
+
+const TIMEOUT_S = 10
+/** Metadata, keys and tokens are far smaller. */
+const MAX_RESPONSE_BYTES = 1 << 20
+/** How long the metadata of a provider is used. */
+const MAX_AGE_MS = 10 * 60_000
+/** How long a failure is remembered, so that many sign-ins do not overload a provider that has problems. */
+const FAILURE_AGE_MS = 5_000
+
+/** The settings that determine how the appliance talks to a provider. */
+type ProviderIdentity = Pick<
+  OidcSettings,
+  'oidc_name' | 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'
+>
+
+/** Finds out how to talk to an identity provider. */
+export interface ProviderClient {
+  /** Throws `EyrieError` (`unavailable`) if the provider does not describe itself. */
+  connect(settings: ProviderIdentity): Promise<Configuration>
+}
+
+interface Discovery {
+  key: string
+  configuration: Promise<Configuration>
+  startedAtMs: number
+  /** Undefined unless the discovery has failed. */
+  failedAtMs: number | undefined
+}
+
+/** Requests go through `egress`, which follows no redirects and denies addresses inside of the network. */
+export function createProviderClient(egress: Egress, now: () => Date): ProviderClient {
+  const fetchFromProvider = createProviderFetch(egress)
+  /** The last discovery, which concurrent sign-ins share. */
+  let last: Discovery | undefined
+
+  function isUsable({ startedAtMs, failedAtMs }: Discovery): boolean {
+    const ageMs = now().getTime() - (failedAtMs ?? startedAtMs)
+    return ageMs >= 0 && ageMs < (failedAtMs === undefined ? MAX_AGE_MS : FAILURE_AGE_MS)
+  }
+
+  return {
+    async connect(settings) {
+      const { oidc_issuer, oidc_client_id, oidc_client_secret } = settings
+      const key = JSON.stringify([oidc_issuer, oidc_client_id, oidc_client_secret])
+      if (last?.key !== key || !isUsable(last)) {
+        const configuration = discoverProvider(settings, fetchFromProvider)
+        const started: Discovery = {
+          key,
+          configuration,
+          startedAtMs: now().getTime(),
+          failedAtMs: undefined,
+        }
+        configuration.catch(() => {
+          started.failedAtMs = now().getTime()
+        })
+        last = started
+      }
+      return last.configuration.catch(cause => {
+        const reason = `${settings.oidc_name} does not answer: try again later, or sign in with a password`
+        throw new EyrieError('unavailable', reason, { cause })
+      })
+    },
+  }
+}
+
+async function discoverProvider(
+  { oidc_issuer, oidc_client_id, oidc_client_secret }: ProviderIdentity,
+  fetchFromProvider: CustomFetch,
+): Promise<Configuration> {
+  const issuer = new URL(oidc_issuer)
+  // The settings allow this only for a provider on this machine.
+  const execute = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
+  const discovered = await discovery(issuer, oidc_client_id, undefined, None(), {
+    [customFetch]: fetchFromProvider,
+    timeout: TIMEOUT_S,
+    execute,
+  })
+
+  const metadata = discovered.serverMetadata()
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
+  const authentication = oidc_client_secret === '' ? None() : authenticate(oidc_client_secret)
+  const configuration = new Configuration(metadata, oidc_client_id, undefined, authentication)
+  configuration[customFetch] = fetchFromProvider
+  configuration.timeout = TIMEOUT_S
+  // The signature of an ID token is verified even though it arrives over TLS.
+  for (const extend of [...execute, enableNonRepudiationChecks]) extend(configuration)
+  return configuration
+}
+
+function createProviderFetch(egress: Egress): CustomFetch {
+  return async (url, { body, headers, method, signal }) => {
+    const text = typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined
+    const response = await fetchFrom(egress, url, { method, headers, body: text, signal })
+    const content = await readLimited(response)
+    return new Response(content, { status: response.status, headers: response.headers })
+  }
+}
+
+async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (!response.body) return null
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body) {
+    length += chunk.length
+    if (length > MAX_RESPONSE_BYTES)
+      throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}

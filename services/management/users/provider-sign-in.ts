@@ -1,0 +1,151 @@
+import { EyrieError } from '@eyrie/contract'
+import type { OidcSettings } from '@eyrie/contract/management/index'
+import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../db/database.ts'
+import { customer, organization, role, site, user, userCustomer, userSite } from '../db/schema/index.ts'
+import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
+import type { ProviderAccount } from './oidc/authorization.ts'
+import { findGroupRights, type GroupRights } from './oidc/group-roles.ts'
+import { findIdentityOwner, hasIdentity, insertIdentity } from './oidc/identities.ts'
+import { toUserName } from './register-user.ts'
+import { revokeCredentials } from './revoke-credentials.ts'
+import type { SessionClient, StartedSession } from './sessions.ts'
+import { matchesEmail } from './sign-in.ts'
+import { assertNotLastSuperadmin } from './user-authority.ts'
+import { describeUser } from './user-queries.ts'
+
+const OPERATION = 'sign-in with the identity provider'
+/** No password has this hash. */
+const NO_PASSWORD = ''
+
+/**
+ * Signs in the user with this account at the identity provider, and gives the user the rights of the account's groups. The first
+ * sign-in creates the user, or takes over one with the same e-mail address, if the settings allow it. Throws `EyrieError`
+ * (`rights`) with a reason for the user. A user without a group that has a role loses all rights.
+ */
+export async function signInWithProvider(
+  database: Database,
+  settings: OidcSettings,
+  account: ProviderAccount,
+  client: SessionClient,
+  now: Date,
+): Promise<StartedSession> {
+  const rights = findGroupRights(account.groups, settings.oidc_group_roles)
+  const started = await database.system(OPERATION, async tx => {
+    // Two first sign-ins at the same moment must not create two users.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie identity'))`)
+    const knownUserId = await findIdentityOwner(tx, account)
+    if (!rights) {
+      // Committed, so that existing sessions lose their rights too.
+      if (knownUserId) await withdrawRights(tx, knownUserId, now)
+      return undefined
+    }
+    const user_id = knownUserId ?? (await connectAccount(tx, settings, account, now))
+    const current = await lockUser(tx, user_id)
+    assertMaySignIn(current!)
+    await writeRights(tx, user_id, rights)
+    return admitUser(tx, user_id, client, now)
+  })
+  if (started) return started
+  throw new EyrieError(
+    'rights',
+    `none of your groups at ${settings.oidc_name} has a role on this appliance: ask an administrator`,
+  )
+}
+
+/** Connects the account with a user of the same e-mail address, or with a new one. Returns the id of the user. */
+async function connectAccount(
+  tx: Transaction,
+  { oidc_name, oidc_creates_users, oidc_links_by_email }: OidcSettings,
+  account: ProviderAccount,
+  now: Date,
+): Promise<string> {
+  const { email } = account
+  if (email === undefined)
+    throw new EyrieError('rights', `${oidc_name} has not verified your e-mail address: verify it there first`)
+
+  const [existing] = await tx.select().from(user).where(matchesEmail(email))
+  if (existing) {
+    if (!oidc_links_by_email || (await hasIdentity(tx, existing.user_id)))
+      throw new EyrieError(
+        'rights',
+        `the user ${email} exists already and is not connected with this account: ask an administrator`,
+      )
+    // Whoever knows the password of the user must not stay signed in.
+    await revokeCredentials(tx, { user_id: existing.user_id, now })
+    await insertIdentity(tx, existing.user_id, account)
+    return existing.user_id
+  }
+
+  if (!oidc_creates_users)
+    throw new EyrieError('rights', `there is no user for ${email} on this appliance: ask an administrator`)
+  const { first_name, last_name } = account
+  const user_name = toUserName({ email, first_name, last_name })
+  const [created] = await tx
+    .insert(user)
+    .values({ email, first_name, last_name, user_name, is_verified: true, password_hash: NO_PASSWORD })
+    .returning({ user_id: user.user_id })
+  await insertIdentity(tx, created!.user_id, account)
+  return created!.user_id
+}
+
+/** Gives the user exactly the role, the organization, the customers and the sites of the groups. */
+async function writeRights(tx: Transaction, user_id: string, rights: GroupRights): Promise<void> {
+  const target = await describeUser(tx, user_id)
+  if (target.role_key !== rights.role_key) await assertNotLastSuperadmin(tx, target)
+
+  const [assignedRole] = await tx.select().from(role).where(eq(role.role_key, rights.role_key))
+  // Records may have been deleted since the mapping was written.
+  const [existing] = rights.organization_id
+    ? await tx.select().from(organization).where(eq(organization.organization_id, rights.organization_id))
+    : []
+  if (rights.organization_id && !existing)
+    throw new EyrieError('rights', 'the organization of your groups does not exist: ask an administrator')
+  await tx
+    .update(user)
+    .set({ role_id: assignedRole!.role_id, organization_id: existing?.organization_id ?? null })
+    .where(eq(user.user_id, user_id))
+
+  const customers = await tx
+    .select({ customer_id: customer.customer_id })
+    .from(customer)
+    .where(inArray(customer.customer_id, rights.customer_ids))
+  const sites = await tx
+    .select({ site_id: site.site_id })
+    .from(site)
+    .where(inArray(site.site_id, rights.site_ids))
+  await replaceAssignments(tx, user_id, {
+    customer_ids: customers.map(({ customer_id }) => customer_id),
+    site_ids: sites.map(({ site_id }) => site_id),
+  })
+}
+
+/** Removes all rights of a user, also those of sessions and API tokens. The last superadmin keeps them. */
+async function withdrawRights(tx: Transaction, user_id: string, now: Date): Promise<void> {
+  await assertNotLastSuperadmin(tx, await describeUser(tx, user_id))
+  await tx.update(user).set({ role_id: null, organization_id: null }).where(eq(user.user_id, user_id))
+  await replaceAssignments(tx, user_id, { customer_ids: [], site_ids: [] })
+  await revokeCredentials(tx, { user_id, now })
+}
+
+/** Writes only what changes, because the audit log records each row. */
+async function replaceAssignments(
+  tx: Transaction,
+  user_id: string,
+  { customer_ids, site_ids }: Pick<GroupRights, 'customer_ids' | 'site_ids'>,
+): Promise<void> {
+  await tx
+    .delete(userCustomer)
+    .where(and(eq(userCustomer.user_id, user_id), notInArray(userCustomer.customer_id, customer_ids)))
+  await tx.delete(userSite).where(and(eq(userSite.user_id, user_id), notInArray(userSite.site_id, site_ids)))
+  if (customer_ids.length > 0)
+    await tx
+      .insert(userCustomer)
+      .values(customer_ids.map(customer_id => ({ user_id, customer_id })))
+      .onConflictDoNothing()
+  if (site_ids.length > 0)
+    await tx
+      .insert(userSite)
+      .values(site_ids.map(site_id => ({ user_id, site_id })))
+      .onConflictDoNothing()
+}

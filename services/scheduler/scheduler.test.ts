@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs'
+import { type Health, health } from '@eyrie/contract/health'
+import type { AlertAction } from '@eyrie/contract/management/alert'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sharedManagement, sharedRecords } from '../../test/fixtures/management/shared-management.ts'
+import { startService } from '../../test/fixtures/processes/service-process.ts'
+import {
+  insertDeliveries,
+  readDeliveries,
+  readDelivery,
+  updateDelivery,
+} from '../../test/fixtures/scheduler/insert-deliveries.ts'
+import { startSchedulerProcess } from '../../test/fixtures/scheduler/run-scheduler.ts'
+import { serveSchedulerApi } from '../../test/fixtures/scheduler/scheduler-api.ts'
+import { startSmtpReceiver } from '../../test/fixtures/scheduler/smtp-receiver.ts'
+import { startWebhookReceiver } from '../../test/fixtures/scheduler/webhook-receiver.ts'
+import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
+import { delivery } from '../management/db/schema/index.ts'
+
+const MAX_IDLE_BYTES = 80 << 20
+
+const management = sharedManagement()
+const records = sharedRecords(management)
+beforeEach(() => management.database.system('test', tx => tx.delete(delivery)))
+
+/** Starts a scheduler that delivers what this management stores. */
+async function start() {
+  const api = await serveSchedulerApi(management)
+  onTestFinished(() => api.close())
+  const scheduler = await startSchedulerProcess(api.url)
+  onTestFinished(() => scheduler.stop())
+  return scheduler
+}
+
+const insert = (...actions: AlertAction[]) => insertDeliveries(management.database, records, actions)
+const waitForState = (delivery_id: string, state: string) =>
+  vi.waitUntil(async () => {
+    const row = await readDelivery(management.database, delivery_id)
+    return row.state === state ? row : undefined
+  })
+
+const readHealth = async (url: string): Promise<Health> =>
+  health.parse(await (await fetch(`${url}/health`)).json())
+
+/** Memory of a process in bytes, without pages of files, which the services share. */
+const readMemory = (pid: number) =>
+  Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+
+describe('scheduler', () => {
+  it('delivers what is stored before it starts and while it runs, and reports the result', async () => {
+    const receiver = await startWebhookReceiver()
+    const [early = ''] = await insert({ action_url: receiver.url })
+    const scheduler = await start()
+    await waitForState(early, 'delivered')
+    const [late = ''] = await insert({ action_url: receiver.url })
+    expect(await waitForState(late, 'delivered')).toMatchObject({ attempts: 1, reason: '200 ok' })
+    expect(receiver.calls.map(({ headers }) => headers['webhook-id'])).toEqual([early, late])
+    const metrics = await (await fetch(`${scheduler.url}/metrics`)).text()
+    expect(metrics).toContain('eyrie_scheduler_delivery_attempts_total{type="webhook",result="delivered"} 2')
+  })
+
+  it('sends the test of an alert as an e-mail by the mail server of the settings', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    await management.call(managementRoutes.config.updateSmtp, {
+      smtp_host: '127.0.0.1',
+      smtp_port: server.port,
+      smtp_from: 'eyrie@example.com',
+    })
+    await start()
+    const { alert_id } = records
+    const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index: 0 })
+    const delivery_id = answer.headers.get('location')!.split('=')[1]!
+    await waitForState(delivery_id, 'sent')
+    expect(server.emails).toMatchObject([
+      { to: ['ops@example.com'], content: expect.stringContaining('Subject: Test: alert on channel') },
+    ])
+  })
+
+  it('repeats a failed delivery with the same id', async () => {
+    const receiver = await startWebhookReceiver(response => response.writeHead(500).end())
+    await start()
+    const [delivery_id = ''] = await insert({ action_url: receiver.url })
+    const failed = await waitForState(delivery_id, 'failed')
+    expect(failed.next_attempt_at!.getTime()).toBeGreaterThan(Date.now())
+    receiver.answer = response => response.end('ok')
+    await updateDelivery(management.database, delivery_id, { next_attempt_at: new Date() })
+    // Announces that something is due.
+    await insert({ action_url: receiver.url })
+    expect(await waitForState(delivery_id, 'delivered')).toMatchObject({ attempts: 2 })
+    const attempts = receiver.calls.filter(({ headers }) => headers['webhook-id'] === delivery_id)
+    expect(attempts).toHaveLength(2)
+  })
+
+  it('reports results for actions with the longest texts, and goes on with others', async () => {
+    const receiver = await startWebhookReceiver()
+    await start()
+    const long = '{{time}}'.repeat(500)
+    const [strange = '', longText = ''] = await insert(
+      { action_url: receiver.url, action_method: 'x'.repeat(4096) },
+      { action_url: receiver.url, action_payload: long },
+    )
+    await waitForState(strange, 'dead')
+    await waitForState(longText, 'delivered')
+    const [next = ''] = await insert({ action_url: receiver.url })
+    await waitForState(next, 'delivered')
+  })
+
+  it('delivers to other targets while one does not answer and one refuses, and reports how many are down', async () => {
+    const silent = await startWebhookReceiver(() => {})
+    const receiver = await startWebhookReceiver()
+    const scheduler = await start()
+    const dead = Array.from({ length: 40 }, () => ({ action_url: 'http://127.0.0.1:9/' }))
+    const hanging = Array.from({ length: 40 }, () => ({ action_url: silent.url }))
+    const ids = await insert(...dead, ...hanging)
+    await vi.waitUntil(() => silent.calls.length > 0)
+    for (let i = 0; i < 5; i += 1) {
+      const [delivery_id = ''] = await insert({ action_url: receiver.url })
+      await waitForState(delivery_id, 'delivered')
+    }
+    await vi.waitUntil(async () =>
+      (await readHealth(scheduler.url)).alarms[0]?.includes('2 of the receivers'),
+    )
+    const states = (await readDeliveries(management.database, ids)).map(({ state }) => state)
+    expect(states).toContain('queued')
+    expect(states).not.toContain('delivered')
+  })
+
+  it('continues after management was unreachable', async () => {
+    const receiver = await startWebhookReceiver()
+    const first = await serveSchedulerApi(management)
+    const scheduler = await startSchedulerProcess(first.url)
+    onTestFinished(() => scheduler.stop())
+    const [early = ''] = await insert({ action_url: receiver.url })
+    await waitForState(early, 'delivered')
+    await first.close()
+    await vi.waitUntil(() => scheduler.lines.some(line => line.includes('failed to claim deliveries')))
+    const [late = ''] = await insert({ action_url: receiver.url })
+    const second = await serveSchedulerApi(management, Number(new URL(first.url).port))
+    onTestFinished(() => second.close())
+    await waitForState(late, 'delivered')
+  })
+
+  it('uses little memory while nothing is due', async () => {
+    const scheduler = await start()
+    await vi.waitUntil(async () => (await readHealth(scheduler.url)).management === true)
+    expect(readMemory(scheduler.pid)).toBeLessThan(MAX_IDLE_BYTES)
+  })
+
+  it('does not start without its token', async () => {
+    const environment = { EYRIE_DATA: createTemporaryFolder(), EYRIE_SCHEDULER_PORT: '0' }
+    await expect(startService('scheduler', environment)).rejects.toThrow('EYRIE_SCHEDULER_TOKEN')
+  })
+})

@@ -1,0 +1,58 @@
+import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+
+/** The parts of an e-mail. */
+export interface EmailMessage {
+  text: string
+  html: string
+  /** Pictures that the HTML shows. */
+  attachments: { filename: string; content: Buffer; contentType: string; cid: string }[]
+}
+
+const PICTURE_ID = 'picture@eyrie'
+
+/** Creates the text of an e-mail, as plain text and as HTML with the picture in it. */
+export function createEmailMessage(
+  { request }: ClaimedDelivery,
+  picture: Buffer | undefined,
+  publicUrl: string | undefined,
+): EmailMessage {
+  const { subject, message, details, action } = request
+  const links = [action.action_external_link, publicUrl].flatMap(link => link || [])
+  const facts = [
+    ['Channel', details.channel_name],
+    ['Alert', details.alert_name],
+    ['Priority', details.alert_priority],
+    ['Time', details.time],
+  ] as const
+  const factLines = facts.map(([name, value]) => `${name}: ${value}`)
+  return {
+    text: [message, factLines.join('\n'), ...links].join('\n\n'),
+    html: [
+      '<!doctype html><html><body style="font-family: sans-serif">',
+      `<h2>${escapeHtml(subject)}</h2>`,
+      `<p>${escapeHtml(message).replaceAll('\n', '<br>')}</p>`,
+      picture ? `<p><img src="cid:${PICTURE_ID}" alt="" style="max-width: 100%"></p>` : '',
+      `<p>${factLines.map(escapeHtml).join('<br>')}</p>`,
+      ...links.map(formatLink),
+      '</body></html>',
+    ].join('\n'),
+    attachments: picture
+      ? [{ filename: 'picture.jpg', content: picture, contentType: 'image/jpeg', cid: PICTURE_ID }]
+      : [],
+  }
+}
+
+/** Other schemes than HTTP, such as `javascript:`, become text. */
+const formatLink = (link: string) => {
+  const text = escapeHtml(link)
+  return /^https?:\/\//i.test(link) ? `<p><a href="${text}">${text}</a></p>` : `<p>${text}</p>`
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => ENTITIES[character]!)

@@ -1,0 +1,33 @@
+import type { ClaimedBatch, ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+
+/** The result of one attempt to send a message. `reason` is what the receiver answered, or why the attempt failed. */
+export type Outcome =
+  /** Accepted by a server that passes it on (`sent`), or by the receiver itself (`delivered`). */
+  | { state: 'sent' | 'delivered'; reason: string }
+  /** Another attempt may succeed. */
+  | {
+      state: 'failed'
+      reason: string
+      /** Whether other messages to the same target would fail too. */
+      isTargetDown: boolean
+      /** How long the receiver asks to wait. */
+      retryAfterMs?: number
+    }
+  /** No other attempt can succeed. */
+  | { state: 'dead'; reason: string }
+
+/** What a sender needs for one attempt. */
+export interface Attempt {
+  delivery: ClaimedDelivery
+  settings: Pick<ClaimedBatch, 'smtp' | 'sms'>
+  /** Aborts the attempt when its time is over. */
+  signal: AbortSignal
+  /** Returns the picture of the notification, a JPEG, if there is one. */
+  readPicture(): Promise<Buffer | undefined>
+}
+
+/** Sends messages of one type. May reject: every error counts as an attempt that failed because the target is down. */
+export type Sender = (attempt: Attempt) => Promise<Outcome>
+
+/** Text that a receiver has sent, in one line and short enough to be stored. */
+export const quote = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300).toWellFormed()

@@ -1,5 +1,8 @@
+import { AccountPage } from './account/account-page.tsx'
+import { IdentityProviderPage } from './administration/identity-provider-page.tsx'
 import { session, sessionError } from './api/user-session.ts'
 import { Header } from './header.tsx'
+import { LinkPage } from './link/link-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
@@ -22,7 +25,9 @@ export function App() {
 function Page({ path }: { path: string }) {
   if (!session.value) return <Connecting />
 
-  // An open appliance shows its video to everybody, and sign-in is optional.
+  if (path === '/link') return <LinkPage />
+
+  // A browser that has opened the appliance's link sees its video, and sign-in is optional.
   const { open: isOpen, user } = session.value
   const needsSignIn = !isOpen || path === '/sign-in'
   if (!user && needsSignIn) return <SignInPage />
@@ -31,6 +36,8 @@ function Page({ path }: { path: string }) {
   const channelId = matchId(/^\/channels\/(\d+)$/, path)
   if (channelId !== undefined) return <LivePage selected={channelId} />
 
+  if (user && path === '/account') return <AccountPage />
+  if (user?.role === 'superadmin' && path === '/identity-provider') return <IdentityProviderPage />
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)
   if (streamId !== undefined) return <RecordingsPage selected={streamId} />

@@ -41,6 +41,16 @@ export function Header() {
           <Link to="/recordings" current={path.startsWith('/recordings')}>
             Recordings
           </Link>
+          {user && (
+            <Link to="/account" current={path === '/account'}>
+              Account
+            </Link>
+          )}
+          {user?.role === 'superadmin' && (
+            <Link to="/identity-provider" current={path === '/identity-provider'}>
+              Identity provider
+            </Link>
+          )}
         </nav>
         {(isOpen || user) && <SystemLoad />}
         <AccountButton onSignOut={requestSignOut} />

@@ -14,7 +14,7 @@ export default defineConfig({
     host: '127.0.0.1',
     proxy: {
       // Only API requests. The console also has a source folder named live.
-      '^/(live/(?!.*\\.(tsx?|css)(\\?|$))|session$)': {
+      '^/(live/(?!.*\\.(tsx?|css)(\\?|$))|api/|session(/|$))': {
         target: MANAGEMENT_URL,
         ws: true,
         changeOrigin: true,

@@ -4,10 +4,17 @@ import type { ErrorBody } from '@eyrie/contract/errors'
 export class ApiError extends Error {
   /** HTTP status; 0 if there was no response. */
   readonly status: number
+  /** Details for programs. */
+  readonly value: unknown
 
-  constructor(message: string, status: number, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    status: number,
+    { value, ...options }: ErrorOptions & { value?: unknown } = {},
+  ) {
     super(message, options)
     this.status = status
+    this.value = value
   }
 }
 
@@ -25,6 +32,22 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
   if (response.ok) return response
 
   const { status } = response
-  const error: Partial<ErrorBody> = await response.json().catch(() => ({}))
-  throw new ApiError(error.reason ?? `the appliance responded with status ${status}`, status)
+  // The management API answers in an envelope.
+  const error: Partial<ErrorBody & Envelope> = await response.json().catch(() => ({}))
+  const reason = error.reason ?? error.message ?? `the appliance responded with status ${status}`
+  throw new ApiError(reason, status, { value: error.value ?? error.response })
+}
+
+interface Envelope<T = unknown> {
+  message: string
+  response: T
+}
+
+/** Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise a POST. Throws `ApiError`. */
+export async function callOperation<T>(path: string, input?: object): Promise<T> {
+  const headers = { 'Content-Type': 'application/json' }
+  const init = input && { method: 'POST', headers, body: JSON.stringify(input) }
+  const response = await request(`/api/v1${path}`, init)
+  const { response: value }: Envelope<T> = await response.json()
+  return value
 }

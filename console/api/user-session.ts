@@ -1,4 +1,5 @@
 import type { SessionStatus } from '@eyrie/contract/console-api'
+import type { SignInChallenge } from '@eyrie/contract/management/index'
 import { signal } from '@preact/signals'
 import { type ApiError, fetchJson, request } from './api-request.ts'
 
@@ -22,12 +23,34 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in and loads the new session. Throws `ApiError` for wrong credentials. */
-export async function signIn(email: string, password: string): Promise<void> {
-  const headers = { 'Content-Type': 'application/json' }
-  await request(SESSION_PATH, { method: 'POST', headers, body: JSON.stringify({ email, password }) })
+/**
+ * Signs in and loads the new session. Returns the challenge if a code of the authenticator app is required too. Throws
+ * `ApiError` for wrong credentials.
+ */
+export async function signIn(email: string, password: string): Promise<string | undefined> {
+  try {
+    await post(SESSION_PATH, { email, password })
+  } catch (error) {
+    const { challenge } = ((error as ApiError).value ?? {}) as Partial<SignInChallenge>
+    if (challenge !== undefined) return challenge
+    throw error
+  }
+  await loadSession()
+  return undefined
+}
+
+/** Completes a sign-in with a code and loads the new session. Throws `ApiError` for a wrong code. */
+export async function submitCode(challenge: string, code: string): Promise<void> {
+  await post(`${SESSION_PATH}/code`, { challenge, code })
   await loadSession()
 }
+
+const post = (path: string, body: object) =>
+  request(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 
 /** Signs out and reloads the session. Throws `ApiError`. */
 export async function signOut(): Promise<void> {

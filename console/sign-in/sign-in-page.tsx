@@ -1,23 +1,30 @@
 import { useSignal } from '@preact/signals'
-import { signIn } from '../api/user-session.ts'
+import { session, signIn, submitCode } from '../api/user-session.ts'
 import { capitalize } from '../ui/format.ts'
 import { navigate, usePageTitle } from '../ui/router.tsx'
 import './sign-in-page.css'
 
-/** The form with which a user signs in to the console. */
+const PROVIDER_SIGN_IN = '/session/provider'
+
+/** The forms with which a user signs in to the console: the password, and then a code if the user has an authenticator app. */
 export function SignInPage() {
-  const error = useSignal('')
+  const error = useSignal(capitalize(session.value?.failure ?? ''))
   const isSubmitting = useSignal(false)
+  /** Defined after a correct password, if a code is required too. */
+  const challenge = useSignal<string | undefined>(undefined)
   usePageTitle('Sign in')
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
+    const read = (name: string) => String(form.get(name))
     isSubmitting.value = true
     error.value = ''
     try {
-      await signIn(String(form.get('email')), String(form.get('password')))
-      if (location.pathname === '/sign-in') navigate('/')
+      if (challenge.value !== undefined) await submitCode(challenge.value, read('code'))
+      else challenge.value = await signIn(read('email'), read('password'))
+      const isSignedIn = session.value?.user
+      if (isSignedIn && location.pathname === '/sign-in') navigate('/')
     } catch (failure) {
       error.value = capitalize((failure as Error).message)
     } finally {
@@ -25,9 +32,35 @@ export function SignInPage() {
     }
   }
 
+  const startAgain = () => {
+    challenge.value = undefined
+    error.value = ''
+  }
+
   return (
     <form class="sign-in" onSubmit={submit}>
       <h1>Sign in</h1>
+      {challenge.value === undefined ? <PasswordFields /> : <CodeField />}
+      <p class="error" role="alert">
+        {error.value}
+      </p>
+      <button type="submit" disabled={isSubmitting.value}>
+        Sign in
+      </button>
+      {challenge.value === undefined ? (
+        <OtherWays />
+      ) : (
+        <button type="button" class="back" onClick={startAgain}>
+          Start again
+        </button>
+      )}
+    </form>
+  )
+}
+
+function PasswordFields() {
+  return (
+    <>
       <label>
         E-mail
         <input name="email" type="email" autocomplete="username" required autofocus />
@@ -36,16 +69,35 @@ export function SignInPage() {
         Password
         <input name="password" type="password" autocomplete="current-password" required />
       </label>
-      <p class="error" role="alert">
-        {error.value}
-      </p>
-      <button type="submit" disabled={isSubmitting.value}>
-        Sign in
-      </button>
+    </>
+  )
+}
+
+function CodeField() {
+  return (
+    <label>
+      Code of your authenticator app, or a recovery code
+      <input name="code" autocomplete="one-time-code" autocapitalize="none" required autofocus />
+    </label>
+  )
+}
+
+/** The button of the identity provider, if there is one, and what to do without a password. */
+function OtherWays() {
+  const provider = session.value?.provider
+  return (
+    <>
+      {provider && (
+        <a class="provider" href={PROVIDER_SIGN_IN}>
+          Sign in with {provider.name}
+        </a>
+      )}
       <p class="hint">
-        The initial administrator password is in the log of the first start. To reset a password, run{' '}
-        <code>./eyrie user reset</code> with the e-mail address on the appliance.
+        The first start of the appliance prints the password of the administrator. To reset a password, run{' '}
+        <code>./eyrie user reset</code> with the e-mail address on the appliance. To see the live views in a
+        browser on the appliance itself without signing in, open the link that <code>./eyrie open</code>{' '}
+        prints.
       </p>
-    </form>
+    </>
   )
 }

@@ -1,0 +1,153 @@
+import type { Customer, GroupRole, OidcSettings, Organization } from '@eyrie/contract/management/index'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { callOperation } from '../api/api-request.ts'
+import { capitalize } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { usePageTitle } from '../ui/router.tsx'
+import { useSubmit } from '../ui/use-submit.ts'
+import { GroupRoles } from './group-roles.tsx'
+import '../ui/form.css'
+
+const CALLBACK_PATH = '/session/provider/callback'
+
+interface Loaded {
+  settings: OidcSettings
+  organizations: Organization[]
+  customers: Customer[]
+}
+
+/** The settings of the identity provider, for superadmins. */
+export function IdentityProviderPage() {
+  const loaded = useSignal<Loaded | undefined>(undefined)
+  const error = useSignal('')
+  usePageTitle('Identity provider')
+  useEffect(() => {
+    load().then(
+      value => {
+        loaded.value = value
+      },
+      failure => {
+        error.value = capitalize((failure as Error).message)
+      },
+    )
+  }, [])
+
+  if (error.value) return <Notice error title={error.value} />
+  if (!loaded.value) return <Notice title="Loading…" />
+  return <SettingsForm {...loaded.value} />
+}
+
+async function load(): Promise<Loaded> {
+  const settings = await callOperation<OidcSettings>('/config/oidc')
+  const organizations = await callOperation<Organization[]>('/organization/list')
+  const customers = await Promise.all(
+    organizations.map(({ organization_id }) =>
+      callOperation<Customer[]>(`/customer/list?organization_id=${organization_id}&is_default=true`),
+    ),
+  )
+  return withoutDeleted({ settings, organizations, customers: customers.flat() })
+}
+
+/** Removes organizations and customers that were deleted since they were assigned to a group: they could not be saved. */
+function withoutDeleted({ settings, organizations, customers }: Loaded): Loaded {
+  const organizationIds = organizations.map(({ organization_id }) => organization_id)
+  const customerIds = customers.map(({ customer_id }) => customer_id)
+  const oidc_group_roles = settings.oidc_group_roles.map(entry => ({
+    ...entry,
+    organization_id: organizationIds.find(id => id === entry.organization_id) ?? null,
+    customer_ids: entry.customer_ids.filter(id => customerIds.includes(id)),
+  }))
+  return { settings: { ...settings, oidc_group_roles }, organizations, customers }
+}
+
+function SettingsForm({ settings, organizations, customers }: Loaded) {
+  const groupRoles = useSignal<GroupRole[]>(settings.oidc_group_roles)
+  const isSaved = useSignal(false)
+  const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
+    isSaved.value = false
+    const text = (name: keyof OidcSettings) => String(fields.get(name)).trim()
+    const isOn = (name: keyof OidcSettings) => fields.get(name) !== null
+    await callOperation('/config/oidc/update', {
+      oidc_enabled: isOn('oidc_enabled'),
+      oidc_name: text('oidc_name'),
+      oidc_issuer: text('oidc_issuer'),
+      oidc_client_id: text('oidc_client_id'),
+      oidc_client_secret: text('oidc_client_secret'),
+      oidc_scopes: text('oidc_scopes'),
+      oidc_groups_claim: text('oidc_groups_claim'),
+      oidc_creates_users: isOn('oidc_creates_users'),
+      oidc_links_by_email: isOn('oidc_links_by_email'),
+      oidc_console_url: text('oidc_console_url'),
+      oidc_group_roles: groupRoles.value,
+    } satisfies OidcSettings)
+    isSaved.value = true
+  })
+
+  return (
+    <div class="forms">
+      <h1>Identity provider</h1>
+      <form onSubmit={onSubmit} autocomplete="off">
+        <Switch name="oidc_enabled" label="Users can sign in with it" settings={settings} />
+        <Field name="oidc_name" label="Name on the sign-in page" settings={settings} />
+        <Field name="oidc_issuer" label="Issuer" placeholder="https://…" settings={settings} />
+        <Field name="oidc_client_id" label="Client ID" settings={settings} />
+        <SecretField name="oidc_client_secret" label="Client secret" settings={settings} />
+        <Field
+          name="oidc_console_url"
+          label="Address of this console in browsers"
+          placeholder={location.origin}
+          settings={settings}
+        />
+        <p class="hint">
+          Register this address at the provider, followed by <code>{CALLBACK_PATH}</code>, as the redirect
+          URI.
+        </p>
+        <Field name="oidc_scopes" label="Scopes" settings={settings} />
+        <Field name="oidc_groups_claim" label="Claim with the groups" settings={settings} />
+        <Switch name="oidc_creates_users" label="The first sign-in creates the user" settings={settings} />
+        <Switch
+          name="oidc_links_by_email"
+          label="The first sign-in takes over an existing user with the same verified e-mail address"
+          settings={settings}
+        />
+        <GroupRoles groupRoles={groupRoles} organizations={organizations} customers={customers} />
+        <p class="error" role="alert">
+          {error.value}
+        </p>
+        {isSaved.value && <p role="status">Saved.</p>}
+        <button type="submit" class="main" disabled={isSubmitting.value}>
+          Save
+        </button>
+      </form>
+    </div>
+  )
+}
+
+interface FieldProps {
+  name: keyof OidcSettings
+  label: string
+  settings: OidcSettings
+  placeholder?: string
+}
+
+const Field = ({ name, label, settings, placeholder }: FieldProps) => (
+  <label>
+    {label}
+    <input name={name} placeholder={placeholder} defaultValue={String(settings[name])} />
+  </label>
+)
+
+const SecretField = ({ name, label, settings }: FieldProps) => (
+  <label>
+    {label}
+    <input name={name} type="password" defaultValue={String(settings[name])} />
+  </label>
+)
+
+const Switch = ({ name, label, settings }: FieldProps) => (
+  <label class="switch">
+    <input name={name} type="checkbox" defaultChecked={settings[name] === true} />
+    {label}
+  </label>
+)

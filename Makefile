@@ -61,4 +61,4 @@ fuzz: setup
 	@$(NODE) test/fuzz/main.ts
 
 clean:
-	rm -rf node_modules .toolchain services/media/node-gst/build services/kit/launcher/build console/dist
+	rm -rf node_modules .toolchain services/media/node-gst/build services/kit/launcher/build services/kit/protection/build console/dist

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readEnvironment, trustCertificate } from '@eyrie/kit'
+import { extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
+import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
 import { createLogFile } from './process/log-file.ts'
 import { createPrinter, createServiceLog } from './process/service-log.ts'
@@ -30,17 +31,20 @@ async function runAppliance(): Promise<void> {
       'obtain-worker': { type: 'boolean', default: false },
     },
   })
+  const unprotected = protectMemory()
   const request = extractRequest(process.env)
-  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
-  if (environment.tls) trustCertificate(environment.tls)
+  const secrets = extractSecrets(process.env)
+  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })
+  if (environment.tls) trustCertificate(environment.tls.cert)
   log = createServiceLog([printer, createLogFile(environment.data)])
+  if (unprotected) log.warn('supervisor', 'failed to protect the memory', { reason: unprotected })
 
   const quickstart = await prepareQuickstart(request, environment, log)
   const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
   const supervisor = await startSupervisor(quickstart.environment, process.env, log, printNotice)
 
   const startup = new AbortController()
-  const quickstartDone = quickstart.run(supervisor, startup.signal).catch(err => {
+  const quickstartDone = quickstart.run(supervisor, startup.signal, printNotice).catch(err => {
     if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
   })
   const workerDone = flags['obtain-worker'] ? obtainWorker(process.env, log, startup.signal) : undefined

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
@@ -57,6 +57,18 @@ it('restarts a process that was killed', async () => {
   await service.stop(2_000)
 })
 
+it('restarts a process on request', async () => {
+  const { service, lines } = run(
+    writeProgram('restarted', "console.log('up', process.pid); setInterval(() => {}, 1000)"),
+  )
+  await waitForOutput(lines, 'up')
+  const first = service.pid as number
+  service.restart()
+  await vi.waitFor(() => expect(lines.join('\n')).toMatch(new RegExp(`up ${first}[^]*up \\d`)), 30_000)
+  expect(service.pid).not.toBe(first)
+  await service.stop(2_000)
+})
+
 it('passes on the messages of a process, and does not log them', async () => {
   const file = writeProgram('sender', "process.send({ secret: 'xyzzy' }); setInterval(() => {}, 1000)")
   const lines: string[] = []
@@ -69,6 +81,23 @@ it('passes on the messages of a process, and does not log them', async () => {
   await vi.waitFor(() => expect(messages).toEqual([{ secret: 'xyzzy' }]), 30_000)
   await service.stop(2_000)
   expect(lines.join()).not.toContain('xyzzy')
+})
+
+it('passes secrets through a pipe, at every start, and not in the environment', async () => {
+  const program = `
+    import { readFileSync } from 'node:fs'
+    const { EYRIE_SECRETS_FD } = process.env
+    console.log(readFileSync(Number(EYRIE_SECRETS_FD), 'utf8'), readFileSync('/proc/self/environ', 'utf8').includes('xyzzy'))
+    process.exit(1)`
+  const lines: string[] = []
+  const command = { name: 'service', args: [writeProgram('reader', program)], environment: {} }
+  const service = superviseProcess(
+    { ...command, secrets: { EYRIE_INTERNAL_TOKEN: 'xyzzy' } },
+    createServiceLog([createPrinter(line => lines.push(line), false)]),
+  )
+  const answers = () => lines.filter(line => line.includes('{"EYRIE_INTERNAL_TOKEN":"xyzzy"} false'))
+  await vi.waitUntil(() => answers().length >= 2, 30_000)
+  await service.stop(2_000)
 })
 
 it('retries a process that could not be started', async () => {
@@ -101,4 +130,38 @@ it('kills a process that ignores SIGTERM, and its children', async () => {
   expect(pids).toHaveLength(2)
   await service.stop(200)
   await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 10_000)
+})
+
+it('starts a process through another command, with its permissions for new files', async () => {
+  const file = join(folder, 'created')
+  const program = `
+    import { writeFileSync } from 'node:fs'
+    writeFileSync('${file}', '', { mode: 0o666 })
+    console.log(process.env.LAUNCHED)`
+  const lines: string[] = []
+  const command = { name: 'service', args: [writeProgram('launched', program)], environment: {} }
+  const service = superviseProcess(
+    { ...command, launcher: ['/usr/bin/env', 'LAUNCHED=by env'], umask: 0o027 },
+    createServiceLog([createPrinter(line => lines.push(line), false)]),
+  )
+  await vi.waitUntil(() => lines.some(line => line.includes('by env')), 30_000)
+  await service.stop(2_000)
+  expect(statSync(file).mode & 0o777).toBe(0o640)
+  expect(process.umask()).not.toBe(0o027)
+})
+
+it('sends the latest published message at every start', async () => {
+  const program = `
+    process.on('message', message => {
+      console.log('received', message)
+      process.exit(1)
+    })`
+  const lines: string[] = []
+  const service = superviseProcess(
+    { name: 'service', args: [writeProgram('listener', program)], environment: {} },
+    createServiceLog([createPrinter(line => lines.push(line), false)]),
+  )
+  service.publish('news')
+  await vi.waitUntil(() => lines.filter(line => line.includes('received news')).length >= 2, 30_000)
+  await service.stop(2_000)
 })

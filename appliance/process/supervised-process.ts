@@ -1,6 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
+import { LAUNCHER, toLaunchCommand } from '@eyrie/kit/launcher/launch'
+import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
+import type { SecretVariables } from '@eyrie/kit/secret-variables'
 import type { LogFields, ServiceLog } from './service-log.ts'
 
 // The delay between restarts doubles with each exit. It is reset when a process has run for a minute.
@@ -14,17 +19,36 @@ export interface SupervisedProcess {
   /** Undefined while the process is not running. */
   readonly pid: number | undefined
   readonly restarts: number
+  /** Sends a message over the IPC channel, now and at each later start. It replaces the previous message. */
+  publish(message: Serializable): void
+  /** Sends SIGTERM to the process, which is started again when it has exited. */
+  restart(): void
   /** Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>
 }
 
+/** What a program gets from the process that starts it. */
+export interface ProcessSurroundings {
+  environment: NodeJS.ProcessEnv
+  /** A command that starts the program, which are its last arguments. */
+  launcher?: readonly string[]
+  /** Permissions that new files do not have. */
+  umask?: number
+}
+
 /** A Node.js program and its arguments. */
-export interface ProcessCommand {
+export interface ProcessCommand extends ProcessSurroundings {
   /** Name of the process in the log. */
   name: string
   args: string[]
-  environment: NodeJS.ProcessEnv
+  /** Variables that the process reads from a pipe, because other processes can read its environment. */
+  secrets?: SecretVariables
+  /** Returns what the process may use, at every start; everything if undefined. */
+  createPolicy?: () => LaunchPolicy
 }
+
+/** After the standard descriptors and the IPC channel. */
+const SECRETS_FD = 4
 
 type State =
   | { phase: 'running'; child: ChildProcess }
@@ -42,6 +66,7 @@ export function superviseProcess(
 ): SupervisedProcess {
   let restarts = 0
   let delayMs = MIN_RESTART_DELAY_MS
+  let published: Serializable | undefined
   let state: State
   run()
 
@@ -50,6 +75,7 @@ export function superviseProcess(
     const child = startProcess(command, log)
     child.on('message', handleMessage)
     state = { phase: 'running', child }
+    sendPublished()
 
     child.once('exit', (code, signal) => {
       killGroup(child.pid)
@@ -59,6 +85,12 @@ export function superviseProcess(
       // A process that could not be started has no pid and emits no exit event.
       if (child.pid === undefined) scheduleRestart('process did not start; retrying', {}, startedAt)
     })
+  }
+
+  function sendPublished() {
+    if (published === undefined || state.phase !== 'running' || !state.child.connected) return
+    // A process that ends before it has received the message receives it at its next start.
+    state.child.send(published, () => {})
   }
 
   function scheduleRestart(message: string, fields: LogFields, startedAt: number) {
@@ -78,6 +110,13 @@ export function superviseProcess(
     },
     get restarts() {
       return restarts
+    },
+    publish(message) {
+      published = message
+      sendPublished()
+    },
+    restart() {
+      if (state.phase === 'running') state.child.kill('SIGTERM')
     },
     async stop(graceMs) {
       const previous = state
@@ -101,16 +140,43 @@ async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> 
  * channel closes when the supervisor dies.
  */
 export function startProcess(command: ProcessCommand, log: ServiceLog): ChildProcess {
-  const child = spawn(process.execPath, command.args, {
-    env: command.environment,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  const { name, environment, umask, secrets } = command
+  const [program = '', ...args] = [...(command.launcher ?? []), ...createSpawnCommand(command, log)]
+  // Child processes inherit it.
+  const ownUmask = umask === undefined ? undefined : process.umask(umask)
+  const child = spawn(program, args, {
+    env: { ...environment, ...(secrets && { EYRIE_SECRETS_FD: String(SECRETS_FD) }) },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(secrets ? ['pipe' as const] : [])],
     detached: true,
   })
-  child.once('error', err => log.error(command.name, 'failed to start process', { err }))
+  if (ownUmask !== undefined) process.umask(ownUmask)
+  child.once('error', err => log.error(name, 'failed to start process', { err }))
+  if (secrets) sendSecrets(child.stdio[SECRETS_FD] as Writable | undefined, secrets)
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface({ input: stream }).on('line', line => log.line(command.name, line))
+    if (stream) createInterface({ input: stream }).on('line', line => log.line(name, line))
   }
   return child
+}
+
+/** Returns the program and the arguments that start the process, by the launcher if its use of the machine is limited. */
+function createSpawnCommand(
+  { name, args, createPolicy }: ProcessCommand,
+  log: ServiceLog,
+): [program: string, ...args: string[]] {
+  if (!createPolicy) return [process.execPath, ...args]
+  if (existsSync(LAUNCHER)) {
+    // The process ends by itself when its IPC channel closes.
+    const options = { inherit: SECRETS_FD + 1, reportToProgram: true, parentSignal: 'SIGTERM' } as const
+    return toLaunchCommand([process.execPath, ...args], createPolicy(), options)
+  }
+  log.warn(name, 'process starts without boundaries: make setup builds the launcher', {})
+  return [process.execPath, ...args]
+}
+
+function sendSecrets(pipe: Writable | undefined, secrets: SecretVariables): void {
+  // A process that ends before it has read them is restarted, and its exit is logged.
+  pipe?.on('error', () => {})
+  pipe?.end(JSON.stringify(secrets))
 }
 
 /** Kills a process and all its children in the same process group. */

@@ -4,7 +4,7 @@ import { tryParseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import type { ServiceLog } from '../process/service-log.ts'
-import { startProcess } from '../process/supervised-process.ts'
+import { type ProcessSurroundings, startProcess } from '../process/supervised-process.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
 
@@ -27,11 +27,11 @@ export interface SceneRendering {
 
 /**
  * Renders the demo scene, a computer-generated street that Eyrie shows if the user has no camera. A background process
- * writes the video to the media folder. The signal stops it.
+ * writes the video to the media folder, in the same surroundings as the media service. The signal stops it.
  */
 export function renderScene(
   data: string,
-  environment: NodeJS.ProcessEnv,
+  surroundings: ProcessSurroundings,
   log: ServiceLog,
   signal: AbortSignal,
 ): SceneRendering {
@@ -49,7 +49,7 @@ export function renderScene(
   const seed = String(DEMO.seed)
   const seconds = String(DEMO.seconds)
   const args = [PROGRAM, '--seed', seed, '--seconds', seconds, '--out', join(data, 'media')]
-  const child = startProcess({ name: 'scene', args, environment }, { ...log, line: receiveLine })
+  const child = startProcess({ name: 'scene', args, ...surroundings }, { ...log, line: receiveLine })
   const stop = () => child.kill('SIGTERM')
   signal.addEventListener('abort', stop, { once: true })
 

@@ -4,6 +4,7 @@ import { EyrieError, type PipelineInput, type SourceInput } from '@eyrie/contrac
 import type { Environment } from '@eyrie/kit'
 import type { LogFields, ServiceLog } from '../process/service-log.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
+import { requestConsoleLink } from './console-link.ts'
 import { getSceneFile, renderScene } from './demo-scene.ts'
 import { chooseLines, drawProposedLines } from './quickstart-lines.ts'
 import { provideModel, SCENE_DETECTOR } from './quickstart-model.ts'
@@ -29,8 +30,11 @@ type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 export interface Quickstart {
   /** The environment, with the folder of the requested file added to the folders that the media service may read. */
   environment: Environment
-  /** Creates the requested source and pipeline once the services are healthy, and logs the address of the console. */
-  run(supervisor: Supervisor, signal: AbortSignal): Promise<void>
+  /**
+   * Creates the requested source and pipeline once the services are healthy. Logs the address of the console, and passes a link
+   * to `print`, which must not log it.
+   */
+  run(supervisor: Supervisor, signal: AbortSignal, print: (text: string) => void): Promise<void>
 }
 
 /** Validates a request, before any service is started. Throws an `Error` with the reason if the request is invalid. */
@@ -53,8 +57,8 @@ export async function prepareQuickstart(
 
   return {
     environment: { ...environment, mediaRoots: [...new Set(mediaRoots)] },
-    async run(supervisor, signal) {
-      const rendering = isScene ? renderScene(data, supervisor.serviceEnvironment, log, signal) : undefined
+    async run(supervisor, signal, print) {
+      const rendering = isScene ? renderScene(data, supervisor.mediaSurroundings, log, signal) : undefined
       await Promise.all([supervisor.waitUntilHealthy(signal), rendering?.playable])
 
       const access = { url: supervisor.urls.engine, token: supervisor.engineToken, signal }
@@ -70,7 +74,12 @@ export async function prepareQuickstart(
       }
 
       if (!isScene && model === SCENE_DETECTOR) log.warn('quickstart', UNSUITABLE_MODEL, { model })
-      log.info('eyrie', `ready: open ${supervisor.urls.management}`)
+      const consoleUrl = supervisor.urls.management
+      log.info('eyrie', `ready: open ${consoleUrl} and sign in, or open a link of ./eyrie open`)
+      await requestConsoleLink(consoleUrl, data, signal).then(
+        link => print(`\n  ${link}\n\nThis link opens the console once, in a browser on this machine.`),
+        err => log.warn('quickstart', 'failed to create a link to the console', { err }),
+      )
       await Promise.all([rendering?.finished, drawProposedLines({ engine: access, data, log })])
     },
   }

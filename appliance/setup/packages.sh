@@ -1,4 +1,4 @@
-# Debian packages by purpose. Sourced by setup.sh.
+# Debian packages by purpose. Sourced by setup.sh; management reads the list parser_packages.
 
 # Decoding, scaling and encoding, and the compiler and headers for the GStreamer addon. HTTP cameras need libsoup, a
 # dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS.
@@ -17,6 +17,19 @@ run_packages=(
   python3
 )
 
+# Parse what cameras send, as patterns of package names. The setup upgrades installed ones, and management reports versions
+# older than in the package lists of the machine.
+parser_packages=(
+  'gstreamer1.0-*'
+  'libgstreamer*'
+  'libavcodec[0-9]*'
+  'libavformat[0-9]*'
+  'libavutil[0-9]*'
+  'libswscale[0-9]*'
+  'libopenh264-*'
+  'libsoup*'
+)
+
 # To build the mediasoup worker, for live views by WebRTC, if it cannot be downloaded.
 worker_packages=(
   flatbuffers-compiler
@@ -29,8 +42,8 @@ worker_packages=(
   ninja-build
 )
 
-# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, and the programs that the
-# guides use.
+# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, and the
+# programs that the guides use.
 test_packages=(
   chromium
   coturn
@@ -42,6 +55,7 @@ test_packages=(
   gstreamer1.0-plugins-ugly
   gstreamer1.0-rtsp
   jq
+  nginx-light
   postgresql
   python3-gi
 )

@@ -86,6 +86,48 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
+# Upgrades the packages that parse what cameras send to the versions in the package lists of this machine. Eyrie also runs with
+# the installed versions, so that a failure, such as a missing network, does not stop the setup.
+upgrade_parsers() {
+  local outdated
+  outdated=$(list_outdated_parsers)
+  [[ -n $outdated ]] || return 0
+  if ((EUID != 0)) && ! sudo -n true 2>/dev/null; then
+    report "newer packages are available, and installing them requires root: $(paste -sd ' ' <<<"$outdated")"
+    return 0
+  fi
+  # shellcheck disable=SC2086
+  (run_step 'Upgrading packages that parse video' as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
+    apt-get install -y --only-upgrade --no-install-recommends $outdated) || report 'continuing with the installed versions'
+}
+
+list_outdated_parsers() {
+  local installed package current candidate
+  mapfile -t installed < <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${parser_packages[@]}" 2>/dev/null | sed -n 's/^installed //p')
+  ((${#installed[@]})) || return 0
+  LC_ALL=C apt-cache policy "${installed[@]}" |
+    awk '/^[^ ]/ { sub(/:.*/, ""); name = $0 } /^  Installed:/ { current = $2 } /^  Candidate:/ { print name, current, $2 }' |
+    while read -r package current candidate; do
+      if dpkg --compare-versions "$current" lt "$candidate"; then echo "$package"; fi
+    done
+}
+
+# Creates the users as which the services run if root starts Eyrie. Started by an ordinary user, they run as that user.
+create_users() {
+  ((EUID == 0)) || return 0
+  local service group
+  getent group eyrie-services >/dev/null || run_step 'Creating the group of the services' groupadd --system eyrie-services
+  for service in media engine management scheduler database; do
+    getent passwd "eyrie-$service" >/dev/null || run_step "Creating the user eyrie-$service" useradd --system \
+      --gid eyrie-services --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "eyrie-$service"
+  done
+  # Cameras and graphics processors are devices of these groups.
+  for group in video render; do
+    getent group "$group" >/dev/null || continue
+    [[ " $(id -Gn eyrie-media) " == *" $group "* ]] || run_step "Adding eyrie-media to the group $group" usermod --append --groups "$group" eyrie-media
+  done
+}
+
 # Uses the system's Node if it is recent enough and has its headers, or else installs Node and npm under .toolchain. The
 # system's npm would run under the older Node and skip packages that require a newer one.
 provide_node() {
@@ -148,6 +190,13 @@ build_launcher() {
   mark_done launcher
 }
 
+build_protection() {
+  local folder=services/kit/protection
+  has_changed protection "$folder/src" "$folder/build.sh" || { [[ -f $folder/build/protection.node ]] && return 0; }
+  run_step 'Building the protection of memory' "$folder/build.sh" "$(<"$toolchain/nodedir")"
+  mark_done protection
+}
+
 build_console() {
   has_changed console console sdk/contract || { [[ -f console/dist/index.html ]] && return 0; }
   run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
@@ -159,8 +208,11 @@ build_console() {
 command -v npm >/dev/null || fail 'npm is missing: apt-get install npm'
 command -v apt-get >/dev/null || fail 'apt-get is missing: Debian 12 or 13 is required'
 install_packages
+upgrade_parsers
+create_users
 provide_node
 install_npm_packages
 build_addon
 build_launcher
+build_protection
 build_console

@@ -7,14 +7,22 @@ import { join } from 'node:path'
  * running on the folder.
  */
 export function lockDataFolder(data: string): () => void {
-  mkdirSync(data, { recursive: true, mode: 0o750 })
   const file = join(data, 'supervisor.pid')
+  mkdirSync(data, { recursive: true, mode: 0o750 })
   const owner = findRunningOwner(file)
   if (owner)
     throw new Error(
       `Eyrie is already running on ${data} (process ${owner}): stop it, or set EYRIE_DATA to another folder`,
     )
-  writeFileSync(file, `${process.pid}\n`)
+  try {
+    writeFileSync(file, `${process.pid}\n`)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
+    throw new Error(
+      `no permission to write to ${data}, which belongs to another user: start Eyrie as root, or give it to this user (sudo chown -R ${process.geteuid?.()} ${data})`,
+      { cause },
+    )
+  }
   return () => rmSync(file, { force: true })
 }
 
@@ -38,7 +46,9 @@ export function getOrCreateSecret(data: string, name: string): string {
   if (existing) return existing
   const secret = randomBytes(32).toString('base64url')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.new`, `${secret}\n`, { mode: 0o600, flush: true })
+  // Services can create files in the folder: the new file must not be a link of theirs.
+  rmSync(`${file}.new`, { force: true })
+  writeFileSync(`${file}.new`, `${secret}\n`, { flag: 'wx', mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
   return secret
 }

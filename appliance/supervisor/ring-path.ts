@@ -13,7 +13,7 @@ export function chooseRingPath(data: string): string {
   const record = join(data, 'ring-path')
   const [owner, previous = ''] = readRecord(record)
   // In a copy of a data folder, the record names the folder of the original, which may be running.
-  if (owner === data) removeOwnFolder(previous)
+  if (owner === data) removeRingFolder(previous)
   const path = `/dev/shm/eyrie-${randomBytes(16).toString('hex')}`
   writeFileSync(record, `${data}\n${path}\n`, { mode: 0o600 })
   return path
@@ -28,7 +28,8 @@ function readRecord(record: string): string[] {
   }
 }
 
-function removeOwnFolder(path: string): void {
+/** Removes a folder whose path this file has chosen. */
+export function removeRingFolder(path: string): void {
   if (!RING_PATH.test(path)) return
   const status = lstatSync(path, { throwIfNoEntry: false })
   if (status?.isDirectory() && status.uid === process.geteuid?.())

@@ -12,13 +12,10 @@ describe('createServiceEnvironment', () => {
     const environment = readEnvironment({ EYRIE_DATA: data, EYRIE_PLUGINS: '/one\\:1:/two' })
     const extended = { ...environment, mediaRoots: [...environment.mediaRoots, '/videos/6:15'] }
     const { ports, urls } = environment
-    const passed = createServiceEnvironment(
-      extended,
-      {},
-      { ports, urls, engineToken: 'token', ring: '/dev/shm/r' },
-    )
+    const separation = { level: 'partial' as const, missing: ['users'] }
+    const passed = createServiceEnvironment(extended, {}, { ports, urls, ring: '/dev/shm/r', separation })
     expect(readEnvironment(passed)).toMatchObject({
-      ...{ data, ring: '/dev/shm/r', plugins: ['/one:1', '/two'] },
+      ...{ data, ring: '/dev/shm/r', separation, plugins: ['/one:1', '/two'] },
       mediaRoots: [join(data, 'media'), '/videos/6:15'],
       outputRoots: [join(data, 'output')],
     })

@@ -1,32 +1,54 @@
-import { resolve } from 'node:path'
-import { type Environment, toLocalUrl } from '@eyrie/kit'
+import { join, resolve } from 'node:path'
+import { type Environment, type ServiceName, toLocalUrl } from '@eyrie/kit'
+import { holdFolder } from '@eyrie/kit/held-folder'
+import { createSharedFolder } from '@eyrie/kit/private-folder'
 import { terminalNotice } from '@eyrie/kit/terminal-notice'
+import { separateServices } from '../accounts/separate-services.ts'
+import { describeSeparation, type ServiceSeparation } from '../accounts/service-separation.ts'
 import type { ServiceLog } from '../process/service-log.ts'
-import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
-import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
+import {
+  type ProcessSurroundings,
+  type SupervisedProcess,
+  superviseProcess,
+} from '../process/supervised-process.ts'
+import { lockDataFolder } from './data-folder.ts'
+import { startDatabase } from './database.ts'
+import { prepareMediaFolders } from './media-folders.ts'
+import { createMediaPolicy, REGISTRY_FILE } from './media-policy.ts'
+import { watchNewCameras } from './new-cameras.ts'
 import { findFreePort } from './ports.ts'
-import { chooseRingPath } from './ring-path.ts'
+import { chooseRingPath, removeRingFolder } from './ring-path.ts'
+import { createServiceCommand, createSurroundings } from './service-command.ts'
 import { createServiceEnvironment, type ServiceAddresses } from './service-environment.ts'
+import { getOrCreateTokens, selectSecrets, usesTls } from './service-secrets.ts'
 
 /** A service of the appliance. The supervisor, the parent process, runs each of them as one child process. */
 export interface ServiceUnit {
-  name: 'media' | 'engine' | 'management'
+  name: ServiceName
   main: string
   /** Environment variables of the caller that only this service inherits. */
   variables?: readonly string[]
+  /** Returns further environment variables of this service. */
+  additional?: (environment: Environment) => Record<string, string>
 }
 
 const SERVICES_FOLDER = resolve(import.meta.dirname, '../../services')
 
 /** All services, in the order of their start. */
 export const SERVICE_UNITS: readonly ServiceUnit[] = [
-  { name: 'media', main: resolve(SERVICES_FOLDER, 'media/main.ts') },
+  {
+    name: 'media',
+    main: resolve(SERVICES_FOLDER, 'media/main.ts'),
+    // Its libraries would read the settings of the user's desktop, which it may not.
+    additional: ({ data }) => ({ GST_REGISTRY: join(data, REGISTRY_FILE), GSETTINGS_BACKEND: 'memory' }),
+  },
   { name: 'engine', main: resolve(SERVICES_FOLDER, 'engine/main.ts') },
   {
     name: 'management',
     main: resolve(SERVICES_FOLDER, 'management/main.ts'),
-    variables: ['DATABASE_URL', 'EYRIE_ADMIN_EMAIL', 'EYRIE_ADMIN_PASSWORD'],
+    variables: ['EYRIE_ADMIN_EMAIL'],
   },
+  { name: 'scheduler', main: resolve(SERVICES_FOLDER, 'scheduler/main.ts') },
 ]
 
 /** Time limit for a service to stop before it is killed. The whole appliance stops in less than three seconds. */
@@ -38,8 +60,8 @@ export interface Supervisor {
   /** Base URL of each service. */
   readonly urls: Environment['urls']
   readonly engineToken: string
-  /** The environment that all services share, for other processes of the appliance. */
-  readonly serviceEnvironment: NodeJS.ProcessEnv
+  /** How the media service runs, for other programs that write video. Its environment contains no secrets. */
+  readonly mediaSurroundings: ProcessSurroundings
   services(): readonly SupervisedProcess[]
   /** Resolves when `/health` of every service responds with status 200. */
   waitUntilHealthy(signal: AbortSignal): Promise<void>
@@ -57,63 +79,134 @@ export async function startSupervisor(
   print: (text: string) => void = () => {},
 ): Promise<Supervisor> {
   const unlock = lockDataFolder(environment.data)
+  let releaseRing = async () => {}
   try {
-    const addresses = await assignAddresses(environment, caller)
-    const { urls, engineToken } = addresses
-    const serviceEnvironment = createServiceEnvironment(environment, caller, addresses)
-    const running = SERVICE_UNITS.map(({ name, main, variables = [] }) => {
-      const ownVariables = Object.fromEntries(variables.map(variable => [variable, caller[variable]]))
-      const command = { name, args: [main], environment: { ...serviceEnvironment, ...ownVariables } }
-      return superviseProcess(command, log, message => {
+    const { urls, ports } = await assignAddresses(environment)
+    const tokens = getOrCreateTokens(environment)
+    const writableFolders = prepareMediaFolders(environment)
+    const services = await separateServices(environment, log)
+    const separation = describeSeparation(services.separation)
+    const { ring, release } = await holdRingFolder(environment.data, caller, services.separation)
+    releaseRing = release
+    const serviceEnvironment = createServiceEnvironment(environment, caller, {
+      urls,
+      ports,
+      ring,
+      separation,
+    })
+
+    const createPolicy = () =>
+      createMediaPolicy({ ...environment, ring }, serviceEnvironment, writableFolders)
+    const createCommand = (unit: ServiceUnit) => {
+      const program = {
+        name: unit.name,
+        // Otherwise, other processes of the user could open the inspector with a signal.
+        args: ['--disable-sigusr1', unit.main],
+        environment: createUnitEnvironment(unit, environment, caller, serviceEnvironment),
+        secrets: selectSecrets(unit.name, environment, tokens),
+        port: ports[unit.name],
+        ...(unit.name === 'media' && { createPolicy }),
+      }
+      return createServiceCommand(program, services, environment)
+    }
+    const commands = await Promise.all(SERVICE_UNITS.map(createCommand))
+    const running = commands.map(command =>
+      superviseProcess(command, log, message => {
         const notice = terminalNotice.safeParse(message)
         if (notice.success) print(notice.data.terminal_notice)
-      })
+      }),
+    )
+    const management = running.find(({ name }) => name === 'management')
+    const database = await startDatabase(services, environment, serviceEnvironment, log, state =>
+      management?.publish(state),
+    )
+
+    // Media is granted the devices that exist when it starts.
+    const stopWatching = watchNewCameras('/dev', camera => {
+      log.info('supervisor', 'camera was plugged in; restarting media', { camera })
+      running.find(({ name }) => name === 'media')?.restart()
     })
 
     return {
       urls,
-      engineToken,
-      serviceEnvironment,
-      services: () => running,
+      engineToken: tokens.engine[0]!,
+      mediaSurroundings: createSurroundings('media', services, environment, serviceEnvironment),
+      services: () => [...running, ...(database ? [database] : [])],
       async waitUntilHealthy(signal) {
         await Promise.all(Object.values(urls).map(url => waitUntilOk(`${url}/health`, signal)))
       },
       async stop() {
-        // The media service stops last, because the other services would log that it is unreachable.
+        stopWatching()
+        // The media service and the database stop last, because the other services would log that they are unreachable.
         const [media, ...others] = running
         try {
           await Promise.all(others.map(service => service.stop(STOP_GRACE_MS)))
-          await media?.stop(STOP_GRACE_MS)
+          await Promise.all([media?.stop(STOP_GRACE_MS), database?.stop(STOP_GRACE_MS)])
         } finally {
+          await releaseRing()
           unlock()
         }
       },
     }
   } catch (error) {
+    await releaseRing()
     unlock()
     throw error
   }
 }
 
-/** Finds a port for each service, the token for the API of the engine, and the folder of the decoded frames. */
-async function assignAddresses(
+/** Returns the variables of all services, and those of this one. */
+function createUnitEnvironment(
+  { variables = [], additional }: ServiceUnit,
   environment: Environment,
   caller: NodeJS.ProcessEnv,
-): Promise<ServiceAddresses> {
+  serviceEnvironment: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  return {
+    ...serviceEnvironment,
+    ...Object.fromEntries(variables.map(variable => [variable, caller[variable]])),
+    ...additional?.(environment),
+  }
+}
+
+/**
+ * Creates the folder of the decoded frames. Services with users of their own share one of root. Returns its path, and a function
+ * that removes it.
+ */
+async function holdRingFolder(
+  data: string,
+  caller: NodeJS.ProcessEnv,
+  separation: ServiceSeparation,
+): Promise<{ ring: string; release: () => Promise<void> }> {
+  const ring = caller.EYRIE_RING || chooseRingPath(data)
+  if (separation.kind !== 'users') return { ring, release: await holdFolder(ring, 'supervisor') }
+  await createSharedFolder(ring, separation.accounts.media.gid)
+  return {
+    ring,
+    release: async () => {
+      if (!caller.EYRIE_RING) removeRingFolder(ring)
+    },
+  }
+}
+
+/** Finds a port for each service. */
+async function assignAddresses(environment: Environment): Promise<Pick<ServiceAddresses, 'ports' | 'urls'>> {
   const { hosts } = environment
   const ports = {
     engine: await findFreePort(hosts.engine, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
     media: await findFreePort(hosts.media, environment.ports.media, 'EYRIE_MEDIA_PORT'),
     management: await findFreePort(hosts.management, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
+    scheduler: await findFreePort(hosts.scheduler, environment.ports.scheduler, 'EYRIE_SCHEDULER_PORT'),
   }
+  const toUrl = (service: ServiceName) =>
+    toLocalUrl(hosts[service], ports[service], { isSecure: usesTls(service, environment) })
   const urls = {
-    engine: toLocalUrl(hosts.engine, ports.engine, environment),
-    media: toLocalUrl(hosts.media, ports.media, environment),
-    management: toLocalUrl(hosts.management, ports.management, environment),
+    engine: toUrl('engine'),
+    media: toUrl('media'),
+    management: toUrl('management'),
+    scheduler: toUrl('scheduler'),
   }
-  const engineToken = environment.engineTokens[0] ?? getOrCreateSecret(environment.data, 'engine-token')
-  const ring = caller.EYRIE_RING || chooseRingPath(environment.data)
-  return { ports, urls, engineToken, ring }
+  return { ports, urls }
 }
 
 /** Polls a URL until it responds with a status of success. */

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import type { Role } from './service-accounts.ts'
+
+/** A user and a group of the machine. */
+export interface Owner {
+  uid: number
+  gid: number
+}
+
+/** The users to which a data folder belongs. */
+export interface DataOwners {
+  /** Root, and the group of the services if each service has a user of its own. */
+  shared: Owner
+  roles: Readonly<Record<Role, Owner>>
+}
+
+/** A folder of the data folder, with its owner. */
+export interface OwnedFolder {
+  path: string
+  owner: Owner
+  mode: number
+  /** Returns the owner of an entry in the folder, and of everything in that entry. Undefined: entries are left as they are. */
+  findEntryOwner?: (name: string) => Owner
+}
+
+/** The services that create secrets. All other secrets belong to the supervisor, which passes them on. */
+const SECRET_OWNERS: Readonly<Record<string, Role>> = {
+  'engine-key': 'engine',
+  'management-key': 'management',
+  'signing-key.pem': 'management',
+  'operator-token': 'management',
+  admin: 'management',
+}
+
+/** The folders of one service each. */
+const ROLE_FOLDERS: readonly { name: string; role: Role; mode: number }[] = [
+  // The engine resolves the links in the path of a video.
+  { name: 'media', role: 'media', mode: 0o750 },
+  { name: 'recordings', role: 'media', mode: 0o700 },
+  // The registry of GStreamer.
+  { name: 'gstreamer', role: 'media', mode: 0o700 },
+  { name: 'engine', role: 'engine', mode: 0o700 },
+  // Media connects to the sockets that sinks create here.
+  { name: 'output', role: 'engine', mode: 0o750 },
+  { name: 'models', role: 'engine', mode: 0o700 },
+  { name: 'plugins', role: 'engine', mode: 0o700 },
+  { name: 'management', role: 'management', mode: 0o700 },
+]
+
+/** Returns the home folder of a service, for caches such as those of libraries. */
+export const getHome = (data: string, role: Role) => join(data, 'home', role)
+
+/** Returns the folder that contains the socket of the database server. */
+export const getDatabaseSocketFolder = (data: string) => join(data, 'postgres/socket')
+
+/** Returns the folders of a data folder, each after the folder that contains it. */
+export function listOwnedFolders(data: string, { shared, roles }: DataOwners): OwnedFolder[] {
+  const isSeparated = shared.gid !== 0
+  const root: Owner = { uid: shared.uid, gid: 0 }
+  return [
+    // Services enter the folders whose names they know. The database server has a user of its own in any case.
+    { path: data, owner: shared, mode: isSeparated ? 0o710 : 0o711 },
+    {
+      path: join(data, 'secrets'),
+      owner: shared,
+      // Services create secrets. The sticky bit lets them delete and replace only their own.
+      mode: isSeparated ? 0o1770 : 0o700,
+      findEntryOwner: name => roles[SECRET_OWNERS[name] as Role] ?? root,
+    },
+    { path: join(data, 'home'), owner: shared, mode: 0o710 },
+    ...(Object.keys(roles) as Role[]).map(role => ownFolder(getHome(data, role), roles[role], 0o700)),
+    // Media executes what root installs here.
+    { path: join(data, 'mediasoup-worker'), owner: shared, mode: 0o750 },
+    ...ROLE_FOLDERS.map(({ name, role, mode }) => ownFolder(join(data, name), roles[role], mode)),
+    {
+      ...ownFolder(join(data, 'postgres'), { uid: roles.database.uid, gid: shared.gid }, 0o711),
+      findEntryOwner: name => (name === 'socket' ? { ...roles.database, gid: shared.gid } : roles.database),
+    },
+    {
+      path: getDatabaseSocketFolder(data),
+      owner: { uid: roles.database.uid, gid: shared.gid },
+      // Services connect to the socket. The server admits management and root only.
+      mode: 0o750,
+    },
+  ]
+}
+
+/** A folder that belongs to one user with everything in it. */
+function ownFolder(path: string, owner: Owner, mode: number): OwnedFolder {
+  return { path, owner, mode, findEntryOwner: () => owner }
+}

@@ -1,0 +1,102 @@
+import { chownSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Isolation } from '@eyrie/contract/health'
+import { type Account, findAccountById } from '@eyrie/kit/accounts/account'
+import { findClosedPath, type Privileges } from '@eyrie/kit/accounts/setpriv'
+import { findServiceAccounts, ROLES, type Role, type ServiceAccounts } from './service-accounts.ts'
+
+/** How the services are separated from root and from each other. */
+export type ServiceSeparation =
+  /** Each service runs as a user of its own. */
+  | { kind: 'users'; accounts: ServiceAccounts }
+  /** The services run as root without its capabilities, because users of their own are impossible. */
+  | { kind: 'without-capabilities'; reason: string }
+  /** The services run as root with all its rights. */
+  | { kind: 'root'; reason: string }
+  /** The services run as the ordinary user that started Eyrie. */
+  | { kind: 'ordinary-user'; user: string }
+
+const CHECKOUT = resolve(import.meta.dirname, '../..')
+/** What a service reads first: its code, and the packages that it imports. */
+const CODE = [join(CHECKOUT, 'services/media/main.ts'), join(CHECKOUT, 'node_modules/zod/package.json')]
+
+/** Decides how the services are separated. The data folder exists. */
+export async function chooseSeparation(data: string): Promise<ServiceSeparation> {
+  const uid = process.geteuid?.() ?? 0
+  if (uid !== 0) return { kind: 'ordinary-user', user: findAccountById(uid).name }
+  const accounts = findServiceAccounts()
+  const reason =
+    'missing' in accounts
+      ? `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh run as root, which creates it`
+      : await findObstacle(accounts, data)
+  if (reason === undefined) return { kind: 'users', accounts: accounts as ServiceAccounts }
+
+  return findClosedPath({}, 'read', []).then(
+    () => ({ kind: 'without-capabilities', reason }) as const,
+    () => ({ kind: 'root', reason }) as const,
+  )
+}
+
+/** Returns why the services cannot run as these users, and what to do about it. */
+async function findObstacle(accounts: ServiceAccounts, data: string): Promise<string | undefined> {
+  const paths = [...CODE, process.execPath, dirname(data)]
+  for (const role of ROLES) {
+    const account = accounts[role]
+    try {
+      const closed = await findClosedPath({ account }, 'read', paths)
+      if (closed !== undefined)
+        return `the user ${account.name} cannot read ${closed}: move Eyrie and its data folder to folders that every user can enter, such as /opt/eyrie and /var/lib/eyrie`
+    } catch (error) {
+      return `root cannot start programs as ${account.name} (${(error as Error).message}): allow the capabilities SETUID, SETGID and SETPCAP`
+    }
+  }
+  return findOwnershipObstacle(accounts.media, data)
+}
+
+/** Tries to give a folder to a user: file systems such as FAT store no owners, and some network file systems refuse to. */
+function findOwnershipObstacle({ uid, gid }: Account, data: string): string | undefined {
+  const probe = mkdtempSync(join(data, 'owner-'))
+  try {
+    chownSync(probe, uid, gid)
+    if (statSync(probe).uid === uid) return undefined
+    return `the file system of ${data} stores no owners: set EYRIE_DATA to a folder on another one`
+  } catch (error) {
+    return `files in ${data} cannot be given to other users (${(error as Error).message}): set EYRIE_DATA to a folder on another file system, or allow the capability CHOWN`
+  } finally {
+    rmdirSync(probe)
+  }
+}
+
+/**
+ * Returns the privileges with which a service runs, in addition to capabilities that it needs. Undefined: it runs with all
+ * privileges of this process.
+ */
+export function findPrivileges(separation: ServiceSeparation, role: Role): Privileges | undefined {
+  if (separation.kind === 'users') return { account: separation.accounts[role] }
+  return separation.kind === 'without-capabilities' ? {} : undefined
+}
+
+/** Returns what is separated, and what is not, for the log and for `/health`. */
+export function describeSeparation(separation: ServiceSeparation): Isolation {
+  switch (separation.kind) {
+    case 'users':
+      return { level: 'full', missing: [] }
+    case 'without-capabilities':
+      return {
+        level: 'partial',
+        missing: [`services run as root, without its capabilities, because ${separation.reason}`],
+      }
+    case 'root':
+      return {
+        level: 'none',
+        missing: [`services run as root, with all its rights, because ${separation.reason}`],
+      }
+    case 'ordinary-user':
+      return {
+        level: 'partial',
+        missing: [
+          `services run as the user ${separation.user} and can read the files of each other: start Eyrie as root, so that each has a user of its own`,
+        ],
+      }
+  }
+}

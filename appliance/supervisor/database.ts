@@ -1,0 +1,47 @@
+import { resolve } from 'node:path'
+import type { Environment } from '@eyrie/kit'
+import { createSetprivCommand } from '@eyrie/kit/accounts/setpriv'
+import { getHome } from '../accounts/data-ownership.ts'
+import { findDatabasePrivileges } from '../accounts/database-account.ts'
+import type { SeparatedServices } from '../accounts/separate-services.ts'
+import type { ServiceLog } from '../process/service-log.ts'
+import { type SupervisedProcess, superviseProcess } from '../process/supervised-process.ts'
+import { createOwnEnvironment } from './service-command.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../services/management/database-server/main.ts')
+
+/**
+ * Starts the embedded Postgres as a user of its own, because it refuses to run as root. Returns undefined if management runs it or
+ * uses another one. `report` receives the state of the server, for the management service.
+ */
+export async function startDatabase(
+  { separation, databaseAccount: account }: SeparatedServices,
+  { data, databaseUrl, logLevel }: Environment,
+  serviceEnvironment: NodeJS.ProcessEnv,
+  log: ServiceLog,
+  report: (state: object) => void,
+): Promise<SupervisedProcess | undefined> {
+  if (!account || databaseUrl !== undefined) return undefined
+  try {
+    const privileges = await findDatabasePrivileges(account, [PROGRAM, process.execPath, data])
+    const { PATH, LANG, TZ, LD_LIBRARY_PATH } = serviceEnvironment
+    const environment = {
+      ...{ PATH, LANG, TZ, LD_LIBRARY_PATH },
+      EYRIE_DATA: data,
+      EYRIE_LOG_LEVEL: logLevel,
+      EYRIE_DATABASE_CLIENT: separation.kind === 'users' ? separation.accounts.management.name : undefined,
+    }
+    const command = {
+      name: 'database',
+      args: ['--disable-sigusr1', PROGRAM],
+      environment: createOwnEnvironment(environment, getHome(data, 'database')),
+      launcher: createSetprivCommand(privileges),
+    }
+    return superviseProcess(command, log, message => report(message as object))
+  } catch (error) {
+    const reason = `the database server cannot run as ${account.name} (${(error as Error).message}): allow the capabilities SETUID, SETGID and SETPCAP, start Eyrie as an ordinary user, or set DATABASE_URL`
+    log.error('supervisor', 'failed to start database server', { reason })
+    report({ database_server: { isReady: false, isDiskFull: false, problem: reason } })
+    return undefined
+  }
+}

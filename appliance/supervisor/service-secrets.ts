@@ -1,0 +1,81 @@
+import { digestToken, type Environment, isLoopback, type SecretVariables, type ServiceName } from '@eyrie/kit'
+import { getOrCreateSecret } from './data-folder.ts'
+
+/** The tokens of the appliance. */
+export interface ApplianceTokens {
+  /** Accepted by the API of the engine. */
+  engine: readonly string[]
+  /** Accepted by the API of the engine, also for changing plugins. */
+  plugins: readonly string[]
+  /** Between the services. */
+  internal: string
+  /** With it, the scheduler fetches due messages from management. */
+  scheduler: string
+}
+
+/** Returns the configured tokens. Those that are not configured are generated at the first start. */
+export function getOrCreateTokens({
+  data,
+  engineTokens,
+  pluginTokens,
+  internalToken,
+  schedulerToken,
+}: Environment): ApplianceTokens {
+  return {
+    engine: engineTokens.length > 0 ? engineTokens : [getOrCreateSecret(data, 'engine-token')],
+    plugins: pluginTokens.length > 0 ? pluginTokens : [getOrCreateSecret(data, 'plugin-token')],
+    internal: internalToken ?? getOrCreateSecret(data, 'internal-token'),
+    scheduler: schedulerToken ?? getOrCreateSecret(data, 'scheduler-token'),
+  }
+}
+
+/**
+ * Returns the secrets that a service needs, and no others. Media verifies the tokens of the engine by their digests, and
+ * management uses only one of them.
+ */
+export function selectSecrets(
+  service: ServiceName,
+  environment: Environment,
+  { engine, plugins, internal, scheduler }: ApplianceTokens,
+): SecretVariables {
+  const { tls, trustedCertificate, databaseUrl, administrator, tracing } = environment
+  const certificate: SecretVariables = {
+    ...(trustedCertificate && { EYRIE_TLS_CERT_PEM: trustedCertificate }),
+    ...(tls && usesTls(service, environment) && { EYRIE_TLS_KEY_PEM: tls.key }),
+  }
+  const common: SecretVariables = { ...certificate, EYRIE_INTERNAL_TOKEN: internal }
+  switch (service) {
+    case 'media':
+      return { ...common, EYRIE_ENGINE_TOKEN_DIGESTS: engine.map(digestToken).join() }
+    case 'engine':
+      return {
+        ...common,
+        EYRIE_ENGINE_TOKENS: engine.join(),
+        EYRIE_PLUGIN_TOKENS: plugins.join(),
+        ...(tracing && { OTEL_EXPORTER_OTLP_HEADERS: formatTraceHeaders(tracing.headers) }),
+      }
+    case 'management':
+      return {
+        ...common,
+        EYRIE_ENGINE_TOKENS: engine[0],
+        EYRIE_SCHEDULER_TOKEN: scheduler,
+        ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+        ...(administrator.password && { EYRIE_ADMIN_PASSWORD: administrator.password }),
+      }
+    case 'scheduler':
+      return { ...certificate, EYRIE_SCHEDULER_TOKEN: scheduler }
+  }
+}
+
+/**
+ * Whether a service has the certificate: management, and services that other machines can reach. The others serve only this
+ * machine, and do not need its key.
+ */
+export function usesTls(service: ServiceName, { hosts, tls }: Environment): boolean {
+  return tls !== undefined && (service === 'management' || !isLoopback(hosts[service]))
+}
+
+const formatTraceHeaders = (headers: Record<string, string>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join()

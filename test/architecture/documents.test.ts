@@ -93,7 +93,8 @@ describe('guides', () => {
 })
 
 /** The folder directly below a service that contains a file, such as `services/media/live`. */
-const serviceFolder = (file: string) => /^services\/(media|engine|management)\/[^/]+(?=\/)/.exec(file)?.[0]
+const serviceFolder = (file: string) =>
+  /^services\/(media|engine|management|scheduler)\/[^/]+(?=\/)/.exec(file)?.[0]
 
 describe('layers in the architecture document', () => {
   const rows = [...read('docs/design/architecture.md').matchAll(/^\| `(services\/\w+\/[\w-]+)` \|/gm)]

@@ -4,6 +4,7 @@ import { createClient } from '@eyrie/client'
 import { COMMUNITY_LICENSE } from '@eyrie/contract'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { startNumberedCamera } from '../fixtures/cameras/numbered-camera.ts'
 import { numberedShape } from '../fixtures/media/numbered-video.ts'
 import { startAppliance } from '../fixtures/processes/appliance.ts'
@@ -41,7 +42,7 @@ export const bench: Bench = {
       ])
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
       await page.addInitScript('delete globalThis.RTCPeerConnection')
-      await page.goto(appliance.consoleUrl)
+      await openConsole(page, appliance)
       await page.locator('.stage canvas.boxes[data-pts]').waitFor({ state: 'attached' })
       await wait(settleMs)
       await startSampling(page)

@@ -25,8 +25,9 @@ const streamList = z.array(
 const login = { user: 'viewer', password: 'secret' }
 
 /** Returns the channels as the live page shows them. */
-async function listChannels({ consoleUrl }: Appliance): Promise<LiveChannel[]> {
-  const response = await fetch(`${consoleUrl}/live/channels`)
+async function listChannels(appliance: Appliance): Promise<LiveChannel[]> {
+  const headers = await appliance.localSession()
+  const response = await fetch(`${appliance.consoleUrl}/live/channels`, { headers })
   return z.array(liveChannel).parse(await response.json())
 }
 

@@ -42,7 +42,7 @@ async function runInCheckout(script: string): Promise<string> {
   return stdout
 }
 
-it('the calls of the guides of management, alerts and engines work in the order of the guides', {
+it('the calls of the guides of management, alerts, notifications and engines work in the order of the guides', {
   ...needs(installedProgram('curl'), installedProgram('jq')),
   timeout: 120_000,
 }, async () => {
@@ -58,6 +58,8 @@ it('the calls of the guides of management, alerts and engines work in the order 
       'RANGE="notification/range?usecase=line-crossing&channel_id=$CHANNEL&start=-1d&end=now"',
       'until get "$RANGE" | jq -e ".response.notifications[0]"; do :; done',
       ...readShellBlocks('docs/guide/alerts.md').slice(1),
+      findBlock('docs/guide/notifications.md', 'delivery/test'),
+      findBlock('docs/guide/notifications.md', 'delivery/list').replace('&delivery_state=dead', ''),
       findBlock('docs/guide/engine-only.md', 'create engine'),
     ].join('\n'),
   )
@@ -67,6 +69,8 @@ it('the calls of the guides of management, alerts and engines work in the order 
   expect(output).toMatch(/^eyrie_pat_/m)
   expect(output).toMatch(/^no site was created: organization_id: is required; .*site_name: is required/m)
   expect(output).toContain('"subject": "Nobody at the door on Door"')
+  expect(output).toMatch(/^location: \/api\/v1\/delivery\/id\?delivery_id=/im)
+  expect(output).toContain('"delivery_to": "guard@example.com"')
 })
 
 it('the call of the engine in the readme works', {

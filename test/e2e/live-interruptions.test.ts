@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
@@ -44,7 +45,7 @@ async function openPage({ url = appliance.consoleUrl, inBrowser = browser } = {}
   const page = await inBrowser.newPage({ viewport: { width: 1280, height: 800 } })
   onTestFinished(() => page.close())
   await page.addInitScript('delete globalThis.RTCPeerConnection')
-  await page.goto(url)
+  await openConsole(page, appliance, url)
   return page
 }
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
@@ -73,7 +74,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     onTestFinished(() => page.close())
     if (script) await page.addInitScript(script)
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     return page
   }
 

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
@@ -38,7 +39,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
   async function openPage(): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     onTestFinished(() => page.close())
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     return page
   }
 
@@ -96,7 +97,7 @@ describe('live page without a WebRTC worker', () => {
     onTestFinished(() => browser.close())
     await appliance.waitForLine(/ready: open/)
     const page = await browser.newPage()
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     const boxes = page.locator('.stage canvas.boxes[data-frames]')
     const frames = async () => Number(await boxes.getAttribute('data-frames'))
     await expect.poll(frames, { timeout: 60_000 }).toBeGreaterThan(20)

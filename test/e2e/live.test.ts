@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
 import { type LiveSample, readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { startTamperingProxy } from '../fixtures/cameras/tampering-proxy.ts'
 import { startTwoStreamCamera } from '../fixtures/cameras/two-stream-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
@@ -44,7 +45,7 @@ async function openNumberedVideo(rate?: number): Promise<Page> {
   ])
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   onTestFinished(() => page.close())
-  await page.goto(appliance.consoleUrl)
+  await openConsole(page, appliance)
   return page
 }
 
@@ -64,7 +65,7 @@ async function openTwoStreamCamera() {
   ])
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   onTestFinished(() => page.close())
-  await page.goto(appliance.consoleUrl)
+  await openConsole(page, appliance)
   return { page, proxy }
 }
 
@@ -148,7 +149,7 @@ describe('live page', () => {
     const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
     onTestFinished(() => page.close())
     const request = page.waitForRequest(/snapshot\.jpg/, { timeout: WAIT.timeout })
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     expect((await request).url()).toMatch(/snapshot\.jpg\?size=small$/)
   }, 200_000)
 
@@ -163,7 +164,7 @@ describe('live page', () => {
     ])
     const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
     onTestFinished(() => page.close())
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('numbers.mp4 – Eyrie')
     const requestedUrls: string[] = []
     page.on('request', request => requestedUrls.push(request.url()))
@@ -193,7 +194,7 @@ describe('live page', () => {
     page.on('response', async response => {
       received.push(response.url(), JSON.stringify(response.headers()), await response.text().catch(() => ''))
     })
-    await page.goto(appliance.consoleUrl)
+    await openConsole(page, appliance)
     await expect
       .poll(() => received.some(text => text.includes('"kind":"frame"')), { timeout: 60_000 })
       .toBe(true)

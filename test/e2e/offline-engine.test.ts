@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { managementHealth } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { findFreePort } from '../fixtures/network/free-ports.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
@@ -38,7 +39,7 @@ it('an offline engine is named by health, command line and page, and followed ag
   const browser = await openBrowser()
   onTestFinished(() => browser.close())
   const page = await browser.newPage()
-  await page.goto(management.url)
+  await openConsole(page, { consoleUrl: management.url, data: `${data}/management` })
 
   await engine.kill()
   const alarm = await vi.waitFor(async () => {

@@ -71,7 +71,7 @@ describe(
         source: 'test://ball',
         model: yolox,
         settings: { engine: { pacing: 'all' } },
-        environment: { EYRIE_MEDIA_ROOTS: videos, EYRIE_OUTPUT_ROOTS: data, EYRIE_DATA: data },
+        environment: { EYRIE_MEDIA_ROOTS: videos, EYRIE_DATA: data },
       })
       await appliance.waitForLine(/ready: open/)
       await createEngineClient(appliance).activate(COMMUNITY_LICENSE)
@@ -81,7 +81,7 @@ describe(
     /** Analyses a clip that shows this number of frames, and returns the results of all of them. */
     async function analyse(clip: string, frameCount: number, last: PipelineElement): Promise<FrameRecord[]> {
       const engine = createEngineClient(appliance)
-      const results = join(appliance.data, `${randomUUID()}.jsonl`)
+      const results = join(appliance.data, 'output', `${randomUUID()}.jsonl`)
       const { pipelines } = await engine.deploy([
         {
           sources: [{ type: 'file', address: pathToFileURL(join(videos ?? '', clip)).href }],

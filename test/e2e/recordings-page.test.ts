@@ -5,6 +5,7 @@ import { type RecordedEvent, type RecordedStream, recordedEventList, recordingLi
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/media/numbered-video.ts'
@@ -20,6 +21,8 @@ const bell =
 
 let watched: WatchedAppliance
 let recording: RecordedStream
+/** Headers of requests by a browser that may see the recordings. */
+let headers: { cookie: string }
 let events: RecordedEvent[]
 
 beforeAll(async () => {
@@ -33,8 +36,9 @@ beforeAll(async () => {
       elements: [{ name: 'read-number' }, { name: 'bell' }],
     },
   ])
+  headers = await appliance.localSession()
   const fetchRecordings = async (path: string) =>
-    (await fetch(`${appliance.consoleUrl}/live/recordings${path}`)).json()
+    (await fetch(`${appliance.consoleUrl}/live/recordings${path}`, { headers })).json()
   await vi.waitFor(async () => {
     const { streams } = recordingList.parse(await fetchRecordings(''))
     recording = streams.find(({ ranges }) => ranges.length > 0)!
@@ -46,13 +50,18 @@ beforeAll(async () => {
 }, 400_000)
 afterAll(() => watched.remove())
 
+async function openRecording(page: Page, at: string) {
+  const { appliance } = watched
+  await openConsole(page, appliance, `${appliance.consoleUrl}/recordings/${recording.stream}?at=${at}`)
+}
+
 /** Opens the page this many seconds after the start of the recording. */
 async function openPage(seconds: number, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await watched.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
   const at = new Date(startMs() + seconds * 1000).toISOString()
-  await page.goto(`${watched.appliance.consoleUrl}/recordings/${recording.stream}?at=${at}`)
+  await openRecording(page, at)
   await startSampling(page)
   await waitForFrame(page, () => true)
   return page
@@ -158,7 +167,7 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const end = (await waitForFrame(page, each => each > first + 100)).number
     await page.keyboard.press('o')
     const href = await page.getByRole('link', { name: 'Download' }).getAttribute('href')
-    const clip = await fetch(new URL(href!, watched.appliance.consoleUrl))
+    const clip = await fetch(new URL(href!, watched.appliance.consoleUrl), { headers })
     const path = join(watched.appliance.data, 'clip.mp4')
     writeFileSync(path, Buffer.from(await clip.arrayBuffer()))
     expect(await readPlayedNumbers(path)).toEqual(Array.from({ length: end - first }, (_, i) => first + i))
@@ -176,7 +185,7 @@ describe('recordings page', { timeout: 240_000 }, () => {
     const context = await watched.browser.newContext({ timezoneId: 'Europe/Berlin' })
     onTestFinished(() => context.close())
     const page = await context.newPage()
-    await page.goto(`${watched.appliance.consoleUrl}/recordings/${recording.stream}?at=2026-03-29T10:00:00Z`)
+    await openRecording(page, '2026-03-29T10:00:00Z')
     await page.getByText('Clocks go forward on this day (23 hours)').waitFor()
     await page.getByText('No recordings on this day').waitFor()
     expect(await page.locator('.timeline .ticks').textContent()).not.toMatch(/02:00/)

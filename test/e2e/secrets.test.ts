@@ -6,7 +6,7 @@ import { connectControl, createDesiredSource } from '../fixtures/media/control-c
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
-import { findChildPid, readCommandLines } from '../fixtures/processes/processes.ts'
+import { findChildPid, findServicePid, readCommandLines } from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { webrtcWorker, webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
@@ -14,8 +14,17 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 const secrets = {
   EYRIE_INTERNAL_TOKEN: 'between-the-services',
   EYRIE_ENGINE_TOKENS: 'of-the-engine',
+  EYRIE_SCHEDULER_TOKEN: 'of-the-scheduler',
   EYRIE_ADMIN_PASSWORD: 'of-the-first-user',
   DATABASE_URL: 'postgres://eyrie:of-the-database@127.0.0.1/eyrie',
+}
+
+function readIfPermitted(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** The SDP offer of a browser, reduced to the parts that media reads. */
@@ -63,6 +72,30 @@ test('the environment of a worker contains no secrets of its service', {
   }
 })
 
+test('services receive their secrets, and their environments contain none', {
+  timeout: 180_000,
+}, async () => {
+  const { DATABASE_URL: _, ...configured } = secrets
+  const appliance = await startAppliance({ environment: configured })
+  onTestFinished(appliance.remove)
+  await appliance.waitForLine(/ready: open/)
+  for (const service of ['media', 'engine', 'management', 'scheduler'] as const) {
+    const pid = findServicePid(appliance.data, service)
+    // Root may read it; with other users, the kernel refuses.
+    const environment = readIfPermitted(`/proc/${pid}/environ`)
+    for (const secret of Object.values(configured)) expect(environment).not.toContain(secret)
+    expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 /m)
+  }
+
+  const ask = async (url: string, token: string) =>
+    (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status
+  const engine = `${appliance.engineUrl}/api/v3/about`
+  expect(await ask(engine, secrets.EYRIE_ENGINE_TOKENS)).toBe(200)
+  expect(await ask(engine, secrets.EYRIE_INTERNAL_TOKEN)).toBe(401)
+  expect(await ask(`${appliance.mediaUrl}/streams`, secrets.EYRIE_ENGINE_TOKENS)).toBe(200)
+  expect(await ask(`${appliance.mediaUrl}/cameras/discover`, secrets.EYRIE_ENGINE_TOKENS)).toBe(401)
+})
+
 test('the password of a camera in SOURCE appears neither in logs nor in process arguments', {
   timeout: 120_000,
 }, async () => {
@@ -73,7 +106,7 @@ test('the password of a camera in SOURCE appears neither in logs nor in process 
   await appliance.waitForLine(/ready: open/)
   await appliance.waitForLine(/source state changed source=1 state=running/)
   const processArguments = readCommandLines(appliance.data)
-  for (const part of ['appliance', 'media', 'engine', 'management'])
+  for (const part of ['appliance', 'media', 'engine', 'management', 'scheduler'])
     expect(processArguments).toContain(`/${part}/main.ts`)
   await camera.kill()
   await appliance.waitForLine(/source state changed source=1 state=reconnecting reason=.*127\.0\.0\.1/)

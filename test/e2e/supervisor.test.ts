@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openBrowser } from '../fixtures/browser/browser.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
-import { findProcesses, findServicePid } from '../fixtures/processes/processes.ts'
+import { findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
 
 const running: Appliance[] = []
 async function start(...options: Parameters<typeof startAppliance>): Promise<Appliance> {
@@ -17,6 +19,15 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(appliance => appliance.remove()))
 })
 
+const WAIT = { timeout: 60_000 }
+
+/** Opens a page of a browser without cookies. */
+async function openTestPage(): Promise<Page> {
+  const browser = await openBrowser()
+  onTestFinished(() => browser.close())
+  return browser.newPage()
+}
+
 /** A test pattern needs no rendering. */
 const pattern = { source: 'test://ball' }
 
@@ -26,13 +37,39 @@ describe('supervisor', () => {
     const line = await appliance.waitForLine(/ready: open http/)
     expect(line).toContain(appliance.consoleUrl)
     expect((await fetch(appliance.consoleUrl)).status).toBe(200)
-    expect(findProcesses(appliance.data).length).toBeGreaterThanOrEqual(4)
+    const processes = findProcesses(appliance.data)
+    expect(processes.length).toBeGreaterThanOrEqual(4)
     const { out } = await runEyrieCommand(['logs', '--service', 'eyrie'], { data: appliance.data })
     expect(out).toBe(`${line}\n`)
 
     expect(await appliance.stop()).toBe(0)
     expect(appliance.lines.at(-1)).toContain('stopped')
-    expect(findProcesses(appliance.data)).toEqual([])
+    expect(processes.filter(isRunning)).toEqual([])
+  }, 180_000)
+
+  it('prints a link that opens the console once, and that no log contains', async () => {
+    const appliance = await start(pattern)
+    const link = (await appliance.waitForLine(/\?key=/)).trim()
+    expect(link).toMatch(new RegExp(`^${appliance.consoleUrl}/\\?key=[\\w-]{43}$`))
+    const page = await openTestPage()
+    await page.goto(link)
+    expect(page.url()).toBe(`${appliance.consoleUrl}/`)
+    await page.locator('.stage').waitFor(WAIT)
+    await page.reload()
+    await page.locator('.stage').waitFor(WAIT)
+
+    const other = await openTestPage()
+    await other.goto(link)
+    await other.getByText('This link is no longer valid').waitFor(WAIT)
+    expect(await other.getByText('./eyrie open').count()).toBe(1)
+    const key = new URL(link).searchParams.get('key')!
+    const { out } = await runEyrieCommand(['logs'], { data: appliance.data })
+    expect(out).toMatch(/ready: open/)
+    expect(out).not.toContain(key)
+    const isLogged = (line: string) => line.includes(key) && line.trim() !== link
+    expect(appliance.lines.filter(isLogged)).toEqual([])
+    await other.getByRole('link', { name: 'sign in' }).click()
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor(WAIT)
   }, 180_000)
 
   it('restarts a killed service', async () => {
@@ -49,21 +86,22 @@ describe('supervisor', () => {
   it('stops its services when it is killed itself', async () => {
     const appliance = await start(pattern)
     await appliance.waitForLine(/ready: open http/)
+    const processes = findProcesses(appliance.data)
     appliance.process.kill('SIGKILL')
-    await vi.waitFor(() => expect(findProcesses(appliance.data)).toEqual([]), {
+    await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), {
       timeout: 60_000,
       interval: 100,
     })
   }, 180_000)
 
-  it('exposes neither engine nor media when management gets another address', async () => {
+  it('exposes no other service when management gets another address', async () => {
     const appliance = await start({ ...pattern, environment: { EYRIE_MANAGEMENT_HOST: '127.0.0.2' } })
-    for (const service of ['engine', 'media', 'management'])
+    for (const service of ['engine', 'media', 'management', 'scheduler'])
       await appliance.waitForLine(new RegExp(`${service} .*listening`))
-    const { consoleUrl, engineUrl, mediaUrl } = appliance
+    const { consoleUrl, engineUrl, mediaUrl, schedulerUrl } = appliance
     const other = (url: string) => fetch(url.replace('127.0.0.1', '127.0.0.2'))
     await expect(other(consoleUrl)).resolves.toBeDefined()
-    for (const url of [engineUrl, mediaUrl]) {
+    for (const url of [engineUrl, mediaUrl, schedulerUrl]) {
       await expect(fetch(url)).resolves.toBeDefined()
       await expect(other(url)).rejects.toThrow()
     }
@@ -73,7 +111,7 @@ describe('supervisor', () => {
     const appliance = await start(pattern)
     await appliance.waitForLine(/ready: open http/)
     const [, ring = ''] = readFileSync(join(appliance.data, 'ring-path'), 'utf8').split('\n')
-    expect(statSync(ring).mode & 0o777).toBe(0o700)
+    expect(statSync(ring).mode & 0o007).toBe(0)
     expect(await appliance.stop()).toBe(0)
     expect(existsSync(ring)).toBe(false)
   }, 180_000)

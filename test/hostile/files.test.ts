@@ -7,7 +7,7 @@ import { createPluginEntries, createTarball } from '../fixtures/engine/plugin-pa
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
-import { accounts, startAttackedAppliance } from './attacked-appliance.ts'
+import { accounts, readSecrets, startAttackedAppliance } from './attacked-appliance.ts'
 
 // The attacker has written a file that somebody gives to the appliance: a plugin, a model, a backup.
 
@@ -23,7 +23,10 @@ describe.each(accounts)('a hostile file given to an appliance that $name started
     ])
     const upload = await fetch(`${appliance.engineUrl}/api/v3/plugins`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${appliance.token}`, 'content-type': 'application/gzip' },
+      headers: {
+        authorization: `Bearer ${readSecrets(appliance).get('plugin-token')}`,
+        'content-type': 'application/gzip',
+      },
       body: escaping,
     })
     expect(upload.status).toBe(400)

@@ -7,7 +7,7 @@ import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { findServicePid } from '../fixtures/processes/processes.ts'
 
 const sampleIntervalMs = 5_000
-const services = ['media', 'engine', 'management'] as const
+const services = ['media', 'engine', 'management', 'scheduler'] as const
 /** Tolerated growth from the second fifth of the run to the last. The engine's heap fluctuates by 20 MiB. */
 const maxGrowthBytes = 32 << 20
 

@@ -10,6 +10,7 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
+const SCRIPT_TIMEOUT_MS = 240_000
 
 let appliance: Appliance
 beforeAll(async () => {
@@ -38,13 +39,15 @@ async function runInCheckout(script: string): Promise<string> {
     .replaceAll('http://localhost:8080', appliance.consoleUrl)
     .replaceAll('localhost:8100', new URL(appliance.engineUrl).host)
     .replaceAll('10.0.0.12', '127.0.0.1')
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', text], { cwd: folder })
+  // A script that waits in vain must not outlive its test.
+  const options = { cwd: folder, timeout: SCRIPT_TIMEOUT_MS, killSignal: 'SIGKILL' } as const
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', text], options)
   return stdout
 }
 
 it('the calls of the guides of management, alerts, notifications and engines work in the order of the guides', {
   ...needs(installedProgram('curl'), installedProgram('jq')),
-  timeout: 120_000,
+  timeout: SCRIPT_TIMEOUT_MS + 60_000,
 }, async () => {
   const management = readShellBlocks('docs/guide/management.md')
   const ticket = management.findIndex(block => block.includes('media/ticket'))

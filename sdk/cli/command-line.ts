@@ -5,6 +5,7 @@ import { channelsCommand } from './engine/channels-command.ts'
 import { deployCommand } from './engine/deploy-command.ts'
 import { statusCommand } from './engine/status-command.ts'
 import { watchCommand } from './engine/watch-command.ts'
+import { jobsCommand, runJobCommand } from './jobs/jobs-command.ts'
 import { licenseKeygenCommand, licenseShowCommand, licenseSignCommand } from './license/license-commands.ts'
 import { proposeLinesCommand } from './lines/lines-command.ts'
 import { logsCommand } from './logs/logs-command.ts'
@@ -38,6 +39,8 @@ const commands: Readonly<Record<string, Command>> = {
   check: checkCommand,
   backup: backupCommand,
   restore: restoreCommand,
+  jobs: jobsCommand,
+  'jobs run': runJobCommand,
   'camera test': testCameraCommand,
   'camera discover': discoverCamerasCommand,
   'license keygen': licenseKeygenCommand,

@@ -4,7 +4,8 @@ import { cameraClock } from './camera.ts'
 import { shape } from './exports.ts'
 import { id } from './ids.ts'
 import { bbox, counters, detectedObject, eventData } from './object.ts'
-import { recording } from './recording.ts'
+import { pictureStatistics } from './picture-statistics.ts'
+import { recording, recordingState } from './recording.ts'
 import { decoder, sourceType } from './source.ts'
 import { viewSpec } from './view.ts'
 
@@ -191,6 +192,17 @@ export const messageFromMedia = z.discriminatedUnion('type', [
     fps: z.number().positive(),
     decode_ms: z.number().min(0),
     scale_ms: z.number().min(0).optional(),
+  }),
+  /** The condition of a source, sent every few seconds. */
+  z.strictObject({
+    type: z.literal('condition'),
+    source: id,
+    /** Received frames per second since the previous message. */
+    received_fps: z.number().min(0),
+    /** Absent while recording is off. */
+    recording: z.strictObject({ state: recordingState, reason: z.string().optional() }).optional(),
+    /** Absent while the source is not decoded. */
+    picture: pictureStatistics.optional(),
   }),
   /**
    * Results of another engine, received in a ZeroMQ message. They are sent before the frame with the same `pts`, if that

@@ -4,6 +4,7 @@ import { address } from './address.ts'
 import { cameraReport, discoveredCamera, discoveryQuery } from './camera.ts'
 import { overrideQuery } from './capacity.ts'
 import { catalog, catalogElement, catalogModel } from './catalog.ts'
+import { engineCondition } from './condition.ts'
 import { configuration, deployment } from './configuration.ts'
 import {
   connectionRoutes,
@@ -278,6 +279,15 @@ export const routesV3 = {
     summary: 'Get the CPU and memory usage',
     status: 200,
     response: systemStatistics,
+    errors: [],
+  },
+
+  engineCondition: {
+    method: 'get',
+    path: '/condition',
+    summary: 'Get the condition of the engine and its sources',
+    status: 200,
+    response: engineCondition,
     errors: [],
   },
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jobSettings } from './jobs.ts'
 import { pacing } from './media.ts'
 
 /**
@@ -154,13 +155,17 @@ const management = z.strictObject({
     .max(3650)
     .default(90)
     .meta({ description: 'Retention of events, statistics, notifications and their pictures in days' }),
+  scheduled_backups: z.boolean().default(false).meta({
+    description:
+      'Whether management may request backups from a supervisor that root has started. A backup contains the secrets of all services, which management otherwise cannot read',
+  }),
   registration: z.boolean().default(true).meta({
     description:
       'Whether anyone may register an account, which has no rights until an administrator accepts it. Administrators can always register users',
   }),
 })
 
-/** The scheduler delivers notifications. */
+/** The scheduler delivers notifications and starts jobs. */
 const scheduler = z.strictObject({
   public_url: z
     .url({ protocol: /^https?$/ })
@@ -175,6 +180,11 @@ const scheduler = z.strictObject({
     .max(300)
     .default(20)
     .meta({ description: 'Time limit for one attempt to deliver a notification, in seconds' }),
+  jobs: jobSettings.prefault({}),
+  sms_max_segments: z.int().min(1).max(10).default(3).meta({
+    description:
+      'Number of messages of which an SMS may consist, each of which is charged; longer texts are shortened',
+  }),
 })
 
 /** The settings file `eyrie.json`. All fields are optional. */

@@ -22,11 +22,11 @@ const threshold = text.refine(value => DECIMAL_NUMBER.test(value) && Number.isFi
 })
 
 /** How a message is delivered. */
-export const actionType = z.enum(['email', 'sms', 'webhook', 'mqtt'])
+export const actionType = z.enum(['email', 'sms', 'webhook', 'mqtt', 'push'])
 export type ActionType = z.infer<typeof actionType>
 
 const actionFields = {
-  action_access_id: text.optional().meta({ description: 'User name with which a webhook is called' }),
+  action_access_id: text.optional().meta({ description: 'User name for a webhook or an MQTT broker' }),
   action_access_token: text.optional().meta({
     description:
       'Password for action_access_id, or a bearer token without one. A token that begins with whsec_ is not sent: it is the secret that signs the webhook',
@@ -44,13 +44,17 @@ const actionFields = {
     .boolean()
     .optional()
     .meta({ description: 'Whether an action_url without a scheme means https. Default: true' }),
+  action_markup: z.enum(['html', 'markdown', 'slack']).optional().meta({
+    description:
+      'Markup that the receiver of action_payload interprets, so that names in it are escaped. Default: none',
+  }),
   action_message: text
     .optional()
     .meta({ description: 'Text of the message. Default: a sentence about the alert' }),
   action_method: text.optional().meta({ description: 'HTTP method of a webhook. Default: POST' }),
-  action_payload: text
-    .optional()
-    .meta({ description: 'Body of a webhook. Default: the standard payload, a CloudEvent' }),
+  action_payload: text.optional().meta({
+    description: 'Body of a webhook or an MQTT message. Default: the standard payload, a CloudEvent',
+  }),
   action_picture: z.enum(['none', 'link', 'inline']).optional().meta({
     description:
       'How the standard payload of a webhook contains the picture: not at all, as an address, or as base64. Default: link',
@@ -61,13 +65,16 @@ const actionFields = {
     .meta({ description: 'Seconds to wait before the message is sent. Default: 0' }),
   action_query: text.optional().meta({ description: 'Query that is added to the address of a webhook' }),
   action_subject: text.optional().meta({ description: 'Subject of the message. Default: alert and channel' }),
-  action_to: text
-    .optional()
-    .meta({ description: 'Receivers, separated by commas. Default: those of the settings' }),
+  action_to: text.optional().meta({
+    description:
+      'Receivers, separated by commas. Default: those of the settings; for push, every user with access to the channel',
+  }),
   action_type: actionType.optional().meta({
     description: 'Default: webhook or mqtt if action_url has a matching scheme, otherwise email',
   }),
-  action_url: text.optional().meta({ description: 'Address of a webhook' }),
+  action_url: text
+    .optional()
+    .meta({ description: 'Address of a webhook, or of an MQTT topic: mqtts://host/topic' }),
 }
 
 /** How to notify people if the alert fires. Additional fields are stored unchanged. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type AlertAction, actionType, alertCondition } from './alert.ts'
 import { smsSettings, smtpSettings } from './delivery-settings.ts'
+import { systemAlertReport } from './system-alert-kind.ts'
 
 /**
  * The internal API by which the scheduler receives due deliveries from management and reports their results. Management
@@ -30,8 +31,34 @@ export const deliveryRequest = z.object({
   subject: z.string(),
   message: z.string(),
   details: firingDetails,
+  /** The system alerts that the message is about. Absent for the firing of an alert. */
+  system_alerts: z.array(systemAlertReport).optional(),
+  /** Messages with the same key are one thread in a mailbox. Default: the messages about an incident. */
+  thread_key: z.string().optional(),
+  /** A summary, which the receiver of an e-mail may unsubscribe from. */
+  digest: z.boolean().optional(),
 })
 export type DeliveryRequest = z.infer<typeof deliveryRequest>
+
+/** Why a message is sent. */
+export const deliveryKind = z.enum(['notification', 'escalation', 'digest', 'test', 'system_alert']).meta({
+  description:
+    'notification: an alert has fired; escalation: no person has acknowledged the incident in time; digest: a summary of messages that were suppressed by the budget of the receiver; system_alert: the appliance has failed or recovered; test',
+})
+export type DeliveryKind = z.infer<typeof deliveryKind>
+
+/** A subscription of a browser to messages (Push API). Keys are in base64url. */
+export const pushReceiver = z.strictObject({ endpoint: z.string(), p256dh: z.string(), auth: z.string() })
+
+/** The private key by which push services recognize the appliance, as a JSON Web Key. */
+export const vapidKey = z.strictObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+})
+export type VapidKey = z.infer<typeof vapidKey>
 
 /** A delivery that the scheduler has claimed, to send it before the lease ends. */
 export const claimedDelivery = z.strictObject({
@@ -39,14 +66,23 @@ export const claimedDelivery = z.strictObject({
   /** Number of this attempt, from 1. Identifies the claim. */
   attempt: z.int().min(1),
   type: actionType,
+  kind: deliveryKind,
   /** Identifies the server that receives the message. Deliveries to one target share its fate. */
   target: z.string(),
   is_test: z.boolean(),
-  channel_id: z.uuid(),
+  /** Null unless the message is about a channel. */
+  channel_id: z.uuid().nullable(),
   notification_uuid: z.uuid().nullable(),
+  /** Messages about one incident belong together. */
+  incident_id: z.uuid().nullable(),
   /** SHA-256 of the picture, which may not be stored yet. */
   picture: z.string().nullable(),
   request: deliveryRequest,
+  /** The browser that receives a push message. Null if its user may not view the channel, or has switched messages off. */
+  push: pushReceiver.nullable(),
+  /** With which the receiver of an e-mail unsubscribes from digests. Null for other messages. */
+  unsubscribe_token: z.string().nullable(),
+  is_unsubscribed: z.boolean(),
 })
 export type ClaimedDelivery = z.infer<typeof claimedDelivery>
 
@@ -69,6 +105,7 @@ export const deliveryClaim = {
     /** Settings with their secrets, if the deliveries need them. */
     smtp: smtpSettings.nullable(),
     sms: smsSettings.nullable(),
+    vapid_key: vapidKey.nullable(),
   }),
 }
 export type DeliveryClaim = z.infer<typeof deliveryClaim.body>
@@ -83,6 +120,8 @@ export const deliveryResult = z.strictObject({
   reason: z.string().max(MAX_REASON_LENGTH),
   /** Time until the next attempt, after a failed one. */
   retry_ms: z.number().min(0).optional(),
+  /** The browser has unsubscribed: its subscription is deleted. */
+  is_receiver_gone: z.literal(true).optional(),
 })
 export type DeliveryResult = z.infer<typeof deliveryResult>
 

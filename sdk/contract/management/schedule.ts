@@ -1,7 +1,7 @@
-import { CronPattern } from 'croner'
 import { z } from 'zod'
+import { findCronError } from '../cron.ts'
 import { route } from './management-route.ts'
-import { integer, name, recordId, reference } from './record-fields.ts'
+import { integer, name, recordId, reference, timestamp } from './record-fields.ts'
 import { parseTime } from './time-expression.ts'
 
 /**
@@ -17,27 +17,6 @@ const cron = z.string().superRefine((expression, issues) => {
   const error = expression === '' ? undefined : findCronError(expression)
   if (error) issues.addIssue(error)
 })
-
-const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
-
-/**
- * Returns what is wrong with a cron expression, if anything. It must have the five fields of cron(8). The extensions of the
- * parser, Croner, are rejected: seconds, `@daily`, `L` and `#`.
- */
-function findCronError(expression: string): string | undefined {
-  const fields = expression.trim().split(/\s+/)
-  if (fields.length !== 5 || !fields.every(field => PLAIN_CRON_FIELD.test(field)))
-    return 'must be a cron expression with five fields: minute, hour, day of the month, month, day of the week'
-
-  try {
-    // The constructor throws if the expression is invalid.
-    new CronPattern(fields.join(' '), undefined, { mode: '5-part', sloppyRanges: true })
-    return undefined
-  } catch (error) {
-    const reason = (error as Error).message.replace(/^CronPattern: /, '')
-    return `is not a valid cron expression: ${reason}`
-  }
-}
 
 /** HH:MM */
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
@@ -139,6 +118,21 @@ export const schedule = z
   .meta({ id: 'Schedule' })
 export type Schedule = z.infer<typeof schedule>
 
+/** Whether the schedules of an alert arm it at this time. */
+export const armedAlert = z
+  .object({
+    alert_id: recordId,
+    alert_name: z.string(),
+    /** Whether the alert is enabled. Only an alert that is enabled and armed fires. */
+    is_active: z.boolean(),
+    is_armed: z.boolean(),
+    /** The schedules that arm the alert. An alert without schedules is always armed. */
+    armed_by: z.array(z.object({ schedule_id: recordId, schedule_name: z.string() })),
+    /** When `is_armed` changes; null if no change is foreseeable. */
+    next_change_at: timestamp.nullable(),
+  })
+  .meta({ id: 'ArmedAlert' })
+
 const byId = z.strictObject({ schedule_id: reference('schedule') })
 
 /** Every operation is a POST request, even if it only reads. */
@@ -194,5 +188,35 @@ export const scheduleRoutes = {
     access: 'view',
     body: z.strictObject({ channel_id: reference('channel') }),
     response: z.array(schedule),
+  }),
+
+  enable: route({
+    ...post,
+    path: '/schedule/enable',
+    summary: 'Enable a schedule',
+    access: 'manage',
+    body: byId,
+    response: schedule,
+  }),
+
+  disable: route({
+    ...post,
+    path: '/schedule/disable',
+    summary: 'Disable a schedule',
+    description: 'An alert ignores its disabled schedules. Without other schedules, it is always armed.',
+    access: 'manage',
+    body: byId,
+    response: schedule,
+  }),
+
+  state: route({
+    method: 'get',
+    path: '/schedule/state',
+    summary: 'List which alerts of a channel are armed',
+    description: 'Says by which schedules each alert is armed at this time, and when this changes.',
+    access: 'view',
+    query: z.strictObject({ channel_id: reference('channel') }),
+    status: 200,
+    response: z.array(armedAlert),
   }),
 }

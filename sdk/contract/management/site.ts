@@ -5,7 +5,7 @@ import { geolocation, key, name, recordId, reference, referenceIds, text } from 
 
 /** Sites in the management API. A site is a place with devices. It belongs to a customer. */
 
-const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
+export const timezone = text.refine(isTimezone, { error: 'must be an IANA time zone such as Europe/Berlin' })
 
 /**
  * Whether this is the name of a zone in the IANA time zone database. `Intl.supportedValuesOf` lists only one name of each zone,

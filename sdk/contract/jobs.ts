@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { findCronError } from './cron.ts'
+
+/**
+ * The jobs that maintain the appliance by the clock. The scheduler starts them at the times of the settings file; the management
+ * service does their work.
+ */
+
+/** The jobs by name, with what they do. */
+export const JOBS = {
+  retention: 'Deletes events, statistics, notifications and pictures older than management.retention_days',
+  deliveries: 'Gives up messages that could not be sent within a day',
+  pictures: 'Deletes files of pictures that no record refers to',
+  database: 'Updates the statistics of large tables, removes dead rows and rebuilds damaged indexes',
+  backup: 'Writes an encrypted backup to the folder or the storage of /config/backup',
+  expiry: 'Reports licenses and certificates that end soon',
+} as const
+
+export type JobName = keyof typeof JOBS
+
+export const JOB_NAMES = Object.keys(JOBS) as [JobName, ...JobName[]]
+
+export const jobName = z.enum(JOB_NAMES)
+
+/** Longest time limit of a job, a day. */
+const MAX_LIMIT_S = 86_400
+/** Longest random delay, an hour. */
+const MAX_JITTER_S = 3600
+
+interface JobDefaults {
+  schedule: string
+  limit_s: number
+  jitter_s: number
+}
+
+const job = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
+  z
+    .strictObject({
+      schedule: z
+        .string()
+        .superRefine((text, issues) => {
+          const error = text === 'off' ? undefined : findCronError(text)
+          if (error) issues.addIssue(`${error}. Or write off`)
+        })
+        .default(schedule)
+        .meta({
+          description:
+            'Cron expression with five fields, in the time zone of the machine, or off. A run that was missed follows as soon as possible, once',
+        }),
+      limit_s: z.int().min(1).max(MAX_LIMIT_S).default(limit_s).meta({
+        description: 'Time limit of a run in seconds',
+      }),
+      jitter_s: z.int().min(0).max(MAX_JITTER_S).default(jitter_s).meta({
+        description:
+          'Longest random delay of a run in seconds, so that many appliances do not start at the same moment',
+      }),
+    })
+    .prefault({})
+    .meta({ description: JOBS[name] })
+
+/** The section `scheduler.jobs` of the settings file. */
+export const jobSettings = z.strictObject({
+  retention: job('retention', { schedule: '7 * * * *', limit_s: 1800, jitter_s: 60 }),
+  deliveries: job('deliveries', { schedule: '*/5 * * * *', limit_s: 60, jitter_s: 10 }),
+  pictures: job('pictures', { schedule: '37 3 * * *', limit_s: 3600, jitter_s: 600 }),
+  database: job('database', { schedule: '23 4 * * sun', limit_s: 7200, jitter_s: 600 }),
+  backup: job('backup', { schedule: '41 2 * * *', limit_s: 14_400, jitter_s: 600 }),
+  expiry: job('expiry', { schedule: '11 6 * * *', limit_s: 120, jitter_s: 600 }),
+} satisfies Record<JobName, z.ZodType>)
+export type JobSettings = z.infer<typeof jobSettings>

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { alertAction } from './alert.ts'
+import { route } from './management-route.ts'
+import { recordId, reference } from './record-fields.ts'
+
+/**
+ * Policies in the management API. The policy of an alert decides which of its notifications people are informed of. The
+ * notifications themselves are stored in any case.
+ */
+
+const MAX_S = 86_400
+const MAX_STEPS = 10
+const MAX_ACTIONS = 32
+
+/** A step of an escalation: whom to inform if no person has acknowledged the incident in time. */
+export const escalationStep = z
+  .strictObject({
+    after_minutes: z.int().min(1).max(1440).meta({
+      description: 'Minutes after the previous step, or after the first message about the incident',
+    }),
+    actions: z.array(alertAction).min(1).max(MAX_ACTIONS),
+  })
+  .meta({ id: 'EscalationStep' })
+export type EscalationStep = z.infer<typeof escalationStep>
+
+/** How long an incident outlasts its condition unless its alert has another policy, in seconds. */
+export const DEFAULT_QUIET_S = 300
+/** Maximum number of messages to a receiver in an hour unless the alert has another policy. */
+export const DEFAULT_BUDGET_PER_HOUR = 20
+
+/** A policy in a request. Fields that are omitted have their defaults. */
+const policyInput = z.strictObject({
+  alert_id: reference('alert'),
+  release_threshold: z.number().nullable().default(null).meta({
+    description:
+      'The incident goes on until the statistic is beyond this value, such as 3 for the condition `gt 5`. Null: the threshold',
+  }),
+  quiet_s: z.int().min(0).max(MAX_S).default(DEFAULT_QUIET_S).meta({
+    description: 'Seconds without the condition after which the incident ends',
+  }),
+  repeat_s: z.int().min(0).max(MAX_S).nullable().default(null).meta({
+    description:
+      'Minimum number of seconds between two messages about one incident; 0: a message for each notification, null: only the first one',
+  }),
+  budget_per_hour: z
+    .int()
+    .min(0)
+    .max(1000)
+    .optional()
+    .meta({
+      description: `Maximum number of messages to one receiver in an hour; 0: no maximum. Default: ${DEFAULT_BUDGET_PER_HOUR}, but 0 for the priority critical`,
+    }),
+  escalation: z.array(escalationStep).max(MAX_STEPS).default([]).meta({
+    description: 'Whom to inform next while no person acknowledges the incident',
+  }),
+})
+
+/** A policy in a response. */
+export const alertPolicy = z
+  .object({ ...policyInput.shape, alert_id: recordId, budget_per_hour: z.int() })
+  .meta({ id: 'AlertPolicy' })
+export type AlertPolicy = z.infer<typeof alertPolicy>
+
+export const alertPolicyRoutes = {
+  policyId: route({
+    method: 'post',
+    path: '/alert/policy/id',
+    readOnly: true,
+    summary: 'Get the policy of an alert',
+    access: 'view',
+    body: z.strictObject({ alert_id: reference('alert') }),
+    status: 200,
+    response: alertPolicy,
+  }),
+
+  policyUpdate: route({
+    method: 'post',
+    path: '/alert/policy/update',
+    summary: 'Update the policy of an alert',
+    description: 'Fields that are omitted get their defaults.',
+    access: 'manage',
+    body: policyInput,
+    status: 200,
+    response: alertPolicy,
+  }),
+}

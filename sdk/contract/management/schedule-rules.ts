@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { timestamp } from './record-fields.ts'
+import { schedule, scheduleType } from './schedule.ts'
+
+/**
+ * The internal API by which the scheduler reads the schedules of alerts from management, and reports which alerts they arm.
+ */
+
+/** An event of a calendar: dates, local times, or times in UTC that end with `Z`. The end is exclusive. */
+export const calendarEvent = z.strictObject({ start: z.string(), end: z.string() })
+export type CalendarEvent = z.infer<typeof calendarEvent>
+
+/** What a calendar does to the schedules that refer to it, during its events. */
+export const exceptionType = z.enum(['disarm', 'arm'])
+
+/** An active schedule with the events of its exceptions. */
+export interface ScheduleRule {
+  schedule_id: string
+  schedule_type: z.infer<typeof scheduleType>
+  occurrences: z.infer<typeof schedule>['schedule_occurrence']
+  exceptions: { exception_type: z.infer<typeof exceptionType>; events: readonly CalendarEvent[] }[]
+}
+
+/** The schedules of an alert. */
+export const alertSchedules = z.strictObject({
+  alert_id: z.uuid(),
+  timezone: z.string(),
+  schedules: z.array(
+    z.strictObject({
+      schedule_id: z.uuid(),
+      schedule_type: scheduleType,
+      occurrences: schedule.shape.schedule_occurrence,
+      exceptions: z.array(z.strictObject({ exception_type: exceptionType, calendar_id: z.uuid() })),
+    }),
+  ),
+})
+export type AlertSchedules = z.infer<typeof alertSchedules>
+
+/** All alerts with active schedules, and the calendars that the schedules refer to. */
+export const scheduleRules = {
+  path: '/scheduler/schedules',
+  response: z.strictObject({
+    alerts: z.array(alertSchedules),
+    calendars: z.array(z.strictObject({ calendar_id: z.uuid(), events: z.array(calendarEvent) })),
+  }),
+}
+export type ScheduleRules = z.infer<typeof scheduleRules.response>
+
+/** Replaces the references to calendars by their events. */
+export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
+  const events = new Map(calendars.map(calendar => [calendar.calendar_id, calendar.events]))
+  return alerts.map(({ schedules, ...alert }) => ({
+    ...alert,
+    rules: schedules.map(
+      ({ exceptions, ...schedule }): ScheduleRule => ({
+        ...schedule,
+        exceptions: exceptions.map(({ exception_type, calendar_id }) => ({
+          exception_type,
+          events: events.get(calendar_id) ?? [],
+        })),
+      }),
+    ),
+  }))
+}
+
+const MAX_STATES = 1000
+
+/** Whether an alert is armed, and for how long. */
+export const armedState = z.strictObject({
+  alert_id: z.uuid(),
+  is_armed: z.boolean(),
+  schedule_ids: z.array(z.uuid()),
+  /** The state holds from `valid_from` until `valid_until`. */
+  valid_from: timestamp,
+  valid_until: timestamp,
+  /** When `is_armed` changes; null if no change is foreseeable. */
+  next_change_at: timestamp.nullable(),
+})
+export type ArmedAlertState = z.infer<typeof armedState>
+
+export const armedStates = {
+  path: '/scheduler/schedules/armed',
+  body: z.strictObject({ states: z.array(armedState).max(MAX_STATES) }),
+}
+
+/** Answers when `version` is outdated, because schedules have changed, or after some seconds. */
+export const scheduleChanges = {
+  path: '/scheduler/schedules/changes',
+  query: z.strictObject({ version: z.coerce.number().int() }),
+  response: z.strictObject({ version: z.int() }),
+}

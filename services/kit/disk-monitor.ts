@@ -7,6 +7,8 @@ import type { Log } from './log.ts'
 export interface DiskMonitor {
   /** Returns an alarm while the disk is full or almost full. */
   alarms(): string[]
+  /** Resolves to the space of the disk now; undefined if it cannot be measured. */
+  measure(): ReturnType<typeof measureDisk>
   stop(): void
 }
 
@@ -41,20 +43,27 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
   void checkPeriodically()
   return {
     alarms: () => (alarm === undefined ? [] : [alarm]),
+    measure: () => measureDisk(folder),
     stop: () => stopping.abort(),
   }
 }
 
+/** Resolves to the space of the disk of a folder; undefined if it cannot be measured. */
+export const measureDisk = (
+  folder: string,
+): Promise<Pick<DiskSpace, 'freeBytes' | 'totalBytes'> | undefined> => measure(folder).catch(() => undefined)
+
 interface DiskSpace {
   freeBytes: number
+  totalBytes: number
   /** Whether files can be created. Some file systems limit their number (inodes). */
   hasFreeFiles: boolean
 }
 
 async function measure(folder: string): Promise<DiskSpace> {
-  const { bavail, bsize, files, ffree } = await statfs(folder)
+  const { bavail, blocks, bsize, files, ffree } = await statfs(folder)
   // File systems without a limit report 0 of 0 files.
-  return { freeBytes: bavail * bsize, hasFreeFiles: files === 0 || ffree > 0 }
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, hasFreeFiles: files === 0 || ffree > 0 }
 }
 
 /** Returns what is short, as the begin of a sentence; undefined if there is enough of everything. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { flushCompileCache } from 'node:module'
 import { type Environment, readEnvironment } from './environment.ts'
 import { type HttpService, listen } from './listen.ts'
 import { createLog, type Log } from './log.ts'
@@ -45,6 +46,8 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
+    // At exit is too late for a process that is killed.
+    flushCompileCache()
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await Promise.all([service.stop(), server.close()])

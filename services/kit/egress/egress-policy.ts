@@ -28,6 +28,12 @@ const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
   webhook: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
   // The superadmin enters the address of the mail server, which often is in the same network.
   mail: ['link-local', 'metadata', 'multicast'],
+  // As for the mail server.
+  broker: ['link-local', 'metadata', 'multicast'],
+  // The superadmin enters the address of the storage, which often is in the same network.
+  backup: ['link-local', 'metadata', 'multicast'],
+  // So may a gateway with a SIM card.
+  sms: ['link-local', 'metadata', 'multicast'],
 }
 
 /** What is at the other end of a connection. */
@@ -36,8 +42,11 @@ const NOUNS: Record<EgressPurpose, string> = {
   camera: 'camera',
   sink: 'sink',
   identity: 'identity provider',
-  webhook: 'webhook',
+  webhook: 'receiver of alerts',
   mail: 'mail server',
+  broker: 'MQTT broker',
+  backup: 'storage of backups',
+  sms: 'SMS provider',
 }
 
 /** Throws `EgressDeniedError` if an IP address and port must not be connected to. */

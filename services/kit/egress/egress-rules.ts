@@ -8,10 +8,23 @@ import { addSubnet } from './address-kind.ts'
  * - `camera`: media receives from a camera, a gateway, another appliance or a program
  * - `sink`: the engine sends results to a program or a database
  * - `identity`: management asks the identity provider who has signed in
- * - `webhook`: the scheduler calls an address that an alert names
+ * - `webhook`: the scheduler sends to an address that an alert or a browser names: a web server, a broker, a push service
  * - `mail`: the scheduler sends e-mails by the mail server of the settings
+ * - `sms`: the scheduler sends SMS by the provider of the settings
+ * - `broker`: the scheduler publishes to the MQTT broker of the settings
+ * - `backup`: management stores backups in the storage of the settings
  */
-export const EGRESS_PURPOSES = ['engine', 'camera', 'sink', 'identity', 'webhook', 'mail'] as const
+export const EGRESS_PURPOSES = [
+  'engine',
+  'camera',
+  'sink',
+  'identity',
+  'webhook',
+  'mail',
+  'sms',
+  'broker',
+  'backup',
+] as const
 export type EgressPurpose = (typeof EGRESS_PURPOSES)[number]
 
 /** An exception to the rules, which the configuration makes for one purpose. */

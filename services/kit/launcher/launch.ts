@@ -39,9 +39,12 @@ export interface LaunchCommandOptions {
   parentSignal?: NodeJS.Signals
 }
 
-/** Returns the command by which this process starts a program that can use only what the policy grants. */
+/**
+ * Returns the command by which this process starts a program that can use only what the policy grants. The program and its
+ * arguments may also follow the returned command.
+ */
 export function toLaunchCommand(
-  command: readonly [program: string, ...args: string[]],
+  command: readonly string[],
   policy: LaunchPolicy,
   { inherit, reportTo, reportToProgram, parentSignal = 'SIGKILL' }: LaunchCommandOptions,
 ): [program: string, ...args: string[]] {

@@ -1,0 +1,71 @@
+import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+
+export interface BodyContext {
+  /** Address at which people reach the console. */
+  publicUrl: string | undefined
+  picture: Buffer | undefined
+}
+
+/** What a webhook or a broker receives. */
+export interface MessageBody {
+  content: string
+  type: string
+}
+
+/** Creates the payload of an action, or else the standard payload. */
+export function createMessageBody(delivery: ClaimedDelivery, context: BodyContext): MessageBody {
+  const { action_payload = '', action_is_auto_payload = false } = delivery.request.action
+  if (action_payload === '' || action_is_auto_payload)
+    return {
+      content: JSON.stringify(createCloudEvent(delivery, context)),
+      type: 'application/cloudevents+json',
+    }
+  const isJson = /^\s*[[{]/.test(action_payload)
+  return { content: action_payload, type: isJson ? 'application/json' : 'text/plain; charset=utf-8' }
+}
+
+/** The standard payload (CloudEvents 1.0, structured mode). */
+function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: BodyContext) {
+  const { delivery_id, channel_id, notification_uuid, is_test, request } = delivery
+  const { subject, message, details, action, system_alerts } = request
+  const base = publicUrl?.replace(/\/+$/, '') ?? ''
+  if (system_alerts)
+    return {
+      specversion: '1.0',
+      id: delivery_id,
+      source: `${base}/system-alerts`,
+      type: 'eyrie.system-alert',
+      time: details.time,
+      subject,
+      datacontenttype: 'application/json',
+      data: { subject, message, system_alerts },
+    }
+  return {
+    specversion: '1.0',
+    id: delivery_id,
+    source: `${base}/channels/${channel_id}`,
+    type: is_test ? 'eyrie.test' : 'eyrie.notification',
+    time: details.time,
+    subject: details.alert_name,
+    datacontenttype: 'application/json',
+    data: {
+      ...details,
+      channel_id,
+      notification_uuid,
+      subject,
+      message,
+      ...(action.action_external_link && { link: action.action_external_link }),
+      ...createPictureFields(delivery, base, picture),
+    },
+  }
+}
+
+function createPictureFields(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
+  const { channel_id, notification_uuid, request } = delivery
+  const mode = request.action.action_picture ?? 'link'
+  if (mode === 'inline') return { image: picture?.toString('base64') ?? null }
+  if (mode === 'none' || delivery.picture === null || notification_uuid === null || channel_id === null)
+    return {}
+  const query = new URLSearchParams({ channel_id, notification_uuid })
+  return { image_url: `${base}/api/v1/notification/image?${query}` }
+}

@@ -1,0 +1,83 @@
+import type { AlertAction } from '@eyrie/contract/management/alert'
+import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+import { InvalidActionError } from './invalid-action-error.ts'
+import { type BodyContext, createMessageBody } from './message-body.ts'
+import { createWebhookHeaders, isSigningSecret } from './webhook-signature.ts'
+
+/** An HTTP request that calls a webhook. */
+export interface WebhookRequest {
+  url: URL
+  method: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** Headers that the connection sets. */
+const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']
+
+export interface WebhookContext extends BodyContext {
+  now: Date
+}
+
+/** Creates the request of a webhook. Throws `InvalidActionError` if the action is configured wrongly. */
+export function createWebhookRequest(delivery: ClaimedDelivery, context: WebhookContext): WebhookRequest {
+  const { action } = delivery.request
+  const method = (action.action_method || 'POST').toUpperCase()
+  if (!METHODS.includes(method))
+    throw new InvalidActionError(`action_method is ${method}: use one of ${METHODS.join(', ')}`)
+
+  const body = method === 'GET' ? undefined : createMessageBody(delivery, context)
+  const token = action.action_access_token ?? ''
+  const secret = isSigningSecret(token) ? token : undefined
+  return {
+    url: createUrl(action),
+    method,
+    body: body?.content,
+    headers: {
+      'user-agent': 'Eyrie',
+      ...(body && { 'content-type': body.type }),
+      ...createAuthorization(action),
+      ...parseHeaders(action.action_header ?? ''),
+      // Last, so that no header of the action can replace them.
+      ...createWebhookHeaders(delivery.delivery_id, body?.content, secret, context.now),
+    },
+  }
+}
+
+function createUrl({ action_url = '', action_query = '', action_is_secure = true }: AlertAction): URL {
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(action_url)
+  const url = URL.parse(hasScheme ? action_url : `${action_is_secure ? 'https' : 'http'}://${action_url}`)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidActionError('action_url is not the address of a web server: use https://host/path')
+  for (const [name, value] of new URLSearchParams(action_query)) url.searchParams.append(name, value)
+  return url
+}
+
+/** Returns the header by which the receiver recognizes the appliance. */
+function createAuthorization(action: AlertAction): Record<string, string> {
+  const { action_auth_header = '', action_access_id = '', action_access_token = '' } = action
+  if (action_auth_header.includes(':')) return parseHeaders(action_auth_header)
+  if (action_auth_header) return { authorization: action_auth_header }
+  if (action_access_id) {
+    const credentials = Buffer.from(`${action_access_id}:${action_access_token}`).toString('base64')
+    return { authorization: `Basic ${credentials}` }
+  }
+  if (!action_access_token || isSigningSecret(action_access_token)) return {}
+  return { authorization: `Bearer ${action_access_token}` }
+}
+
+/** Parses headers, one per line. Names become lower-case. */
+function parseHeaders(text: string): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const line of text.split(/\r?\n/).filter(line => line.trim() !== '')) {
+    const [, name = '', value = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (key === '' || /[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw new InvalidActionError('action_header has a line that is not a header: use Name: value')
+    if (RESERVED_HEADERS.includes(key))
+      throw new InvalidActionError(`action_header must not set ${key}: the connection does`)
+    headers[key] = value
+  }
+  return headers
+}

@@ -1,0 +1,75 @@
+/** A condition that depends on time alone, such as a schedule. Times are epoch ms. */
+export interface Timeline {
+  holdsAt(instant: number): boolean
+  /** The first time after `instant` at which the condition changes. Undefined if no change is foreseeable. */
+  nextChange(instant: number): number | undefined
+}
+
+/** Number of changes of its parts after which a combination that stays the same counts as constant. */
+const MAX_PART_CHANGES = 1_000
+
+/** Combines conditions: `combine` receives for each part whether it holds. */
+export function combineTimelines(
+  parts: readonly Timeline[],
+  combine: (holding: boolean[]) => boolean,
+): Timeline {
+  const holdsAt = (instant: number) => combine(parts.map(part => part.holdsAt(instant)))
+  return {
+    holdsAt,
+    nextChange(instant) {
+      const current = holdsAt(instant)
+      const changes = parts.map(part => part.nextChange(instant) ?? Number.POSITIVE_INFINITY)
+      for (let count = 0; count < MAX_PART_CHANGES; count += 1) {
+        const reached = Math.min(...changes)
+        if (!Number.isFinite(reached)) return undefined
+        if (holdsAt(reached) !== current) return reached
+        for (const [index, part] of parts.entries())
+          if (changes[index]! <= reached)
+            changes[index] = part.nextChange(reached) ?? Number.POSITIVE_INFINITY
+      }
+      return undefined
+    },
+  }
+}
+
+export const unionTimelines = (parts: readonly Timeline[]): Timeline =>
+  combineTimelines(parts, holding => holding.some(Boolean))
+
+/** A period of time. The end is exclusive. */
+export interface Period {
+  start: number
+  end: number
+}
+
+/** A condition that holds during these periods, which may overlap. */
+export function createPeriodTimeline(periods: readonly Period[]): Timeline {
+  const merged: Period[] = []
+  const valid = periods.filter(({ start, end }) => start < end).toSorted((a, b) => a.start - b.start)
+  for (const { start, end } of valid) {
+    const last = merged.at(-1)
+    if (last && start <= last.end) last.end = Math.max(last.end, end)
+    else merged.push({ start, end })
+  }
+
+  /** Returns the first period that ends after `instant`. */
+  function findPeriod(instant: number): Period | undefined {
+    let from = 0
+    let to = merged.length
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (merged[middle]!.end > instant) to = middle
+      else from = middle + 1
+    }
+    return merged[from]
+  }
+
+  return {
+    holdsAt: instant => (findPeriod(instant)?.start ?? Number.POSITIVE_INFINITY) <= instant,
+    nextChange(instant) {
+      const period = findPeriod(instant)
+      if (!period) return undefined
+      const change = period.start > instant ? period.start : period.end
+      return Number.isFinite(change) ? change : undefined
+    },
+  }
+}

@@ -29,6 +29,8 @@ export interface Activation {
    * and `force` is false.
    */
   activate(license: License, force: boolean): Promise<ActivationBody>
+  /** Returns when the license expires, RFC 3339; undefined if it does not expire. */
+  expiresAt(): string | undefined
   /** Throws `EyrieError` (`activation`) if no license is active or the active license has expired. */
   assertActivated(): void
 }
@@ -104,6 +106,7 @@ export function createActivation({ folder, initial, pool, now }: ActivationDepen
     start,
     get: () => ({ ...current, activated: isActive() }),
     activate,
+    expiresAt: () => current.license && findEntry(current.license, poolEntries)?.until,
     assertActivated: () => {
       if (!current.activated)
         throw new EyrieError('activation', 'the engine is not activated: POST a license to /activation first')
@@ -121,13 +124,16 @@ async function readInitialLicense(initial: string): Promise<License> {
 
 /** Returns why the license cannot be used; undefined if it is valid. */
 function findLicenseProblem(license: License, entries: PoolEntry[], now: Date): string | undefined {
-  const entry = entries.find(
-    ({ customer, subscription, pool }) =>
-      customer === license.customer && subscription === license.subscription && pool === license.pool,
-  )
+  const entry = findEntry(license, entries)
   if (!entry) return 'the license is not in the pool: use a license that was issued for this engine'
   if (entry.until && new Date(entry.until) <= now) return `the license expired at ${entry.until}: renew it`
 }
+
+const findEntry = (license: License, entries: PoolEntry[]) =>
+  entries.find(
+    ({ customer, subscription, pool }) =>
+      customer === license.customer && subscription === license.subscription && pool === license.pool,
+  )
 
 /** Reads and parses a file. Throws an `Error` with the path of the file if one of the two fails. */
 async function readValidFile<T>(file: string, parse: (text: string) => T): Promise<T> {

@@ -21,6 +21,7 @@ type Hello = Extract<MessageFromMedia, { type: 'hello' }>
 type FindingsMessage = Extract<MessageFromMedia, { type: 'findings' }>
 type ViewMessage = Extract<MessageFromMedia, { view: string }>
 type CostMessage = Extract<MessageFromMedia, { type: 'cost' }>
+type ConditionMessage = Extract<MessageFromMedia, { type: 'condition' }>
 
 /** Measured cost of a source in the media service. */
 export interface SourceCost {
@@ -69,6 +70,7 @@ export class MediaClient implements StreamHost {
   /** The open feeds, each of which delivers the frames of a source to a channel. */
   readonly #feeds = new Set<FrameFeed>()
   readonly #statuses = new Map<number, SourceStatus>()
+  readonly #conditions = new Map<number, ConditionMessage>()
   /** Number of the newest frame by source. It survives the replacement of a ring, but not a restart of the source. */
   readonly #newestFrames = new Map<number, number>()
   /** Results of other engines, which arrive with the frames. */
@@ -110,11 +112,17 @@ export class MediaClient implements StreamHost {
     return this.#statuses.get(source)
   }
 
+  /** Returns the last report about a source; undefined while the media service is disconnected. */
+  condition(source: number): ConditionMessage | undefined {
+    return this.#outage === undefined ? this.#conditions.get(source) : undefined
+  }
+
   /** Replaces the sources to play. */
   setSources(sources: readonly SourcePlan[]): void {
     this.#sources = sources
     const ids = new Set(sources.map(({ id }) => id))
     deleteOthers(this.#statuses, ids)
+    deleteOthers(this.#conditions, ids)
     deleteOthers(this.#newestFrames, ids)
     deleteOthers(this.#upstreamResults, ids)
     for (const [id, views] of this.#views) {
@@ -263,6 +271,9 @@ export class MediaClient implements StreamHost {
       case 'cost':
         this.#handleCost(message)
         break
+      case 'condition':
+        this.#conditions.set(message.source, message)
+        break
       case 'findings':
         this.#handleFindings(message)
         break
@@ -285,6 +296,7 @@ export class MediaClient implements StreamHost {
     const hasRestarted = hello.epoch !== this.#hello?.epoch
     if (hasRestarted) {
       this.#statuses.clear()
+      this.#conditions.clear()
       this.#newestFrames.clear()
       this.#upstreamResults.clear()
     }

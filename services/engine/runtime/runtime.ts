@@ -1,3 +1,4 @@
+import type { SourceCondition } from '@eyrie/contract/condition'
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
 import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
@@ -12,6 +13,7 @@ import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
 import { createRecordingTap } from '../publish/recording-tap.ts'
+import { describeSource } from './describe-source.ts'
 import { OpenSinks } from './open-sinks.ts'
 import { Playlist, type PlaylistEntry } from './playlist.ts'
 import { type ChannelSpec, RunningChannels } from './running-channels.ts'
@@ -162,6 +164,21 @@ export class Runtime {
 
   sourceStatus(id: number): SourceStatus | undefined {
     return this.#playlist.findEntry(id)?.endStatus ?? this.#media.status(id)
+  }
+
+  /** Returns why the media service is unreachable; undefined while it is connected. */
+  mediaOutage(): string | undefined {
+    return this.#media.outage
+  }
+
+  /** Returns the condition of all sources that were not played to their end. */
+  sourceConditions(): SourceCondition[] {
+    const played = this.#plan.sources.filter(({ id }) => !this.#playlist.findEntry(id)?.endStatus)
+    return played.map(plan => {
+      const channels = this.#channels.all().filter(channel => channel.plan.source === plan.id)
+      const rates = channels.map(channel => this.#reporter.channelStatistics(channel).fps)
+      return describeSource(plan, this.#media, rates)
+    })
   }
 
   /** Returns the address at which the media service serves streams; undefined while it is disconnected. */

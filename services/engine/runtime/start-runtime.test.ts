@@ -222,15 +222,15 @@ describe('live source', () => {
 
   it('is decoded without interruption while its channel is replaced, even far from a keyframe', async () => {
     const url = join(folder, 'few-keyframes.mp4')
-    makeVideo(url, { frames: 600, fps: 30, keyframeInterval: 300 })
+    makeVideo(url, { frames: 3600, fps: 30, keyframeInterval: 3600 })
     const source = { url, type: 'inf', pacing: 'realtime' } as const
     await test.runtime.apply(createPlan(source, [slow(1)]))
     const first = await vi.waitUntil(() => test.getPublished('frame', 1)[0], { timeout: 60_000 })
     await test.runtime.apply(createPlan(source, [count]))
     const isNew = ({ data }: typeof first) => data.counters.seen !== undefined
     const next = await vi.waitUntil(() => test.getPublished('frame', 1).find(isNew), { timeout: 60_000 })
-    const group = ({ pts }: typeof first) => Math.floor(pts! / 90_000 / 10)
-    expect(group(next)).toBe(group(first))
+    // The only keyframe of the clip is its first frame, so a decoder that had started again would begin with its second loop.
+    expect(next.pts! / 90_000).toBeLessThan(120)
   })
 
   it('is analysed by the old channel until its replacement is running', async () => {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { About, EngineHealth } from '@eyrie/contract'
+import type { About, EngineCondition, EngineHealth } from '@eyrie/contract'
 import type { ApiContext } from './api-context.ts'
 
 /** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
@@ -49,5 +49,19 @@ export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' 
     node: process.version,
     gstreamer: runtime.streamServer()?.gstreamer ?? 'unknown: the media service is not connected',
     hostname: hostname(),
+  }
+}
+
+/** Reads the condition of the engine, its disk and its sources. */
+export async function readCondition({ activation, disk, runtime }: ApiContext): Promise<EngineCondition> {
+  const license_until = activation.expiresAt()
+  const space = await disk.measure()
+  const outage = runtime.mediaOutage()
+  return {
+    time: new Date().toISOString(),
+    ...(license_until && { license_until }),
+    ...(space && { disk: { free_bytes: space.freeBytes, total_bytes: space.totalBytes } }),
+    ...(outage && { outage }),
+    sources: runtime.sourceConditions(),
   }
 }

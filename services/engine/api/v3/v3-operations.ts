@@ -8,7 +8,7 @@ import {
   readStaticMetadata,
 } from '../operations/channel-exports.ts'
 import { createConnectionOperations } from '../operations/connection-operations.ts'
-import { describeEngine } from '../operations/engine-status.ts'
+import { describeEngine, readCondition } from '../operations/engine-status.ts'
 import { createResourceOperations } from '../operations/resource-operations.ts'
 import { selectParts } from '../operations/select-parts.ts'
 import { type Operation, operation } from '../routing/operation.ts'
@@ -139,6 +139,7 @@ function createConsumerOperations({ output }: ApiContext): Operation[] {
 function createSystemOperations(context: ApiContext): Operation[] {
   return [
     operation(routes.systemStatistics, async () => ({ value: await context.meter.read() })),
+    operation(routes.engineCondition, async () => ({ value: await readCondition(context) })),
     operation(routes.about, () => ({ value: describeEngine(context) })),
   ]
 }

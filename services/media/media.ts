@@ -24,6 +24,7 @@ import { registerRecordingMetrics } from './recording/recording-metrics.ts'
 import { recordingRoutes } from './recording/recording-routes.ts'
 import { createRecordings, type Recordings } from './recording/recordings.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
+import { createConditionReporter } from './sources/condition-reporter.ts'
 import { createCostMeter } from './sources/cost-meter.ts'
 import type { Source, SourceIdentity } from './sources/source.ts'
 import { countByState, registerSourceMetrics } from './sources/source-metrics.ts'
@@ -57,6 +58,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   // Found and created when the service starts.
   let decoders: Decoders
   let costMeter: { stop(): void } | undefined
+  let conditionReporter: { stop(): void } | undefined
 
   function createSource(identity: SourceIdentity, beginPts: number) {
     const listener = control.listenerFor(identity.id)
@@ -151,11 +153,18 @@ export function createMedia(dependencies: MediaDependencies): Service {
       decoders = await findDecoders()
       log.info({ decoders: decoders.h264 }, 'found H.264 decoders')
       costMeter = createCostMeter({ sources: sources.list, clock, onCost: control.notify, log })
+      conditionReporter = createConditionReporter({
+        sources: sources.list,
+        recordings: recordings.states,
+        clock,
+        onCondition: control.notify,
+      })
     },
 
     // The sources are stopped after everything that reads from them.
     async stop() {
       costMeter?.stop()
+      conditionReporter?.stop()
       control.stop()
       await webrtc.stop()
       await hosted.stop()

@@ -46,6 +46,8 @@ export interface DecodingOptions {
   pacing: Pacing
   rings: RingFolder
   listener: ViewListener
+  /** Reads along while the source is decoded for another reader. It is no reason to decode. */
+  inspector?: FrameReader | undefined
 }
 
 /**
@@ -124,7 +126,8 @@ const BEFORE_FIRST_PTS = -1
 /** If the decoder of a live source lags further behind, it loses packets, so that live views are not affected. */
 const MAX_QUEUE_NS = 2_000_000_000
 
-export function createDecoding({ source, epoch, pacing, rings, listener }: DecodingOptions): Decoding {
+export function createDecoding(options: DecodingOptions): Decoding {
+  const { source, epoch, pacing, rings, listener, inspector } = options
   /** Views by their identity: see `toIdentity`. */
   const views = new Map<string, SharedView>()
   /** The views that the listener was notified of, by key. */
@@ -153,12 +156,16 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
         ? groupRequestedViews(request.specs, picture)
         : new Map<string, RequestedView>()
       await removeViewsExcept(requested)
-      if (!hasReaders()) return stopDecoder()
+      if (!hasReaders()) {
+        await inspector?.close()
+        return stopDecoder()
+      }
 
       if (attached) addDecoder(attached)
       for (const [identity, view] of requested) await provideView(identity, view)
       if (attached && picture) {
-        for (const reader of readers) await reader.attach(attached.pipeline, reader.tee, picture)
+        for (const reader of [...readers, ...(inspector ? [inspector] : [])])
+          await reader.attach(attached.pipeline, reader.tee, picture)
       }
       await running?.branch.start()
     })
@@ -294,6 +301,7 @@ export function createDecoding({ source, epoch, pacing, rings, listener }: Decod
       mutex.runExclusive(() => {
         for (const { view } of views.values()) view.detach()
         for (const reader of readers) reader.detach()
+        inspector?.detach()
         if (running) rememberPosition(running.numbering)
         running = undefined
         attached = undefined

@@ -3,6 +3,7 @@ import type { CameraClock, SourceStatus } from '@eyrie/contract'
 import { type Egress, findServerAddress, waitForServer } from '@eyrie/kit'
 import type { Decoders } from '../decode/decoders.ts'
 import { createDecoding, type Decoding } from '../decode/decoding.ts'
+import { createPictureInspector } from '../decode/picture-inspector.ts'
 import { createElementRanking } from '../gstreamer/element-ranking.ts'
 import { displaySize, type Picture } from '../gstreamer/picture.ts'
 import { createSound } from '../sound/source-sound.ts'
@@ -64,7 +65,9 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
   const { id, type, pacing } = identity
   const mode = toPlayMode(type)
   const name = stripCredentials(identity.address.url)
-  const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener })
+  // Files and test patterns may be black or still.
+  const inspector = mode === 'endless' ? createPictureInspector(clock) : undefined
+  const decoding = createDecoding({ source: id, epoch, pacing, rings: options.rings, listener, inspector })
   const variants = createSourceVariants({ source: id, epoch, clock, log, encoders, read: decoding.addReader })
   const packets = createSourcePackets(variants.writer, position, {
     onPicture: picture => void updatePicture(picture),
@@ -306,6 +309,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
     rings: decoding.rings,
     addFrameReader: decoding.addReader,
     stats: () => ({ ...decoding.stats(), packets: packets.count() }),
+    pictureStatistics: () => inspector?.statistics(),
     endPts: position.endPts,
     position: decoding.position,
     continueFrom: decoding.continueFrom,

@@ -35,6 +35,8 @@ export interface Recordings {
   /** Deletes recordings. Throws `EyrieError` (`id`) if the stream has no recordings and is not recorded. */
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
+  /** Returns the state of each recorded source. While the disk is full, all of them have failed. */
+  states(): Map<number, Pick<RecorderStatus, 'state' | 'reason'>>
   /** Returns the number of bytes that wait for the disk. */
   queuedBytes(): number
   /** Returns the problems that an operator must know, such as a full disk. */
@@ -199,6 +201,15 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     },
 
     statuses: () => [...recorders].map(([source, recorder]) => ({ source, status: recorder.status() })),
+    states() {
+      const obstacle = findObstacle()
+      const states = [...recorders].map(([source, recorder]) => {
+        const { state, reason } = recorder.status()
+        const failure = reason ?? obstacle
+        return [source, failure ? { state: 'failed' as const, reason: failure } : { state }] as const
+      })
+      return new Map(states)
+    },
     queuedBytes: queue.queuedBytes,
     alarms() {
       const alarms = retentionFailure ? [retentionFailure] : []

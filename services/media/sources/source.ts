@@ -1,4 +1,10 @@
-import type { DesiredSource, MessageFromMedia, SourceStatus, ViewSpec } from '@eyrie/contract'
+import type {
+  DesiredSource,
+  MessageFromMedia,
+  PictureStatistics,
+  SourceStatus,
+  ViewSpec,
+} from '@eyrie/contract'
 import type { Log } from '@eyrie/kit'
 import type { Decoding, ViewListener } from '../decode/decoding.ts'
 import type { RingFolder } from '../decode/ring-folder.ts'
@@ -33,6 +39,8 @@ export interface Source {
   rings: Decoding['rings']
   addFrameReader: Decoding['addReader']
   stats(): ReturnType<Decoding['stats']> & { packets: number }
+  /** Returns statistics of the analysed pictures; undefined while none are decoded. */
+  pictureStatistics(): PictureStatistics | undefined
   /** Returns a stream time, in 90 kHz ticks, after the last picture. */
   endPts(): number
   stop(): Promise<void>

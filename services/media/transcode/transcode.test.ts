@@ -123,11 +123,11 @@ describe('codecs that browsers cannot play', { timeout: 180_000 }, () => {
       expect(Math.max(...off)).toBeLessThanOrEqual(isRounded ? 90 : 0)
       // There are no B-frames.
       expect(packets.every(({ pts, dts }) => pts === dts)).toBe(true)
-      const keyframes = packets.flatMap(({ pts, flags }) => (flags.startsWith('K') ? [pts] : []))
-      expect(keyframes[0]).toBe(packets[0]!.pts)
-      expect(Math.max(...keyframes.slice(1).map((pts, i) => pts - keyframes[i]!))).toBeLessThanOrEqual(
-        200_000,
-      )
+      // Two seconds. The encoder counts frames: on a busy machine, which drops some, the keyframes are farther apart in time.
+      const keyframes = packets.flatMap(({ flags }, i) => (flags.startsWith('K') ? [i] : []))
+      expect(keyframes[0]).toBe(0)
+      expect(keyframes.length).toBeGreaterThan(1)
+      expect(Math.max(...keyframes.slice(1).map((index, i) => index - keyframes[i]!))).toBeLessThanOrEqual(66)
     },
   )
 

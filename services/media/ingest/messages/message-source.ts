@@ -202,6 +202,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
     rings: decoding.rings,
     addFrameReader: decoding.addReader,
     stats: () => ({ ...decoding.stats(), packets: packetCount }),
+    pictureStatistics: () => undefined,
     endPts: timeline.endPts,
     async stop() {
       stopping.abort()

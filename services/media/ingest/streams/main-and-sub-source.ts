@@ -132,6 +132,7 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
       }
     },
 
+    pictureStatistics: () => streams[analysed].pictureStatistics(),
     endPts: position.endPts,
     async stop() {
       await Promise.all([main.stop(), sub.stop()])

@@ -5,6 +5,7 @@ import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import type { Database } from './db/database.ts'
 import { createDeliveryChanges, type DeliveryChanges } from './deliveries/delivery-changes.ts'
 import { createEvents } from './events/events.ts'
+import { createLiveFeed, type LiveFeed } from './feed/live-feed.ts'
 import type { FleetTiming } from './fleet/connection/engine-link.ts'
 import { createFleet, type RunningFleet } from './fleet/fleet.ts'
 import { openLiveView } from './fleet/live-views.ts'
@@ -13,11 +14,14 @@ import type { LocalEngine } from './fleet/registry/local-engine.ts'
 import type { StartedServices } from './http/app.ts'
 import { createManagementApi } from './http/management-api.ts'
 import { createImageStore } from './images/image-store.ts'
+import { createJobs, type JobsEnvironment } from './maintenance-jobs.ts'
+import { createScheduleChanges, type ScheduleChanges } from './schedules/schedule-changes.ts'
 import { loadSecrets } from './secrets/secrets.ts'
+import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-alerts.ts'
 import { createUsers } from './users/users.ts'
 
 /** What the backend of the management service needs from the process that runs it. */
-export interface BackendOptions {
+export interface BackendOptions extends JobsEnvironment {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   /** Folder of the appliance's data. */
@@ -30,6 +34,8 @@ export interface BackendOptions {
   identityEgress: Egress
   /** The engine service of this appliance. */
   localEngine?: LocalEngine
+  /** The TLS certificate of the services, in PEM. */
+  certificate?: string | undefined
   /** Intervals at which engines are monitored. */
   timing?: Partial<FleetTiming>
 }
@@ -40,10 +46,18 @@ const DAY_MS = 86_400_000
 export interface Backend extends StartedServices {
   /** The connections to engines. Idle until started. */
   fleet: RunningFleet
-  /** Evaluates alerts, fetches pictures and deletes expired data. Idle until started. */
+  /** Evaluates alerts, fetches pictures and runs jobs. Idle until started. */
   jobs: BackgroundJobs
+  /** Returns what is wrong with the jobs, and the licenses and certificates that end soon. */
+  alarms(): string[]
+  /** Notices failures. Evaluated by the jobs. */
+  systemAlerts: SystemAlerts
   /** Wakes the scheduler. Idle until started. */
   deliveryChanges: DeliveryChanges
+  /** Notifies the scheduler of changed schedules. Idle until started. */
+  scheduleChanges: ScheduleChanges
+  /** Reads the messages of the live feed. Idle until started. */
+  liveFeed: LiveFeed
 }
 
 /** Creates the parts and connects them with each other. */
@@ -55,7 +69,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   const users = await createUsers({ data, secrets, identityEgress, now })
   const images = createImageStore(resolve(data, 'management/images'))
 
-  const { management: settings } = readSettings(data)
+  const { management: settings, scheduler: messages } = readSettings(data)
   const events = createEvents({
     data,
     async findAddress(engine_id) {
@@ -70,7 +84,25 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   })
   const { pictures, createIngest } = events
   const deliveryChanges = createDeliveryChanges()
-  const fleet = createFleet({ secrets, egress, createIngest, local: localEngine, log, timing })
+  const scheduleChanges = createScheduleChanges()
+  const liveFeed = createLiveFeed()
+  const jobs = createJobs({ ...options, events, secrets, now })
+  const fleet = createFleet({
+    secrets,
+    egress,
+    createIngest,
+    onCondition: (...received) => systemAlerts.recordCondition(...received),
+    local: localEngine,
+    log,
+    timing,
+  })
+  const systemAlerts = createSystemAlerts({
+    secrets,
+    listOutages: fleet.listOutages,
+    data,
+    certificate: options.certificate,
+    now: nowMs,
+  })
 
   return {
     api: createManagementApi({
@@ -81,14 +113,20 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       fleet,
       images,
       pictures,
+      liveFeed,
       isRegistrationOpen: settings.registration,
+      messageSettings: { publicUrl: messages.public_url, maxSmsSegments: messages.sms_max_segments },
       log,
     }),
     users,
     findView: channel_id => openLiveView(database(), { secrets, egress }, channel_id),
-    scheduler: { deliveryChanges, pictures, secrets },
+    scheduler: { deliveryChanges, scheduleChanges, liveFeed, pictures, secrets, runner: jobs.runner },
     deliveryChanges,
+    scheduleChanges,
+    liveFeed,
     fleet,
-    jobs: createBackgroundJobs({ events, now: nowMs, log }),
+    systemAlerts,
+    jobs: createBackgroundJobs({ events, systemAlerts, ...jobs, now: nowMs, log }),
+    alarms: jobs.alarms,
   }
 }

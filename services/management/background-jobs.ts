@@ -1,33 +1,60 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '@eyrie/kit'
 import { evaluateByTime } from './alerts/evaluate-by-time.ts'
+import { extendCalendars } from './calendars/extend-calendars.ts'
 import type { Database } from './db/database.ts'
 import { logUnlessUnavailable } from './db/database-errors.ts'
-import { expireDeliveries } from './deliveries/claim-deliveries.ts'
 import type { Events } from './events/events.ts'
+import { expireMessages } from './feed/feed-log.ts'
+import { publishLiveCounts } from './feed/live-counts.ts'
+import { followUp } from './follow-up/follow-up.ts'
+import type { JobGuard } from './jobs/job-guard.ts'
+import type { JobRunner } from './jobs/job-runner.ts'
+import { renewArmedStates } from './schedules/armed-alerts.ts'
+import type { SystemAlerts } from './system-alerts/system-alerts.ts'
 
 const ALERTS_INTERVAL_MS = 1_000
 const PICTURES_INTERVAL_MS = 500
-const RETENTION_INTERVAL_MS = 3_600_000
-const DELIVERIES_INTERVAL_MS = 60_000
-/** Maximum time after which a failed job is run again. Retention, which frees space, must not wait an hour. */
+const REQUESTED_JOBS_INTERVAL_MS = 1_000
+const JOB_GUARD_INTERVAL_MS = 60_000
+const SCHEDULES_INTERVAL_MS = 5_000
+const CALENDARS_INTERVAL_MS = 86_400_000
+const INCIDENTS_INTERVAL_MS = 5_000
+const LIVE_COUNTS_INTERVAL_MS = 1_000
+const SYSTEM_ALERTS_INTERVAL_MS = 5_000
+const LIVE_FEED_INTERVAL_MS = 60_000
+/** Maximum time after which failed work is done again. */
 const MAX_RETRY_MS = 10_000
 
 export interface BackgroundJobsOptions {
   /** The stored events and pictures that the jobs maintain. */
-  events: Pick<Events, 'applyRetention' | 'fetchPictures' | 'fetchSnapshots'>
+  events: Pick<Events, 'fetchPictures' | 'fetchSnapshots'>
+  /** Runs the jobs that are requested, or that the scheduler does not start. */
+  runner: JobRunner
+  guard: JobGuard
+  systemAlerts: Pick<SystemAlerts, 'evaluate'>
   /** Epoch ms. */
   now(): number
   log: Log
 }
 
-/** Periodic work that does not depend on messages of engines: alerts, pictures and retention. */
+/**
+ * Work at intervals of seconds that does not depend on messages of engines: alerts, pictures. The scheduler starts jobs with longer
+ * intervals, see `jobs`.
+ */
 export interface BackgroundJobs {
   start(database: Database): void
   stop(): Promise<void>
 }
 
-export function createBackgroundJobs({ events, now, log }: BackgroundJobsOptions): BackgroundJobs {
+export function createBackgroundJobs({
+  events,
+  runner,
+  guard,
+  systemAlerts,
+  now,
+  log,
+}: BackgroundJobsOptions): BackgroundJobs {
   const stopping = new AbortController()
   const { signal } = stopping
   const running: Promise<void>[] = []
@@ -52,16 +79,22 @@ export function createBackgroundJobs({ events, now, log }: BackgroundJobsOptions
   return {
     start(database) {
       running.push(
-        repeat('retention', RETENTION_INTERVAL_MS, () => events.applyRetention(database)),
         repeat('alerts', ALERTS_INTERVAL_MS, () => evaluateByTime(database, now())),
-        repeat('deliveries', DELIVERIES_INTERVAL_MS, () => expireDeliveries(database)),
+        repeat('schedules', SCHEDULES_INTERVAL_MS, () => renewArmedStates(database, now())),
+        repeat('calendars', CALENDARS_INTERVAL_MS, () => extendCalendars(database, new Date(now()), log)),
+        repeat('incidents', INCIDENTS_INTERVAL_MS, () => followUp(database, now())),
+        repeat('live counts', LIVE_COUNTS_INTERVAL_MS, () => publishLiveCounts(database, now())),
+        repeat('live feed', LIVE_FEED_INTERVAL_MS, () => expireMessages(database)),
+        repeat('requested jobs', REQUESTED_JOBS_INTERVAL_MS, () => runner.runRequested(database)),
+        repeat('job guard', JOB_GUARD_INTERVAL_MS, () => guard.check(database)),
+        repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(database)),
         repeat('pictures', PICTURES_INTERVAL_MS, () => events.fetchPictures(database, signal)),
         repeat('snapshots', PICTURES_INTERVAL_MS, () => events.fetchSnapshots(database, signal)),
       )
     },
     async stop() {
       stopping.abort()
-      await Promise.all(running)
+      await Promise.all([runner.stop(), ...running])
     },
   }
 }

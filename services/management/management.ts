@@ -59,10 +59,15 @@ export function createManagement({ environment, log }: Dependencies): Service {
   })
 
   /** Starts the background work, which needs the database. */
-  function startBackend({ fleet, jobs, users, deliveryChanges }: Backend, database: Database): void {
+  function startBackend(
+    { fleet, jobs, users, deliveryChanges, scheduleChanges, liveFeed }: Backend,
+    database: Database,
+  ): void {
     fleet.start(database)
     jobs.start(database)
     deliveryChanges.start(database)
+    scheduleChanges.start(database)
+    liveFeed.start(database)
     const options = {
       data,
       configured: administrator,
@@ -91,6 +96,12 @@ export function createManagement({ environment, log }: Dependencies): Service {
         data,
         egress,
         identityEgress: createEgress('identity', environment),
+        backupEgress: createEgress('backup', environment),
+        databaseUrl,
+        isSupervised: environment.separation !== undefined,
+        tls: environment.tls,
+        isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
+        certificate: environment.trustedCertificate,
         localEngine,
         log,
       })
@@ -112,6 +123,8 @@ export function createManagement({ environment, log }: Dependencies): Service {
         backend?.fleet.stop(),
         backend?.jobs.stop(),
         backend?.deliveryChanges.stop(),
+        backend?.scheduleChanges.stop(),
+        backend?.liveFeed.stop(),
         isolation.stop(),
       ])
       await supervisor.stop()
@@ -126,7 +139,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
           ...supervisor.alarms(),
           ...machineAlarms,
           ...isolation.alarms(),
+          ...(backend?.alarms() ?? []),
           ...engines.map(describeOutage),
+          ...(backend?.systemAlerts.alarms() ?? []),
         ],
         engines,
       }

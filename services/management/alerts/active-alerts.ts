@@ -1,14 +1,24 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
+import type { AlertPolicy } from '@eyrie/contract/management/alert-policy'
 import { type Aggregation, getAggregation } from '@eyrie/contract/management/statistic'
 import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { alert, alertState, channel, usecase } from '../db/schema/index.ts'
-import type { AlertRule, AlertState } from './evaluate-alert.ts'
+import { alert, alertPolicy, alertState, channel, usecase } from '../db/schema/index.ts'
+import { toPolicy } from '../incidents/alert-policies.ts'
+import {
+  type AlertRule,
+  type AlertState,
+  type AlertTrigger,
+  evaluateAlert,
+  isReleased,
+} from './evaluate-alert.ts'
 
 /** The state of an alert, as stored between evaluations. */
 export interface StoredAlertState extends AlertState {
   /** The latest time for which the alert was evaluated, in epoch ms. Undefined before the first evaluation. */
   evaluatedAt: number | undefined
+  /** Since when the condition has been released, in epoch ms. Undefined while it holds, and before the first evaluation. */
+  releasedMs: number | undefined
 }
 
 /**
@@ -24,6 +34,7 @@ export interface ActiveAlert extends AlertRule {
   statisticKey: string
   aggregation: Aggregation
   actions: AlertAction[]
+  policy: AlertPolicy
   channel_id: string
   channel_name: string
   usecase_key: string
@@ -33,7 +44,12 @@ export interface ActiveAlert extends AlertRule {
   state: StoredAlertState
 }
 
-const INITIAL_STATE: StoredAlertState = { firedAt: undefined, holds: undefined, evaluatedAt: undefined }
+const INITIAL_STATE: StoredAlertState = {
+  firedAt: undefined,
+  holds: undefined,
+  evaluatedAt: undefined,
+  releasedMs: undefined,
+}
 
 interface LoadOptions {
   /** Whether to lock the states of the alerts until the end of the transaction. */
@@ -51,6 +67,7 @@ export async function loadActiveAlerts(
     .from(alert)
     .innerJoin(channel, eq(channel.channel_id, alert.channel_id))
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .leftJoin(alertPolicy, eq(alertPolicy.alert_id, alert.alert_id))
     .where(and(eq(alert.is_active, true), condition))
     .orderBy(asc(alert.alert_id))
   if (rows.length === 0) return []
@@ -64,9 +81,13 @@ interface AlertRow {
   alert: typeof alert.$inferSelect
   channel: typeof channel.$inferSelect
   usecase: typeof usecase.$inferSelect
+  alert_policy: typeof alertPolicy.$inferSelect | null
 }
 
-function toActiveAlert({ alert, channel, usecase }: AlertRow, state: StoredAlertState): ActiveAlert {
+function toActiveAlert(
+  { alert, channel, usecase, alert_policy }: AlertRow,
+  state: StoredAlertState,
+): ActiveAlert {
   return {
     alert_id: alert.alert_id,
     alert_name: alert.alert_name,
@@ -78,6 +99,7 @@ function toActiveAlert({ alert, channel, usecase }: AlertRow, state: StoredAlert
     aggregation: getAggregation(alert.alert_threshold_key, usecase.usecase_aggregations),
     frequency: alert.alert_frequency,
     actions: alert.alert_actions as AlertAction[],
+    policy: toPolicy(alert, alert_policy),
     channel_id: channel.channel_id,
     channel_name: channel.channel_name,
     usecase_key: usecase.usecase_key,
@@ -106,25 +128,45 @@ async function loadAlertStates(
     .orderBy(asc(alertState.alert_id))
   const rows = await (locked ? query.for('update') : query)
   const states = new Map<string, StoredAlertState>()
-  for (const { alert_id, fired_at, holds, looked_at } of rows)
+  for (const { alert_id, fired_at, holds, looked_at, released_at } of rows)
     states.set(alert_id, {
       firedAt: fired_at?.getTime(),
       holds: holds ?? undefined,
       evaluatedAt: looked_at?.getTime(),
+      releasedMs: released_at?.getTime(),
     })
   return states
 }
 
-/** Returns the state after an evaluation at `timeMs`. A late message does not move `evaluatedAt` back. */
-export const advanceState = (
-  previous: StoredAlertState,
-  timeMs: number,
-  { fires, holds }: { fires: boolean; holds: boolean },
-): StoredAlertState => ({
-  firedAt: fires ? timeMs : previous.firedAt,
-  holds,
-  evaluatedAt: Math.max(timeMs, previous.evaluatedAt ?? timeMs),
-})
+/**
+ * Evaluates an alert and updates its state. `releasedMs` says since when the condition had been released before. A late message
+ * does not move `evaluatedAt` back.
+ */
+export function evaluateActiveAlert(
+  alert: ActiveAlert,
+  trigger: AlertTrigger,
+): { fires: boolean; hasChanged: boolean; releasedMs: number | undefined } {
+  const { state: previous, policy } = alert
+  const { timeMs, statistic } = trigger
+  const { fires, holds } = evaluateAlert(alert, previous, trigger)
+  const { releasedMs } = previous
+  // Once released, only the condition itself revokes that.
+  const isNowReleased =
+    !holds && (releasedMs !== undefined || isReleased(alert.condition, policy.release_threshold, statistic))
+  const hasChanged = fires || holds !== previous.holds || isNowReleased !== (releasedMs !== undefined)
+  if (hasChanged)
+    alert.state = {
+      firedAt: fires ? timeMs : previous.firedAt,
+      holds,
+      evaluatedAt: Math.max(timeMs, previous.evaluatedAt ?? timeMs),
+      releasedMs: isNowReleased ? (releasedMs ?? timeMs) : undefined,
+    }
+  return { fires, hasChanged, releasedMs }
+}
+
+/** Returns the state with which an alert that is armed later starts, so that it fires if its condition holds already. */
+export const restartEvaluation = (state: StoredAlertState): StoredAlertState =>
+  state.holds === undefined ? state : { ...state, holds: undefined }
 
 export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
   for (const { alert_id, state } of alerts)
@@ -134,6 +176,7 @@ export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveA
         fired_at: toDate(state.firedAt),
         holds: state.holds ?? null,
         looked_at: toDate(state.evaluatedAt),
+        released_at: toDate(state.releasedMs),
       })
       .where(eq(alertState.alert_id, alert_id))
 }

@@ -56,6 +56,17 @@ export function evaluateAlert(
   return { fires: isIntervalOver, holds }
 }
 
+/**
+ * Returns whether a condition that does not hold is released too: its statistic is beyond the release threshold. Without a release
+ * threshold, and without a statistic, it is.
+ */
+export const isReleased = (
+  condition: AlertCondition,
+  releaseThreshold: number | null,
+  statistic: number | undefined,
+): boolean =>
+  releaseThreshold === null || statistic === undefined || !CONDITIONS[condition](statistic, releaseThreshold)
+
 /** The values of a statistic within the time window of an alert. */
 export interface WindowTotals {
   sum: number

@@ -5,14 +5,16 @@ import { alert, channel, engineState } from '../db/schema/index.ts'
 import { advanceMovingAverage, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
 import { type LatestValue, readLatestValues } from '../events/statistics/latest-values.ts'
 import { selectSamples } from '../events/statistics/samples.ts'
+import { loadArmedAlerts } from '../schedules/armed-alerts.ts'
 import {
   type ActiveAlert,
-  advanceState,
+  evaluateActiveAlert,
   loadActiveAlerts,
+  restartEvaluation,
   type StoredAlertState,
   storeAlertStates,
 } from './active-alerts.ts'
-import { computeStatistic, evaluateAlert, listStoredKeys } from './evaluate-alert.ts'
+import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /**
@@ -52,19 +54,25 @@ async function evaluateAlerts(
 ): Promise<{ fired: FiredAlert[]; changed: ActiveAlert[] }> {
   const fired: FiredAlert[] = []
   const changed: ActiveAlert[] = []
-  const due = alerts.filter(({ state }) => isDue(state, timeMs))
+  const due: ActiveAlert[] = []
+  const alertIds = alerts.map(({ alert_id }) => alert_id)
+  const armed = await loadArmedAlerts(tx, alertIds, { from: timeMs, to: timeMs })
+  for (const alert of alerts.filter(({ state }) => isDue(state, timeMs))) {
+    if (armed.isArmedAt(alert.alert_id, timeMs)) due.push(alert)
+    else if (alert.state.holds !== undefined) {
+      alert.state = restartEvaluation(alert.state)
+      changed.push(alert)
+    }
+  }
 
   for (const [windowSeconds, windowAlerts] of Map.groupBy(due, alert => alert.windowSeconds)) {
     const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
     for (const alert of windowAlerts) {
       const statistic = statistics.get(alert)
-      const evaluation = evaluateAlert(alert, alert.state, { cause: 'time', timeMs, statistic })
-      if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame: undefined })
-
-      const hasChanged = evaluation.fires || evaluation.holds !== alert.state.holds
-      if (!hasChanged) continue
-      alert.state = advanceState(alert.state, timeMs, evaluation)
-      changed.push(alert)
+      const trigger = { cause: 'time', timeMs, statistic } as const
+      const { fires, hasChanged, releasedMs } = evaluateActiveAlert(alert, trigger)
+      if (fires) fired.push({ alert, timeMs, value: statistic!, releasedMs, frame: undefined })
+      if (hasChanged) changed.push(alert)
     }
   }
   return { fired, changed }

@@ -3,8 +3,15 @@ import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
 import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
 import { selectSamples } from '../events/statistics/samples.ts'
-import { type ActiveAlert, advanceState, loadActiveAlerts, storeAlertStates } from './active-alerts.ts'
-import { computeStatistic, evaluateAlert, listStoredKeys } from './evaluate-alert.ts'
+import { type ArmedAlerts, loadArmedAlerts } from '../schedules/armed-alerts.ts'
+import {
+  type ActiveAlert,
+  evaluateActiveAlert,
+  loadActiveAlerts,
+  restartEvaluation,
+  storeAlertStates,
+} from './active-alerts.ts'
+import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
 import { SlidingWindow, type TimedAmount, type WindowAmount } from './sliding-window.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
@@ -34,13 +41,15 @@ async function evaluateMessages(
   const alerts = await loadActiveAlerts(tx, isOnChannel, { locked: true })
   const previousStates = new Map(alerts.map(({ alert_id, state }) => [alert_id, state]))
 
+  const armed = await loadArmedAlerts(tx, [...previousStates.keys()], findPeriod(messages))
+
   const fired: FiredAlert[] = []
   const alertsByChannel = Map.groupBy(alerts, alert => alert.channel_id)
   for (const [channel_id, channelMessages] of messagesByChannel) {
     const channelAlerts = alertsByChannel.get(channel_id) ?? []
     // Alerts on the same statistic share its window.
     for (const [key, keyAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey))
-      fired.push(...(await evaluateKey(tx, key, keyAlerts, channelMessages)))
+      fired.push(...(await evaluateKey(tx, key, keyAlerts, channelMessages, armed)))
   }
 
   const changed = alerts.filter(({ alert_id, state }) => state !== previousStates.get(alert_id))
@@ -54,6 +63,7 @@ async function evaluateKey(
   key: string,
   alerts: ActiveAlert[],
   messages: readonly ContributingMessage[],
+  armed: ArmedAlerts,
 ): Promise<FiredAlert[]> {
   const storedKeys = listStoredKeys(key)
   const contributing = messages.filter(({ contribution }) => storedKeys.some(name => name in contribution))
@@ -71,13 +81,20 @@ async function evaluateKey(
     const statistic = computeStatistic(firstAlert.aggregation, { sum, count, last: added })
 
     for (const alert of alerts) {
-      const evaluation = evaluateAlert(alert, alert.state, { cause: 'message', timeMs, statistic })
-      if (evaluation.fires) fired.push({ alert, timeMs, value: statistic!, frame })
-      if (evaluation.fires || evaluation.holds !== alert.state.holds)
-        alert.state = advanceState(alert.state, timeMs, evaluation)
+      if (!armed.isArmedAt(alert.alert_id, timeMs)) {
+        alert.state = restartEvaluation(alert.state)
+        continue
+      }
+      const { fires, releasedMs } = evaluateActiveAlert(alert, { cause: 'message', timeMs, statistic })
+      if (fires) fired.push({ alert, timeMs, value: statistic!, releasedMs, frame })
     }
   }
   return fired
+}
+
+function findPeriod(messages: readonly ContributingMessage[]) {
+  const times = messages.map(({ timeMs }) => timeMs)
+  return { from: Math.min(...times), to: Math.max(...times) }
 }
 
 /** Loads the window of an alert, as it was before the first of these messages. */
@@ -87,9 +104,7 @@ async function loadWindow(
   messages: readonly ContributingMessage[],
 ): Promise<SlidingWindow> {
   const windowMs = windowSeconds * 1000
-  const times = messages.map(({ timeMs }) => timeMs)
-  const firstMs = Math.min(...times)
-  const lastMs = Math.max(...times)
+  const { from: firstMs, to: lastMs } = findPeriod(messages)
   const from = firstMs - windowMs + 1
 
   // Stored values may be later than the first of these messages, because messages arrive slightly out of order.

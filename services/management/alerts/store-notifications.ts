@@ -1,13 +1,17 @@
 import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
 import type { BBox } from '@eyrie/contract/object'
 import { and, between, desc, eq, sql } from 'drizzle-orm'
+import { v7 } from 'uuid'
 import type { Transaction } from '../db/database.ts'
 import { event, notification } from '../db/schema/index.ts'
+import { findActionType } from '../deliveries/action-type.ts'
 import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
-import { findActionType, storeDeliveries } from '../deliveries/outbox.ts'
+import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import type { MessageFrame } from '../events/ingest/ingest-port.ts'
 import { findNearestPicture } from '../events/pictures/nearest-picture.ts'
 import { schedulePictureFetch } from '../events/pictures/picture-fetch.ts'
+import { createDeliveryGate } from '../incidents/delivery-gate.ts'
+import { loadRunningIncidents } from '../incidents/running-incidents.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 
@@ -18,54 +22,70 @@ export interface FiredAlert {
   timeMs: number
   /** Value of the statistic that fired the alert. */
   value: number
+  /** Since when the condition had been released before, in epoch ms. Undefined if it held on. */
+  releasedMs: number | undefined
   /** Frame of the message that fired the alert. Undefined if the alert was fired by the clock rather than by a message. */
   frame: MessageFrame | undefined
 }
 
 /**
- * Stores a notification with its deliveries for each fired alert. Schedules the fetch of the picture that is nearest to its
- * time, or a snapshot if no event has a picture of this moment. `attachPictures` replaces it if a nearer one arrives.
+ * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. What is not sent, for
+ * example because people know of the incident already, is stored with the reason. Schedules the fetch of the picture that is
+ * nearest to its time, or a snapshot if no event has a picture of this moment. `attachPictures` replaces it if a nearer one
+ * arrives.
  */
 export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
   if (fired.length === 0) return
   const { smtp_from, smtp_attachment } = await readRedactedSettings(tx, smtpKind)
-  for (const { alert, timeMs, value, frame } of fired) {
-    const nearest = await findNearestPicture(tx, alert.channel_id, timeMs)
+  const alertIds = [...new Set(fired.map(({ alert }) => alert.alert_id))]
+  const incidents = await loadRunningIncidents(tx, alertIds)
+  const gate = await createDeliveryGate(tx, alertIds)
+
+  for (const { alert, timeMs, value, releasedMs, frame } of fired) {
+    const { alert_id, channel_id } = alert
+    const nearest = await findNearestPicture(tx, channel_id, timeMs)
     const details = describeFiring(alert, timeMs, value)
     const requests = alert.actions.map(action => createRequest(action, details))
-    const [stored] = await tx
-      .insert(notification)
-      .values({
-        channel_id: alert.channel_id,
-        alert_id: alert.alert_id,
-        usecase_key: alert.usecase_key,
-        notification_time: new Date(timeMs),
-        notification_data: createNotificationData(requests, details, smtp_from),
-        notification_extra: JSON.stringify(details),
-        alert_name: alert.alert_name,
-        condition: details.alert_threshold_condition,
-        threshold: details.alert_threshold,
-        threshold_key: details.alert_threshold_key,
-        value,
-        deliveries: [],
-        epoch: frame?.epoch,
-        pts: frame?.pts,
-        bbox: frame && (frame.bbox ?? (await findBox(tx, alert.channel_id, timeMs))),
-        picture: nearest?.picture,
-        picture_offset: nearest?.picture_offset,
-        next_snapshot: nearest ? null : sql`now()`,
-      })
-      .returning({ notification_uuid: notification.notification_uuid })
+    const bbox = (frame && (frame.bbox ?? (await findBox(tx, channel_id, timeMs)))) ?? null
+    const notification_uuid = v7()
+    const incident = await incidents.add({ alert, notification_uuid, timeMs, value, bbox, releasedMs })
+    const { incident_id } = incident
+    await tx.insert(notification).values({
+      notification_uuid,
+      incident_id,
+      channel_id,
+      alert_id,
+      usecase_key: alert.usecase_key,
+      notification_time: new Date(timeMs),
+      notification_data: createNotificationData(requests, details, smtp_from),
+      notification_extra: JSON.stringify(details),
+      alert_name: alert.alert_name,
+      condition: details.alert_threshold_condition,
+      threshold: details.alert_threshold,
+      threshold_key: details.alert_threshold_key,
+      value,
+      deliveries: [],
+      epoch: frame?.epoch,
+      pts: frame?.pts,
+      bbox,
+      picture: nearest?.picture,
+      picture_offset: nearest?.picture_offset,
+      next_snapshot: nearest ? null : sql`now()`,
+    })
     const isFetching = !nearest || (await schedulePictureFetch(tx, nearest.picture, alert, timeMs))
-    const deliveries = requests.map(request => ({
-      alert_id: alert.alert_id,
-      channel_id: alert.channel_id,
-      notification_uuid: stored!.notification_uuid,
-      request,
-      awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
-    }))
+
+    const notificationGate = gate.open(incident, alert, timeMs)
+    const deliveries: NewDelivery[] = []
+    for (const request of requests)
+      deliveries.push({
+        ...{ kind: 'notification', alert_id, channel_id, notification_uuid, incident_id, request },
+        awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
+        suppression: await notificationGate.findSuppression(request),
+      })
     await storeDeliveries(tx, deliveries)
+    if (notificationGate.isNotified) incidents.markNotified(incident, alert, timeMs)
   }
+  await incidents.store()
 }
 
 /** Returns whether a message contains the picture itself, not only its address. */

@@ -1,5 +1,5 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
-import type { DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
+import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert, channel, usecase } from '../db/schema/index.ts'
@@ -16,16 +16,23 @@ export async function createTestDelivery(
   action_index: number,
   now: Date,
 ): Promise<NewDelivery | undefined> {
+  const found = await findAlertDetails(tx, alert_id, now)
+  const action = found?.actions[action_index]
+  if (!found || !action) return undefined
+  const request = createRequest(action, found.details)
+  return { kind: 'test', alert_id, channel_id: found.channel_id, request: markAsTest(request) }
+}
+
+/** Returns the actions of an alert, and the data of a firing in which the statistic has just reached the threshold. */
+export async function findAlertDetails(tx: Transaction, alert_id: string, now: Date) {
   const [row] = await tx
     .select()
     .from(alert)
     .innerJoin(channel, eq(channel.channel_id, alert.channel_id))
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .where(eq(alert.alert_id, alert_id))
-  const action = (row?.alert.alert_actions as AlertAction[] | undefined)?.[action_index]
-  if (!row || !action) return undefined
-
-  const request = createRequest(action, {
+  if (!row) return undefined
+  const details: FiringDetails = {
     alert_name: row.alert.alert_name,
     alert_priority: row.alert.alert_priority,
     alert_threshold: row.alert.alert_threshold,
@@ -35,8 +42,8 @@ export async function createTestDelivery(
     usecase_key: row.usecase.usecase_key,
     value: Number(row.alert.alert_threshold),
     time: now.toISOString(),
-  })
-  return { alert_id, channel_id: row.channel.channel_id, request: markAsTest(request) }
+  }
+  return { channel_id: row.channel.channel_id, actions: row.alert.alert_actions as AlertAction[], details }
 }
 
 /** A test is sent at once, and says that it is one. */

@@ -40,6 +40,8 @@ export interface Database {
     onNotification: (payload: string) => void,
     onListening: () => void,
   ): () => Promise<void>
+  /** Runs a statement that Postgres does not allow in a transaction, such as VACUUM, until `signal` aborts. */
+  maintain(statement: string, signal: AbortSignal): Promise<void>
   /** Runs work, and repeats it with back-off while the database is unavailable and not closed. */
   retryUntilAvailable<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when the database can store again: at once, unless a transaction has failed because of a full disk. */
@@ -86,7 +88,8 @@ export async function createDatabase(
   const role = await chooseRole(target)
   const parameters = { ...SESSION_PARAMETERS, ...(role && { role }) }
   const pool = createConnectionPool(POOL_SIZE, onLost => connect(target, parameters, onLost))
-  const listeners = new Set<Sql>()
+  /** Connections that are not in the pool. */
+  const clients = new Set<Sql>()
   const closing = new AbortController()
   /** Resolves when the database can store again. Undefined while it can. */
   let storageRestored: Promise<void> | undefined
@@ -154,12 +157,31 @@ export async function createDatabase(
     system: (operation, work, config) => run(createSystemSettings(operation), work, config),
     listen(channel, onNotification, onListening) {
       const listener = connect(target)
-      listeners.add(listener)
+      clients.add(listener)
       // postgres.js reconnects LISTEN connections by itself.
       listener.listen(channel, onNotification, onListening).catch(() => {})
       return async () => {
-        listeners.delete(listener)
+        clients.delete(listener)
         await listener.end({ timeout: CLOSE_TIMEOUT_S })
+      }
+    },
+    async maintain(statement, signal) {
+      signal.throwIfAborted()
+      const sql = connect(target, { ...parameters, statement_timeout: 0 })
+      clients.add(sql)
+      const query = sql.unsafe(statement)
+      const cancel = () => query.cancel()
+      signal.addEventListener('abort', cancel)
+      try {
+        await query
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isStorageFailure(error) || isUnreachable(error)) throw reportUnavailable(findCause(error))
+        throw withoutStatement(error)
+      } finally {
+        signal.removeEventListener('abort', cancel)
+        clients.delete(sql)
+        await sql.end({ timeout: CLOSE_TIMEOUT_S })
       }
     },
     async retryUntilAvailable(work) {
@@ -178,8 +200,8 @@ export async function createDatabase(
     },
     async close() {
       closing.abort()
-      const closedListeners = Array.from(listeners, listener => listener.end({ timeout: CLOSE_TIMEOUT_S }))
-      await Promise.all([pool.close(), ...closedListeners])
+      const closedClients = Array.from(clients, client => client.end({ timeout: CLOSE_TIMEOUT_S }))
+      await Promise.all([pool.close(), ...closedClients])
     },
   }
 }

@@ -19,7 +19,11 @@ const insert = (...actions: AlertAction[]) => insertDeliveries(management.databa
 
 const claim = (options: Partial<DeliveryClaim> = {}) =>
   management.database.system('test', tx =>
-    claimDeliveries(tx, { limit: 100, lease_s: 60, target_limit: 10, target_limits: {}, ...options }),
+    claimDeliveries(
+      tx,
+      { limit: 100, lease_s: 60, target_limit: 10, target_limits: {}, ...options },
+      address => `token of ${address}`,
+    ),
   )
 const report = (...results: Parameters<typeof storeResults>[1]) =>
   management.database.system('test', tx => storeResults(tx, results))

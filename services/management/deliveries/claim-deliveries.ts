@@ -5,16 +5,23 @@ import type {
 } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, inArray, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { delivery, notification } from '../db/schema/index.ts'
+import { channel, delivery, notification, pushSubscription, unsubscribed, user } from '../db/schema/index.ts'
+import { mayViewChannel } from '../users/channel-viewers.ts'
+import { deleteSubscription } from './push-subscriptions.ts'
 
 /** States in which a delivery is finished. */
 const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead']
 
 /**
  * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. Takes as many of
- * each target as the claim permits, so that a slow target delays no other.
+ * each target as the claim permits, so that a slow target delays no other. `createUnsubscribeToken` is called with the
+ * receiver of each digest.
  */
-export async function claimDeliveries(tx: Transaction, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(
+  tx: Transaction,
+  claim: DeliveryClaim,
+  createUnsubscribeToken: (address: string) => string,
+): Promise<ClaimedDelivery[]> {
   const ids = await lockDueDeliveries(tx, claim)
   if (ids.length === 0) return []
   await tx
@@ -26,22 +33,46 @@ export async function claimDeliveries(tx: Transaction, claim: DeliveryClaim): Pr
     })
     .where(inArray(delivery.delivery_id, ids))
   const rows = await tx
-    .select({ delivery, picture: notification.picture })
+    .select({
+      delivery,
+      picture: notification.picture,
+      push: {
+        endpoint: pushSubscription.endpoint,
+        p256dh: pushSubscription.p256dh,
+        auth: pushSubscription.auth,
+      },
+      // The rights of the user may have changed since the alert fired.
+      mayView: sql<boolean>`coalesce(${mayViewChannel}, false)`,
+      unsubscribed: unsubscribed.address,
+    })
     .from(delivery)
+    // Messages about the appliance have no channel.
+    .leftJoin(channel, eq(channel.channel_id, delivery.channel_id))
     .leftJoin(notification, eq(notification.notification_uuid, delivery.notification_uuid))
+    .leftJoin(pushSubscription, eq(pushSubscription.push_subscription_id, delivery.push_subscription_id))
+    .leftJoin(user, eq(user.user_id, pushSubscription.user_id))
+    .leftJoin(unsubscribed, eq(unsubscribed.address, sql`lower(${delivery.recipient})`))
     .where(inArray(delivery.delivery_id, ids))
-  return rows.map(({ delivery: row, picture }) => ({
+  return rows.map(({ delivery: row, picture, push, mayView, unsubscribed }) => ({
     delivery_id: row.delivery_id,
     attempt: row.attempts,
     type: row.type as ClaimedDelivery['type'],
+    kind: row.kind as ClaimedDelivery['kind'],
     target: row.target,
-    is_test: row.notification_uuid === null,
+    is_test: row.kind === 'test',
     channel_id: row.channel_id,
     notification_uuid: row.notification_uuid,
+    incident_id: row.incident_id,
     picture,
     request: row.request,
+    push: mayView ? push : null,
+    unsubscribe_token: isDigest(row) ? createUnsubscribeToken(row.recipient) : null,
+    is_unsubscribed: isDigest(row) && unsubscribed !== null,
   }))
 }
+
+const isDigest = ({ type, request }: typeof delivery.$inferSelect) =>
+  type === 'email' && request.digest === true
 
 /** Locks the oldest due deliveries. The recursion visits each target once by the index, however many deliveries it has. */
 async function lockDueDeliveries(
@@ -85,31 +116,32 @@ export async function findNextDueMs(tx: Transaction): Promise<number | null> {
  * stored already.
  */
 export async function storeResults(tx: Transaction, results: readonly DeliveryResult[]): Promise<void> {
-  for (const { delivery_id, attempt, state, reason, retry_ms = 0 } of results) {
-    const isFinished = FINISHED.includes(state)
-    await tx
-      .update(delivery)
-      .set({
-        state,
-        // Postgres cannot store NUL characters.
-        reason: reason.replaceAll('\0', ''),
-        next_attempt_at: isFinished ? null : sql`now() + ${retry_ms} * interval '1 millisecond'`,
-        finished_at: isFinished ? sql`now()` : null,
-      })
-      .where(
-        and(
-          eq(delivery.delivery_id, delivery_id),
-          eq(delivery.attempts, attempt),
-          isNotNull(delivery.next_attempt_at),
-        ),
-      )
-  }
+  const rows = results.map(({ delivery_id, attempt, state, reason, retry_ms = 0 }) => ({
+    ...{ delivery_id, attempt, state, retry_ms },
+    is_finished: FINISHED.includes(state),
+    // Postgres cannot store NUL characters.
+    reason: reason.replaceAll('\0', ''),
+  }))
+  // One statement for all of them: with thousands of results, a round trip for each would limit the rate of deliveries.
+  const updated = await tx.execute<{ delivery_id: string; push_subscription_id: string | null }>(sql`
+    update delivery d set state = r.state, reason = r.reason,
+      next_attempt_at = case when r.is_finished then null else now() + r.retry_ms * interval '1 millisecond' end,
+      finished_at = case when r.is_finished then now() end
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as r (delivery_id uuid, attempt int, state text, reason text, retry_ms float8, is_finished boolean)
+    where d.delivery_id = r.delivery_id and d.attempts = r.attempt and d.next_attempt_at is not null
+    returning d.delivery_id, d.push_subscription_id`)
+  const gone = new Set(
+    results.filter(result => result.is_receiver_gone).map(({ delivery_id }) => delivery_id),
+  )
+  for (const { delivery_id, push_subscription_id } of updated)
+    if (push_subscription_id && gone.has(delivery_id)) await deleteSubscription(tx, push_subscription_id)
 }
 
-/** Gives up the deliveries that could not be sent within their lifetime. */
-export const expireDeliveries = (database: Database): Promise<unknown> =>
-  database.system('deliveries', tx =>
-    tx
+/** Gives up the deliveries that could not be sent within their lifetime. Returns their number. */
+export const expireDeliveries = (database: Database): Promise<number> =>
+  database.system('deliveries', async tx => {
+    const expired = await tx
       .update(delivery)
       .set({
         state: 'dead',
@@ -125,5 +157,7 @@ export const expireDeliveries = (database: Database): Promise<unknown> =>
           lt(delivery.expires_at, sql`now()`),
           notInArray(delivery.state, [...FINISHED]),
         ),
-      ),
-  )
+      )
+      .returning({ delivery_id: delivery.delivery_id })
+    return expired.length
+  })

@@ -1,45 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Database } from '../db/database.ts'
+import { type ChangeSignal, createChangeSignal } from '../db/change-signal.ts'
 import { DELIVERY_CHANNEL } from './outbox.ts'
 
 /** Notices that deliveries were added, so that the scheduler need not ask for them all the time. */
-export interface DeliveryChanges {
-  start(database: Database): void
-  /** Resolves with the current version as soon as it differs from `version`, or after `timeoutMs`. */
-  waitForChange(version: number, timeoutMs: number, signal: AbortSignal): Promise<number>
-  stop(): Promise<void>
-}
+export type DeliveryChanges = ChangeSignal
 
-export function createDeliveryChanges(): DeliveryChanges {
-  // Differs from the versions before a restart, so that a scheduler that waits across it asks again.
-  let version = Date.now()
-  let changed = Promise.withResolvers<void>()
-  let stopListening: (() => Promise<void>) | undefined
-
-  function handleChange() {
-    version += 1
-    changed.resolve()
-    changed = Promise.withResolvers()
-  }
-
-  return {
-    start(database) {
-      // Notifications are lost while disconnected.
-      stopListening = database.listen(DELIVERY_CHANNEL, handleChange, handleChange)
-    },
-    async waitForChange(known, timeoutMs, signal) {
-      const timer = new AbortController()
-      if (version === known)
-        await Promise.race([
-          changed.promise,
-          wait(timeoutMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).catch(() => {}),
-        ])
-      timer.abort()
-      return version
-    },
-    async stop() {
-      changed.resolve()
-      await stopListening?.()
-    },
-  }
-}
+export const createDeliveryChanges = (): DeliveryChanges => createChangeSignal(DELIVERY_CHANNEL)

@@ -1,5 +1,7 @@
 import { REDACTED } from '@eyrie/contract/address'
 import {
+  type MqttSettings,
+  mqttSettings,
   type SmsSettings,
   type SmtpSettings,
   smsSettings,
@@ -12,10 +14,10 @@ import { setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 /**
- * A kind of delivery settings, which determine how notifications are sent: by SMS or by e-mail. The table `setting` has one
- * row for each kind.
+ * A kind of settings with secrets, such as the settings of SMS, e-mail, MQTT and backups. The table `setting` has one row for
+ * each kind.
  */
-interface SettingsKind<Settings> {
+export interface SettingsKind<Settings> {
   /** Name of the `setting` row. */
   name: string
   schema: z.ZodType<Settings>
@@ -45,6 +47,23 @@ export const smtpKind: SettingsKind<SmtpSettings> = {
     smtp_attachment: false,
   },
   secretKeys: ['smtp_password'],
+}
+
+export const mqttKind: SettingsKind<MqttSettings> = {
+  name: 'mqtt',
+  schema: mqttSettings,
+  defaults: {
+    mqtt_is_enabled: false,
+    mqtt_url: '',
+    mqtt_username: '',
+    mqtt_password: '',
+    mqtt_topic_prefix: 'eyrie',
+    mqtt_box: '',
+    mqtt_is_discovery: true,
+    mqtt_discovery_prefix: 'homeassistant',
+    mqtt_is_picture: true,
+  },
+  secretKeys: ['mqtt_password'],
 }
 
 /** Returns the settings with decrypted secrets. */

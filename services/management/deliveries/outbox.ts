@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { ActionType, AlertAction } from '@eyrie/contract/management/alert'
-import type { DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
+import type { DeliveryKind, DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { delivery, notification } from '../db/schema/index.ts'
+import { findActionType } from './action-type.ts'
+import { listReceivers, type MessageCopy } from './receivers.ts'
 
 /** The channel of Postgres on which new due deliveries are announced. */
 export const DELIVERY_CHANNEL = 'eyrie_delivery'
@@ -14,63 +16,106 @@ const LIFETIME = sql`interval '1 day'`
 const PICTURE_WAIT_S = 3
 
 export interface NewDelivery {
-  alert_id: string
-  channel_id: string
-  /** Undefined for a test. */
+  kind: DeliveryKind
+  /** Null if the alert was deleted. Undefined for a system alert. */
+  alert_id?: string | null
+  /** Undefined for a system alert. */
+  channel_id?: string | null
+  /** Undefined for a digest, for a test and for a system alert. */
   notification_uuid?: string
+  incident_id?: string
+  /** The first system alert that the message is about. */
+  system_alert_id?: string
   request: DeliveryRequest
   /** Whether a picture that the message contains is being fetched. */
   awaitsPicture?: boolean
+  /** Undefined if the message is sent. */
+  suppression?: Suppression | undefined
 }
 
-/** Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns their ids. */
+/** Why a message is stored, but not sent. */
+export interface Suppression {
+  reason: string
+  /** When a digest mentions it. Undefined if none will. */
+  digestAt?: Date
+}
+
+/** Where the messages of an action go. */
+export interface Receiver {
+  /** The server that receives the messages, as a key without secrets. */
+  target: string
+  /** The receiver as people may see it. */
+  recipient: string
+}
+
+/**
+ * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns their ids: one for each
+ * message, or for each receiver of a message that is sent to each one separately.
+ */
 export async function storeDeliveries(
   tx: Transaction,
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const rows = await tx
-    .insert(delivery)
-    .values(deliveries.map(toRow))
-    .returning({ delivery_id: delivery.delivery_id })
-  await announceDeliveries(tx)
+  const values: ReturnType<typeof toRow>[] = []
+  for (const each of deliveries) for (const copy of await listCopies(tx, each)) values.push(toRow(each, copy))
+  const rows = await tx.insert(delivery).values(values).returning({ delivery_id: delivery.delivery_id })
+  if (deliveries.some(({ suppression }) => !suppression)) await announceDeliveries(tx)
   return rows.map(({ delivery_id }) => delivery_id)
 }
 
-function toRow({ request, awaitsPicture = false, ...references }: NewDelivery) {
+/** A message that is not sent has one row, and so has one about the appliance, which no browser receives. */
+const listCopies = async (tx: Transaction, { channel_id, request, suppression }: NewDelivery) =>
+  suppression || !channel_id ? [{ request }] : listReceivers(tx, channel_id, request)
+
+function toRow(
+  { request: _, awaitsPicture = false, suppression, ...references }: NewDelivery,
+  { request, browser }: MessageCopy,
+) {
   const { action } = request
-  const type = findActionType(action)
+  const receiver = findReceiver(action, browser?.host)
+  if (suppression)
+    return {
+      ...references,
+      ...receiver,
+      request,
+      state: 'suppressed',
+      reason: suppression.reason,
+      digest_at: suppression.digestAt,
+      expires_at: sql`now()`,
+      finished_at: sql`now()`,
+    }
+
   const delayS = action.action_process_delay ?? 0
   const awaits_picture = awaitsPicture && delayS === 0
   const waitS = awaits_picture ? PICTURE_WAIT_S : delayS
   const dueAt = sql`now() + ${waitS} * interval '1 second'`
   return {
     ...references,
-    ...findDestination(type, action),
-    type,
-    request,
+    ...receiver,
+    request: { thread_key: createThreadKey(references), ...request },
+    push_subscription_id: browser?.push_subscription_id,
     awaits_picture,
     next_attempt_at: dueAt,
     expires_at: sql`${dueAt} + ${LIFETIME}`,
   }
 }
 
-/** Returns the type of an action; by default, it follows from the scheme of the URL. */
-export function findActionType({ action_type, action_url = '' }: AlertAction): ActionType {
-  if (action_type) return action_type
-  if (/^https?:/i.test(action_url)) return 'webhook'
-  if (/^(mqtts?|wss?):/i.test(action_url)) return 'mqtt'
-  return 'email'
-}
+/** The messages about an incident are one thread, and those of an alert on one day without an incident. */
+const createThreadKey = ({ alert_id, incident_id, system_alert_id }: Partial<NewDelivery>) =>
+  incident_id ?? system_alert_id ?? `${alert_id}/${new Date().toISOString().slice(0, 10)}`
 
-/** Returns the server that receives messages, as a key without secrets, and the receiver as people may see it. */
-function findDestination(type: ActionType, { action_url = '', action_to = '' }: AlertAction) {
+/** Returns the type of an action and the receiver of its messages. */
+export function findReceiver(action: AlertAction, pushService = ''): Receiver & { type: ActionType } {
+  const { action_url = '', action_to = '' } = action
+  const type = findActionType(action)
   // All e-mails go to one server, and so do all SMS: the settings name it.
-  if (type === 'email' || type === 'sms') return { target: type, recipient: action_to }
+  if (type === 'email' || type === 'sms') return { type, target: type, recipient: action_to }
+  if (type === 'push') return { type, target: `push:${pushService}`, recipient: action_to }
   const [path = ''] = action_url.split(/[?#]/)
   const digest = createHash('sha256').update(path).digest('hex')
   const address = action_url.includes('://') ? action_url : `https://${action_url}`
-  return { target: `${type}:${digest}`, recipient: URL.parse(address)?.host ?? '' }
+  return { type, target: `${type}:${digest}`, recipient: URL.parse(address)?.host ?? '' }
 }
 
 /** Makes the deliveries due that wait for a picture, because it has arrived or never will. */

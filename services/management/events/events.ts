@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Egress, Log } from '@eyrie/kit'
-import { lt } from 'drizzle-orm'
+import { and, isNotNull, lt } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
-import { delivery, notification } from '../db/schema/index.ts'
+import { delivery, incident, notification } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
 import { maintainPartitions } from './partitions.ts'
@@ -53,7 +53,8 @@ export function createEvents(options: EventsOptions): Events {
       const oldest = new Date(now() - retentionMs)
       await database.system('retention', async tx => {
         await tx.delete(notification).where(lt(notification.notification_time, oldest))
-        // Tests belong to no notification.
+        await tx.delete(incident).where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
+        // Tests and digests belong to no notification.
         await tx.delete(delivery).where(lt(delivery.created_at, oldest))
       })
       await removeExpiredPictures(database, pictures, now(), retentionMs)

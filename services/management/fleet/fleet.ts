@@ -11,6 +11,7 @@ import {
   type EngineLink,
   type FleetTiming,
 } from './connection/engine-link.ts'
+import type { ConditionListener } from './connection/engine-monitors.ts'
 import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
 
 /**
@@ -41,6 +42,8 @@ export interface FleetOptions {
   /** Opens the connections to engines. */
   egress: Egress
   createIngest(database: Database): Ingest
+  /** Called every few seconds with the condition of a connected engine. */
+  onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
   log: Log
@@ -65,7 +68,7 @@ type FleetState =
 
 /** Connects to all registered engines. A change of stored data refreshes the link of the affected engine. */
 export function createFleet(fleetOptions: FleetOptions): RunningFleet {
-  const { secrets, egress, createIngest, local, log, timing } = fleetOptions
+  const { secrets, egress, createIngest, onCondition, local, log, timing } = fleetOptions
   const linkTiming = { ...DEFAULT_TIMING, ...timing }
   const links = new Map<string, EngineLink>()
   let state: FleetState = { phase: 'idle' }
@@ -84,7 +87,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     const registeredIds = new Set(rows.map(({ engine_id }) => engine_id))
     for (const engine_id of registeredIds) {
       if (links.has(engine_id)) continue
-      const options = { engine_id, database, secrets, egress, ingest, log, timing: linkTiming }
+      const options = { engine_id, database, secrets, egress, ingest, onCondition, log, timing: linkTiming }
       links.set(engine_id, createEngineLink(options))
     }
 

@@ -36,6 +36,7 @@ describe('management restart', () => {
       })
       const log = createLog('management', 'error')
       const restarted = createFleet({
+        onCondition: () => {},
         secrets: loadSecrets(data),
         egress: localEngineEgress,
         createIngest: connected => createIngest({ database: connected, log }),

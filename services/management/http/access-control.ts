@@ -55,7 +55,10 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
   app.route('/session', createSessionRoutes({ isOpen, localSessions, database, identify, users }))
 
   const resetUserPassword = (email: string) => resetPassword(database(), email, users())
-  app.route('/operator', createOperatorRoutes({ data, resetPassword: resetUserPassword, localSessions }))
+  app.route(
+    '/operator',
+    createOperatorRoutes({ data, database, resetPassword: resetUserPassword, localSessions }),
+  )
 
   app.use('/live/*', createLiveAccess({ isOpen, identify, findChannels, engine }))
 }

@@ -13,6 +13,7 @@ import { createLiveRoutes } from './live/live-routes.ts'
 import { createTicketViewRoutes, type FindView } from './live/ticket-view-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createSchedulerRoutes, type SchedulerServices } from './scheduler/scheduler-routes.ts'
+import { createUnsubscribeRoutes } from './unsubscribe-routes.ts'
 
 /** The parts of the management service that exist only after it has started. */
 export interface StartedServices {
@@ -57,6 +58,8 @@ export function createApp(appOptions: AppOptions): Hono {
 
   const scheduler = () => services().scheduler
   app.route('/', createSchedulerRoutes({ token: schedulerToken, database, services: scheduler }))
+
+  app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
 
   serveApiDocument(app, version)
   mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])

@@ -1,7 +1,9 @@
 import type { Egress, Log } from '@eyrie/kit'
 import type { Hono } from 'hono'
+import type { MessageSettings } from '../alerts/preview-message.ts'
 import type { Database } from '../db/database.ts'
 import type { PictureStore } from '../events/pictures/picture-store.ts'
+import type { LiveFeed } from '../feed/live-feed.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { ImageStore } from '../images/image-store.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -9,29 +11,39 @@ import type { Users } from '../users/users.ts'
 import { createApi } from './api/api-routes.ts'
 import { createIdentifyCaller } from './auth/identify-caller.ts'
 import { apiTokenOperations } from './operations/accounts/api-token-operations.ts'
+import { pushOperations } from './operations/accounts/push-operations.ts'
 import { signInOperations } from './operations/accounts/sign-in-operations.ts'
 import { totpOperations } from './operations/accounts/totp-operations.ts'
 import { userConfigOperations } from './operations/accounts/user-config-operations.ts'
 import { userOperations } from './operations/accounts/user-operations.ts'
 import { aclOperations } from './operations/administration/acl-operations.ts'
 import { auditOperations } from './operations/administration/audit-operations.ts'
+import { backupSettingsOperations } from './operations/administration/backup-settings-operations.ts'
 import { deliverySettingsOperations } from './operations/administration/delivery-settings-operations.ts'
 import { identityProviderOperations } from './operations/administration/identity-provider-operations.ts'
 import { imageOperations } from './operations/administration/image-operations.ts'
+import { jobOperations } from './operations/administration/job-operations.ts'
 import { staticContentOperations } from './operations/administration/static-content-operations.ts'
+import { systemAlertOperations } from './operations/administration/system-alert-operations.ts'
 import { channelOperations } from './operations/analytics/channel-operations.ts'
 import { engineOperations } from './operations/analytics/engine-operations.ts'
 import { pipelineOperations } from './operations/analytics/pipeline-operations.ts'
 import { sourceOperations } from './operations/analytics/source-operations.ts'
 import { alertOperations } from './operations/events/alert-operations.ts'
+import { calendarOperations } from './operations/events/calendar-operations.ts'
 import { deliveryOperations } from './operations/events/delivery-operations.ts'
 import { eventOperations } from './operations/events/event-operations.ts'
+import { feedOperations } from './operations/events/feed-operations.ts'
 import { notificationOperations } from './operations/events/notification-operations.ts'
+import { scheduleExceptionOperations } from './operations/events/schedule-exception-operations.ts'
 import { scheduleOperations } from './operations/events/schedule-operations.ts'
 import { customerOperations } from './operations/hierarchy/customer-operations.ts'
 import { deviceOperations } from './operations/hierarchy/device-operations.ts'
 import { organizationOperations } from './operations/hierarchy/organization-operations.ts'
 import { siteOperations } from './operations/hierarchy/site-operations.ts'
+import { alertPolicyOperations } from './operations/incidents/alert-policy-operations.ts'
+import { incidentOperations } from './operations/incidents/incident-operations.ts'
+import { snoozeOperations } from './operations/incidents/snooze-operations.ts'
 
 /** The components that the operations of the management API use. */
 export interface ManagementApiOptions {
@@ -44,19 +56,35 @@ export interface ManagementApiOptions {
   fleet: Fleet
   images: ImageStore
   pictures: Pick<PictureStore, 'read'>
+  liveFeed: LiveFeed
   /** Whether anyone may register, not only administrators. */
   isRegistrationOpen: boolean
+  messageSettings: MessageSettings
   log: Log
 }
 
 /** Creates the management API with all its operations, to be mounted under `/api/v1`. */
 export function createManagementApi(options: ManagementApiOptions): Hono {
-  const { database, users, secrets, egress, fleet, images, pictures, isRegistrationOpen, log } = options
+  const {
+    database,
+    users,
+    secrets,
+    egress,
+    fleet,
+    images,
+    pictures,
+    liveFeed,
+    isRegistrationOpen,
+    messageSettings,
+    log,
+  } = options
   const { accessTokens, passwords, principals, now } = users
   const nowMs = () => now().getTime()
 
+  const identify = createIdentifyCaller(() => users, database)
   const operations = [
     ...signInOperations({ accessTokens, passwords, secrets, isRegistrationOpen, now }),
+    ...pushOperations(secrets),
     ...totpOperations({ passwords, secrets, now }),
     ...userOperations({ passwords, now }),
     ...userConfigOperations,
@@ -65,6 +93,8 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...aclOperations,
     ...deliverySettingsOperations(secrets),
     ...identityProviderOperations(secrets),
+    ...backupSettingsOperations(secrets),
+    ...jobOperations,
     ...organizationOperations(images),
     ...customerOperations,
     ...siteOperations,
@@ -75,14 +105,20 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...pipelineOperations,
     ...channelOperations({ secrets, egress }),
     ...eventOperations(nowMs),
+    ...feedOperations({ feed: liveFeed, identify, database, log }),
     ...notificationOperations(pictures, nowMs),
     ...alertOperations,
-    ...deliveryOperations(now),
-    ...scheduleOperations,
+    ...deliveryOperations(now, messageSettings),
+    ...alertPolicyOperations,
+    ...incidentOperations(now),
+    ...snoozeOperations(now),
+    ...scheduleOperations(nowMs),
+    ...scheduleExceptionOperations,
+    ...calendarOperations(now),
+    ...systemAlertOperations(secrets, now),
     ...imageOperations(images),
   ]
 
-  const identify = createIdentifyCaller(() => users, database)
   // A change may affect the rights of callers, which `principals` caches.
   return createApi({ operations, database, identify, onChange: principals.clear, log })
 }

@@ -5,7 +5,8 @@ import type { Readable } from 'node:stream'
 import type { ISql, Sql } from 'postgres'
 import type { ConnectionTarget } from '../db/connection.ts'
 import { connectUnprivileged } from '../db/role.ts'
-import { withSnapshot } from '../db/transaction.ts'
+import { NEWEST_BACKUP } from '../db/schema/console.ts'
+import { withSnapshot, withTransaction } from '../db/transaction.ts'
 import {
   type ArchiveWriter,
   createArchive,
@@ -50,6 +51,7 @@ export async function backUp(
 
     await archive.add(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
     await archive.finish()
+    await recordBackup(target)
     return manifest
   } catch (error) {
     await archive.abandon()
@@ -57,6 +59,22 @@ export async function backUp(
     const explanation = explainFileError(error, archivePath)
     if (explanation) throw new Error(explanation, { cause: error })
     throw error
+  }
+}
+
+/** Stores when the backup was finished, so that management notices when the next one is overdue. */
+async function recordBackup(target: ConnectionTarget): Promise<void> {
+  const sql = await connectUnprivileged(target)
+  const value = { finished_at: new Date().toISOString() }
+  try {
+    await withTransaction(
+      sql,
+      () => sql`insert into setting (name, value) values (${NEWEST_BACKUP}, ${sql.json(value)})
+        on conflict (name) do update set value = excluded.value`,
+      { settings: { 'eyrie.scope': 'all' } },
+    )
+  } finally {
+    await sql.end({ timeout: 1 })
   }
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { createLog, type Dependencies, lockFolder, readEnvironment } from '@eyrie/kit'
+import { createLog, type Dependencies, extractSecrets, lockFolder, readEnvironment } from '@eyrie/kit'
 import { describeDatabaseError } from '../db/database-errors.ts'
 import { findOutdatedPackages } from '../packages/outdated-packages.ts'
 import { backUp } from './backup.ts'
@@ -90,7 +90,8 @@ async function runRestore(dependencies: Dependencies, archivePath: string, force
 }
 
 try {
-  const environment = readEnvironment(process.env)
+  const secrets = extractSecrets(process.env)
+  const environment = readEnvironment({ ...process.env, ...secrets })
   const log = createLog('management', 'silent')
   const report = await runCommand(process.argv.slice(2), { environment, log }).catch(cause => {
     throw new Error(describeDatabaseError(cause, environment.databaseUrl), { cause })

@@ -7,7 +7,10 @@ export interface Table {
   columns: string[]
 }
 
-/** Returns all tables except `migration`. Omits partitions, because a query of a partitioned table reads their rows too. */
+/**
+ * Returns all tables except `migration`, and except the messages of the live feed, which only connected clients need. Omits
+ * partitions, because a query of a partitioned table reads their rows too.
+ */
 export function listTables(sql: ISql): Promise<Table[]> {
   return sql<Table[]>`
     select relname as name, array(
@@ -15,7 +18,8 @@ export function listTables(sql: ISql): Promise<Table[]> {
       where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum
     ) as columns
     from pg_class c
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> 'migration'
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname not in ('migration', 'live_message')
     order by relname`
 }
 

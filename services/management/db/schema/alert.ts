@@ -12,6 +12,7 @@ import {
   pgTable,
   text,
   unique,
+  uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
 import { channel } from './channel.ts'
@@ -59,6 +60,8 @@ export const alertState = pgTable('alert_state', {
   holds: boolean(),
   /** The time of the last evaluation. */
   looked_at: instant(),
+  /** Since when the condition has been released; null while it holds. A release threshold delays the release. */
+  released_at: instant(),
 })
 
 /** The times at which an alert of the same channel is armed. */
@@ -88,6 +91,57 @@ export const schedule = pgTable(
   ],
 )
 
+/** The notifications of an alert that belong together. An alert has at most one incident that has not ended. */
+export const incident = pgTable(
+  'incident',
+  {
+    incident_id: key().primaryKey(),
+    channel_id: uuid()
+      .notNull()
+      .references(() => channel.channel_id, { onDelete: 'cascade' }),
+    alert_id: uuid().references(() => alert.alert_id, { onDelete: 'set null' }),
+    /** Copies of the alert's fields when the incident began. */
+    alert_name: text().notNull(),
+    alert_priority: text().notNull(),
+    usecase_key: text().notNull(),
+    /** Times of the first and of the latest notification. */
+    started_at: instant().notNull(),
+    last_at: instant().notNull(),
+    /** When the condition stopped holding, once the quiet time after it is over. */
+    ended_at: instant(),
+    /** Number of notifications. */
+    count: integer().notNull(),
+    /** The value of the statistic that is farthest from the threshold. */
+    peak: doublePrecision().notNull(),
+    /**
+     * The notification whose picture shows the incident best. Not a foreign key, because notifications refer to incidents, and
+     * backups restore tables in the order of their references.
+     */
+    best_notification: uuid().notNull(),
+    /** Area of the box of that notification; 0 without a box. */
+    best_area: doublePrecision().notNull(),
+    /** Time of the latest notification of which people were informed; null before the first one. */
+    notified_at: instant(),
+    /** Number of steps of the escalation that were carried out. */
+    escalation_step: integer().notNull().default(0),
+    /** When the next step is carried out; null if none follows. */
+    escalates_at: instant(),
+    acknowledged_at: instant(),
+    /** E-mail address of the person at that time. */
+    acknowledged_by: optionalText(),
+    resolved_at: instant(),
+    resolved_by: optionalText(),
+    created_at: createdAt(),
+  },
+  table => [
+    uniqueIndex('incident_running').on(table.alert_id).where(sql`${table.ended_at} is null`),
+    index('incident_by_channel').on(table.channel_id, table.started_at),
+    index('incident_by_alert').on(table.alert_id, table.started_at),
+    index('incident_by_time').on(table.started_at),
+    index('incident_escalation_due').on(table.escalates_at).where(sql`${table.escalates_at} is not null`),
+  ],
+)
+
 /** A record of an alert that fired. It is retained when the alert is deleted. */
 export const notification = pgTable(
   'notification',
@@ -97,6 +151,8 @@ export const notification = pgTable(
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
     alert_id: uuid().references(() => alert.alert_id, { onDelete: 'set null' }),
+    /** Null for notifications of earlier releases. */
+    incident_id: uuid().references(() => incident.incident_id, { onDelete: 'set null' }),
     usecase_key: text().notNull(),
     notification_time: instant().notNull(),
     notification_data: jsonb().notNull(),
@@ -125,6 +181,7 @@ export const notification = pgTable(
   table => [
     index('notification_by_channel').on(table.channel_id, table.notification_time),
     index('notification_by_alert').on(table.alert_id, table.notification_time),
+    index('notification_by_incident').on(table.incident_id, table.notification_time),
     index('notification_snapshot_due').on(table.next_snapshot).where(sql`${table.next_snapshot} is not null`),
   ],
 )

@@ -76,6 +76,7 @@ export const site = pgTable(
       foreignColumns: [customer.customer_id, customer.organization_id],
     }),
     unique('site_key_in_organization').on(table.organization_id, table.site_key),
+    unique('site_in_organization').on(table.site_id, table.organization_id),
     index('site_by_customer').on(table.customer_id),
   ],
 )

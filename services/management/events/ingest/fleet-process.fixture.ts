@@ -12,6 +12,7 @@ const [target, data] = process.argv.slice(2) as [string, string]
 const log = createLog('management', 'error')
 const database = await createDatabase(JSON.parse(target) as ConnectionTarget)
 const fleet = createFleet({
+  onCondition: () => {},
   secrets: loadSecrets(data),
   egress: localEngineEgress,
   createIngest: database => createIngest({ database, subscribers: [alertSubscriber], log }),

@@ -2,8 +2,9 @@ import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
+import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
-import { computeContribution } from '../statistics/contribution.ts'
+import { computeContribution, OCCUPANCY_AVERAGE } from '../statistics/contribution.ts'
 import { addToMinuteStatistics } from '../statistics/minute-statistics.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
 import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
@@ -71,7 +72,12 @@ async function storeMessages(
     afterStoreCallbacks.push(await subscriber.beforeStore(tx, contributing))
 
   await insertEvents(tx, events)
-  await addToMinuteStatistics(tx, contributing)
+  const added = await addToMinuteStatistics(tx, contributing)
+  // The average follows from the occupancy and the time, so it has no current value.
+  await addToLiveCounts(
+    tx,
+    added.filter(({ key }) => key !== OCCUPANCY_AVERAGE),
+  )
   await storeCounters(tx, channels.values())
   for (const afterStore of afterStoreCallbacks) await afterStore()
 

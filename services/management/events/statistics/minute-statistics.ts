@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { statisticMinute } from '../../db/schema/index.ts'
+import type { AddedCount } from '../../feed/live-counts.ts'
 import type { Contribution } from './contribution.ts'
 import { MINUTE_MS } from './samples.ts'
 
@@ -15,16 +16,14 @@ export interface TimedContribution {
   contribution: Contribution
 }
 
-type MinuteRow = typeof statisticMinute.$inferInsert
-
 /**
  * Adds contributions to the statistics of their minutes, from which the API and the alerts compute statistics of longer
- * periods. Contributions are in order of arrival.
+ * periods. Contributions are in order of arrival. Resolves to what was added.
  */
 export async function addToMinuteStatistics(
   tx: Transaction,
   contributions: readonly TimedContribution[],
-): Promise<void> {
+): Promise<AddedCount[]> {
   const rows = sumByMinute(contributions)
   for (let from = 0; from < rows.length; from += MAX_INSERT_ROWS)
     await tx
@@ -39,11 +38,12 @@ export async function addToMinuteStatistics(
           last_at: sql`greatest(${statisticMinute.last_at}, excluded.last_at)`,
         },
       })
+  return rows
 }
 
 /** Merges contributions to the same minute into one row, because one insert may update a row only once. */
-function sumByMinute(contributions: readonly TimedContribution[]): MinuteRow[] {
-  const rows = new Map<string, MinuteRow>()
+function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] {
+  const rows = new Map<string, AddedCount>()
   for (const { channel_id, timeMs, contribution } of contributions) {
     const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     const time = new Date(timeMs)

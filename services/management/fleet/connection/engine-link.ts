@@ -20,7 +20,13 @@ import { type EngineFailure, isUnreachable, toEngineFailure } from '../status/en
 import { createOutageTracker } from '../status/engine-outage.ts'
 import { createEngineStateStore } from '../status/engine-state-store.ts'
 import { createChannelRecovery } from './channel-recovery.ts'
-import { type MonitorTiming, sampleLoad, watchConfiguration } from './engine-monitors.ts'
+import {
+  type ConditionListener,
+  type MonitorTiming,
+  readConditions,
+  sampleLoad,
+  watchConfiguration,
+} from './engine-monitors.ts'
 import { createEngineSession, type EngineSession } from './engine-session.ts'
 import { removeConsumer } from './output-follower.ts'
 
@@ -58,6 +64,7 @@ export interface EngineLinkOptions {
   /** Opens the connections to the engine. */
   egress: Egress
   ingest: Ingest
+  onCondition: ConditionListener
   log: Log
   timing: FleetTiming
 }
@@ -133,6 +140,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       return await Promise.race([
         sampleLoad(monitored),
         watchConfiguration(monitored),
+        readConditions(monitored, (...received) => options.onCondition(engine_id, ...received)),
         session.run(),
         rejectOnAbort(signal),
       ])

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, getEtag } from '@eyrie/client'
+import { type EngineCondition, EyrieError } from '@eyrie/contract'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 
 /**
@@ -16,6 +17,14 @@ export interface MonitorTiming {
   /** Interval of reconciliations that run without a known change. */
   reconcileMs: number
 }
+
+/** Receives the condition of an engine, and when it was requested and received, in epoch ms. */
+export type ConditionListener = (
+  engine_id: string,
+  condition: EngineCondition,
+  requestedMs: number,
+  receivedMs: number,
+) => void
 
 /** The operations of an engine session that the monitors call. */
 export interface MonitoredSession {
@@ -76,6 +85,24 @@ export async function sampleLoad({
     }
     wasActivated = activated
 
+    await wait(timing.sampleMs, undefined, { signal })
+  }
+}
+
+/** Reads the condition of the engine periodically. Rejects when a call to the engine fails. */
+export async function readConditions(
+  { engine, timing, signal }: MonitorOptions,
+  onCondition: (condition: EngineCondition, requestedMs: number, receivedMs: number) => void,
+): Promise<never> {
+  for (;;) {
+    const requestedMs = Date.now()
+    try {
+      const condition = await engine.engineCondition()
+      onCondition(condition, requestedMs, Date.now())
+    } catch (error) {
+      // Engines of earlier releases do not report their condition.
+      if (!(error instanceof EyrieError && error.code === 'id')) throw error
+    }
     await wait(timing.sampleMs, undefined, { signal })
   }
 }

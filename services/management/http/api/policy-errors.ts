@@ -19,6 +19,8 @@ const REQUIREMENTS: Record<string, string> = {
   customer: 'the role admin in its organization, or the customer as an assignment',
   engine: 'the role admin in the organization that owns the engine',
   pipeline: 'the role admin in its organization, or all sites that it analyses as assignments',
+  calendar:
+    'the role admin in its organization, or for the calendar of a site, the site or its customer as an assignment',
   channel: 'its site or its customer as an assignment; the channel alone permits only reading',
 }
 const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
-import { type ConsoleLink, operatorPasswordReset } from '@eyrie/contract/management/operator'
+import { type ConsoleLink, operatorJobRun, operatorPasswordReset } from '@eyrie/contract/management/operator'
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { Hono } from 'hono'
+import type { Database } from '../../db/database.ts'
+import { listJobs, requestRun } from '../../jobs/job-store.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 import type { LocalSessions } from '../../users/local-sessions.ts'
 
@@ -16,6 +18,8 @@ const TOKEN_BYTES = 32
 export interface OperatorOptions {
   /** Folder of the appliance's data. */
   data: string
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
+  database(): Database
   /** Resolves to the new password. */
   resetPassword(email: string): Promise<string>
   localSessions: Pick<LocalSessions, 'createKey'>
@@ -34,7 +38,12 @@ export function readOperatorToken(data: string): string {
  * Routes that the command line on the appliance calls. It authenticates with a token from a file that only the appliance's
  * system user can read.
  */
-export function createOperatorRoutes({ data, resetPassword, localSessions }: OperatorOptions): Hono {
+export function createOperatorRoutes({
+  data,
+  database,
+  resetPassword,
+  localSessions,
+}: OperatorOptions): Hono {
   const app = new Hono()
   app.use(async (c, next) => {
     const token = parseBearerToken(c.req.header('Authorization'))
@@ -50,6 +59,13 @@ export function createOperatorRoutes({ data, resetPassword, localSessions }: Ope
     // The file with the administrator's first password is outdated now.
     deleteFirstPassword(data, email)
     return c.json({ password })
+  })
+
+  app.post('/jobs', async c => c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }))
+
+  app.post('/jobs/run', limitBodySize(MAX_BODY_BYTES), async c => {
+    const { job_name } = parseAs(operatorJobRun.body, await c.req.json().catch(() => undefined))
+    return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, job_name)) })
   })
 
   app.post('/link', c => c.json({ key: localSessions.createKey() } satisfies ConsoleLink))

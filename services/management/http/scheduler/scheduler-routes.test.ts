@@ -5,11 +5,13 @@ import {
   deliveryResults,
 } from '@eyrie/contract/management/delivery-queue'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { armedStates, scheduleChanges, scheduleRules } from '@eyrie/contract/management/schedule-rules'
 import { createErrorHandler, createLog } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
 import { sharedManagement, sharedRecords } from '../../../../test/fixtures/management/shared-management.ts'
 import { insertDeliveries } from '../../../../test/fixtures/scheduler/insert-deliveries.ts'
 import { createSchedulerApp, SCHEDULER_TOKEN } from '../../../../test/fixtures/scheduler/scheduler-api.ts'
+import { alertArming } from '../../db/schema/index.ts'
 import { createSchedulerRoutes } from './scheduler-routes.ts'
 
 const management = sharedManagement()
@@ -35,6 +37,9 @@ describe('the routes of the scheduler', () => {
       [deliveryResults.path, { results: [] }],
       [`${deliveryChanges.path}?version=0`, undefined],
       [deliveryPicturePath('0'.repeat(64)), undefined],
+      [scheduleRules.path, undefined],
+      [armedStates.path, { states: [] }],
+      [`${scheduleChanges.path}?version=0`, undefined],
     ] as const
     for (const [path, body] of paths) expect((await request(path, body, token ?? '')).status).toBe(401)
     expect((await request(deliveryClaim.path, claim, management.superadmin.token)).status).toBe(401)
@@ -65,6 +70,41 @@ describe('the routes of the scheduler', () => {
   it('reject an invalid body and an unknown picture', async () => {
     expect((await request(deliveryClaim.path, { limit: 0 })).status).toBe(400)
     expect((await request(deliveryPicturePath('0'.repeat(64)))).status).toBe(404)
+  })
+
+  it('return the schedules with their exceptions, and accept armed states', async () => {
+    const { alert_id, calendar_id, schedule_id } = records
+    const rules = await (await request(scheduleRules.path)).json()
+    expect(scheduleRules.response.parse(rules)).toEqual({
+      alerts: [
+        {
+          alert_id,
+          timezone: 'UTC',
+          schedules: [
+            {
+              schedule_id,
+              schedule_type: 'window',
+              occurrences: [],
+              exceptions: [{ exception_type: 'disarm', calendar_id }],
+            },
+          ],
+        },
+      ],
+      calendars: [{ calendar_id, events: [] }],
+    })
+    const [valid_from, valid_until] = ['2026-03-04T12:00:00.000Z', '2026-03-04T13:00:00.000Z']
+    const state = {
+      alert_id,
+      is_armed: false,
+      schedule_ids: [],
+      valid_from,
+      valid_until,
+      next_change_at: null,
+    }
+    expect((await request(armedStates.path, { states: [state] })).status).toBe(200)
+    expect((await request(armedStates.path, { states: [{ ...state, is_armed: 'no' }] })).status).toBe(400)
+    const rows = await management.database.system('test', tx => tx.select().from(alertArming))
+    expect(rows).toMatchObject([{ alert_id, is_armed: false, valid_until: new Date(valid_until) }])
   })
 
   it('announce new deliveries to a waiting scheduler', async () => {

@@ -15,8 +15,16 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
 import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
 import { readDeliverySettings, smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
+import { readVapidKey } from '../../deliveries/push-subscriptions.ts'
+import { createUnsubscribeToken } from '../../deliveries/unsubscribed-addresses.ts'
 import type { PictureStore } from '../../events/pictures/picture-store.ts'
+import type { LiveFeed } from '../../feed/live-feed.ts'
+import type { JobRunner } from '../../jobs/job-runner.ts'
+import type { ScheduleChanges } from '../../schedules/schedule-changes.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
+import { createJobRoutes } from './job-routes.ts'
+import { addScheduleRoutes } from './schedule-routes.ts'
+import { createSchedulerFeedRoutes } from './scheduler-feed-routes.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 /** How long a request for changes waits. */
@@ -25,8 +33,11 @@ const CHANGE_TIMEOUT_MS = 20_000
 /** The components that the scheduler uses by management's internal API. */
 export interface SchedulerServices {
   deliveryChanges: Pick<DeliveryChanges, 'waitForChange'>
+  scheduleChanges: Pick<ScheduleChanges, 'waitForChange'>
+  liveFeed: LiveFeed
   pictures: Pick<PictureStore, 'read'>
   secrets: Secrets
+  runner: JobRunner
 }
 
 export interface SchedulerRoutesOptions {
@@ -39,7 +50,7 @@ export interface SchedulerRoutesOptions {
 }
 
 /**
- * Routes that the scheduler calls to deliver notifications. Its token permits nothing else, and no other token
+ * Routes that the scheduler calls to deliver notifications, to carry out schedules and to start jobs. Its token permits nothing else, and no other token
  * permits these.
  */
 export function createSchedulerRoutes({ token, database, services }: SchedulerRoutesOptions): Hono {
@@ -56,8 +67,9 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   app.post(deliveryClaim.path, readBody, async c => {
     const claim = parseAs(deliveryClaim.body, await parseJson(c))
     const batch = await database().system('deliveries', async tx => {
-      const deliveries = await claimDeliveries(tx, claim)
-      const settings = await readSettings(tx, deliveries, services().secrets)
+      const { secrets } = services()
+      const deliveries = await claimDeliveries(tx, claim, address => createUnsubscribeToken(address, secrets))
+      const settings = await readSettings(tx, deliveries, secrets)
       return { deliveries, next_due_ms: await findNextDueMs(tx), ...settings }
     })
     return c.json(batch satisfies ClaimedBatch)
@@ -81,6 +93,9 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
     return c.body(new Uint8Array(jpeg), 200, { 'Content-Type': 'image/jpeg' })
   })
 
+  addScheduleRoutes(app, { database, changes: () => services().scheduleChanges })
+  app.route('/', createSchedulerFeedRoutes({ database, services }))
+  app.route('/', createJobRoutes({ database, runner: () => services().runner }))
   return app
 }
 
@@ -92,5 +107,6 @@ async function readSettings(tx: Transaction, deliveries: readonly ClaimedDeliver
   return {
     smtp: needs('email') ? await readDeliverySettings(tx, smtpKind, secrets) : null,
     sms: needs('sms') ? await readDeliverySettings(tx, smsKind, secrets) : null,
+    vapid_key: needs('push') ? await readVapidKey(tx, secrets) : null,
   }
 }

@@ -1,11 +1,13 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import {
+  mqttKind,
   readDeliverySettings,
   readRedactedSettings,
   smsKind,
   smtpKind,
   updateDeliverySettings,
 } from '../../../deliveries/delivery-settings.ts'
+import { announceInventory } from '../../../feed/publish-message.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
@@ -13,7 +15,7 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 const routes = managementRoutes.config
 
 /**
- * API operations on the settings for the delivery of SMS and e-mails. The settings apply to all organizations, so
+ * API operations on the settings for the delivery of SMS, e-mails and MQTT messages. The settings apply to all organizations, so
  * only a superadmin may read the secrets.
  */
 export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
@@ -29,6 +31,8 @@ export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
       : await readRedactedSettings(tx, smtpKind),
   })),
 
+  defineOperation(routes.mqtt, async (_call, tx) => ({ value: await readRedactedSettings(tx, mqttKind) })),
+
   defineOperation(routes.updateSms, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smsKind, input, secrets)
     return undefined
@@ -36,6 +40,13 @@ export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
 
   defineOperation(routes.updateSmtp, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smtpKind, input, secrets)
+    return undefined
+  }),
+
+  defineOperation(routes.updateMqtt, async ({ input }, tx) => {
+    await updateDeliverySettings(tx, mqttKind, input, secrets)
+    // The scheduler connects with the new settings.
+    await announceInventory(tx)
     return undefined
   }),
 ]

@@ -1,20 +1,26 @@
 import { EyrieError } from '@eyrie/contract'
 import { type Delivery, deliveryRoutes } from '@eyrie/contract/management/delivery'
 import { and, desc, eq } from 'drizzle-orm'
-import { createTestDelivery } from '../../../alerts/test-request.ts'
+import { createPreview, type MessageSettings } from '../../../alerts/preview-message.ts'
+import { createExample, replaceValues } from '../../../alerts/sample-values.ts'
+import { createTestDelivery, findAlertDetails } from '../../../alerts/test-request.ts'
 import type { Transaction } from '../../../db/database.ts'
-import { delivery } from '../../../db/schema/index.ts'
+import { delivery, unsubscribed } from '../../../db/schema/index.ts'
+import { deliveryTemplates } from '../../../deliveries/delivery-templates.ts'
 import { reviveDelivery, storeDeliveries } from '../../../deliveries/outbox.ts'
+import { resubscribe } from '../../../deliveries/unsubscribed-addresses.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { defineOperation } from '../../api/operation.ts'
 import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
 const routes = deliveryRoutes
 
+const NO_SUCH_ACTION = 'the alert has no such action: the first one of alert_actions is 0'
+
 type DeliveryRow = typeof delivery.$inferSelect
 
 /** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
-export const deliveryOperations = (now: () => Date) => [
+export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
   defineOperation(routes.id, async ({ input: { delivery_id } }, tx) => ({
     value: toDelivery(await findDelivery(tx, delivery_id)),
   })),
@@ -36,6 +42,29 @@ export const deliveryOperations = (now: () => Date) => [
     return { value: rows.map(toDelivery) }
   }),
 
+  defineOperation(routes.preview, async ({ input }, tx) => {
+    const { alert_id, action_index = 0, values = {} } = input
+    const found = alert_id === undefined ? undefined : await findAlertDetails(tx, alert_id, now())
+    const action = input.action ?? found?.actions[action_index]
+    if (!action)
+      throw found
+        ? fieldError('action_index', NO_SUCH_ACTION)
+        : fieldError('action', 'is missing: send an action, or the alert_id of an alert')
+    const details = replaceValues(found?.details ?? createExample(now()), values)
+    return { value: createPreview(action, details, settings, found?.channel_id) }
+  }),
+
+  defineOperation(routes.templateList, async () => ({ value: [...deliveryTemplates] })),
+
+  defineOperation(routes.unsubscribedList, async (_, tx) => ({
+    value: await tx.select().from(unsubscribed).orderBy(unsubscribed.address),
+  })),
+
+  defineOperation(routes.unsubscribedDelete, async ({ input: { address } }, tx) => {
+    if (!(await resubscribe(tx, address))) throw fieldError('address', 'has not unsubscribed')
+    return undefined
+  }),
+
   defineOperation(routes.retry, async ({ input: { delivery_id } }, tx) => {
     const { state } = await findDelivery(tx, delivery_id)
     if (state !== 'dead')
@@ -50,8 +79,7 @@ export const deliveryOperations = (now: () => Date) => [
 
   defineOperation(routes.test, async ({ input: { alert_id, action_index } }, tx) => {
     const test = await createTestDelivery(tx, alert_id, action_index, now())
-    if (!test)
-      throw fieldError('action_index', 'the alert has no such action: the first one of alert_actions is 0')
+    if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
     const [delivery_id] = await storeDeliveries(tx, [test])
     return { created: delivery_id! }
   }),
@@ -67,9 +95,10 @@ async function findDelivery(tx: Transaction, delivery_id: string): Promise<Deliv
 const toDelivery = (row: DeliveryRow) => ({
   ...row,
   delivery_type: row.type as Delivery['delivery_type'],
+  delivery_kind: row.kind as Delivery['delivery_kind'],
   delivery_to: row.recipient,
   delivery_state: row.state as Delivery['delivery_state'],
   delivery_attempts: row.attempts,
   delivery_reason: row.reason,
-  is_test: row.notification_uuid === null,
+  is_test: row.kind === 'test',
 })

@@ -3,9 +3,10 @@ import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { alert, schedule } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
+import { loadTimelines } from '../../../schedules/armed-alerts.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
-import { defineLookup, defineOperation } from '../../api/operation.ts'
-import { assertChanged } from '../../api/references.ts'
+import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
+import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const routes = scheduleRoutes
 
@@ -18,7 +19,7 @@ const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
  * API operations on schedules. A schedule contains the times at which an alert of a channel is enabled and
  * disabled. `assertChanged` throws if the caller may read a schedule but not change it.
  */
-export const scheduleOperations = [
+export const scheduleOperations = (now: () => number) => [
   defineOperation(routes.create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await assertAlertOnChannel(tx, fields)
     const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
@@ -57,7 +58,44 @@ export const scheduleOperations = [
       .orderBy(asc(schedule.schedule_name), asc(schedule.schedule_id))
     return { value: rows.map(toSchedule) }
   }),
+
+  defineOperation(routes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+
+  defineOperation(routes.disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
+
+  defineMultiStepOperation(routes.state, async ({ input, caller }, database) => {
+    const { alerts, schedules } = await database.as(caller, routes.state.path, async tx => {
+      await assertReferencesExist(tx, routes.state, input)
+      const alerts = await tx
+        .select()
+        .from(alert)
+        .where(eq(alert.channel_id, input.channel_id))
+        .orderBy(asc(alert.alert_name), asc(alert.alert_id))
+      const schedules = await tx.select().from(schedule).where(eq(schedule.channel_id, input.channel_id))
+      return { alerts, schedules }
+    })
+
+    // The caller may not see the site and the calendars on which the state depends.
+    const alertIds = alerts.map(({ alert_id }) => alert_id)
+    const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
+    const time = now()
+    const value = alerts.map(({ alert_id, alert_name, is_active }) => {
+      const state = timelines.get(alert_id)?.stateAt(time)
+      const armed_by = schedules
+        .filter(({ schedule_id }) => state?.scheduleIds.includes(schedule_id))
+        .map(({ schedule_id, schedule_name }) => ({ schedule_id, schedule_name }))
+      const next_change_at = state?.nextChange === undefined ? null : new Date(state.nextChange)
+      return { alert_id, alert_name, is_active, is_armed: state?.isArmed ?? true, armed_by, next_change_at }
+    })
+    return { value }
+  }),
 ]
+
+/** Enables or disables a schedule. */
+async function setActive(tx: Transaction, { schedule_id }: { schedule_id: string }, is_active: boolean) {
+  const hasId = eq(schedule.schedule_id, schedule_id)
+  return toSchedule(assertChanged(await tx.update(schedule).set({ is_active }).where(hasId).returning()))
+}
 
 /** Throws `EyrieError` (`syntax`) if the alert belongs to another channel. */
 async function assertAlertOnChannel(

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatBytes } from '@eyrie/contract/format-bytes'
+import {
+  backupAnswer,
+  type backupRelease,
+  type backupRequest,
+  runBackupProgram,
+} from '@eyrie/kit/backup-program'
+import type { z } from 'zod'
+
+/** A backup on the disk of this machine. */
+export interface WrittenArchive {
+  path: string
+  /** Deletes the file. */
+  discard(): Promise<void>
+}
+
+/** Writes a backup of this installation to its own disk. */
+export type WriteArchive = (passphrase: string, signal: AbortSignal) => Promise<WrittenArchive>
+
+export interface ArchiveWriterOptions {
+  /** Folder of the appliance's data. */
+  data: string
+  databaseUrl: string | undefined
+  /** Whether a supervisor runs this service. */
+  isSupervised: boolean
+}
+
+/** Returns the writer of this process. */
+export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
+  options.isSupervised ? writeBySupervisor : createOwnWriter(options)
+
+/** The supervisor writes the backup, because the files of the other services are closed to this one. */
+async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {
+  const id = randomUUID()
+  const answered = Promise.withResolvers<string>()
+  const receive = (message: unknown) => {
+    const answer = backupAnswer.safeParse(message).data?.backup_answer
+    if (answer?.id !== id) return
+    if (answer.path === undefined) answered.reject(new Error(answer.problem))
+    else answered.resolve(answer.path)
+  }
+  const discard = async () => {
+    process.send?.({ backup_release: id } satisfies z.input<typeof backupRelease>)
+  }
+  const abort = () => {
+    void discard()
+    answered.reject(signal.reason)
+  }
+
+  signal.throwIfAborted()
+  process.on('message', receive)
+  signal.addEventListener('abort', abort)
+  try {
+    process.send?.({ backup_request: { id, passphrase } } satisfies z.input<typeof backupRequest>)
+    return { path: await answered.promise, discard }
+  } finally {
+    process.off('message', receive)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** This process may read all files. */
+function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArchive {
+  const folder = join(data, 'backups')
+  return async (passphrase, signal) => {
+    // A backup that was interrupted by a crash.
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { mode: 0o700 })
+    const path = join(folder, `${randomUUID()}.backup`)
+    const discard = () => rm(folder, { recursive: true, force: true })
+    try {
+      await runBackupProgram({ data, path, passphrase, environment: {}, databaseUrl, signal })
+      return { path, discard }
+    } catch (error) {
+      await discard()
+      throw error
+    }
+  }
+}
+
+/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, where it is written first. */
+export async function assertOwnSpace(data: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(data)
+  const freeBytes = bavail * bsize
+  if (freeBytes < bytes)
+    throw new Error(
+      `the backup needs about ${formatBytes(bytes)}, and the disk of ${data} has only ${formatBytes(freeBytes)} left: free some space`,
+    )
+}

@@ -1,0 +1,73 @@
+import { REDACTED } from '@eyrie/contract/address'
+import { type BackupSettings, backupSettings } from '@eyrie/contract/management/backup-settings'
+import type { Transaction } from '../db/database.ts'
+import {
+  readDeliverySettings,
+  readRedactedSettings,
+  type SettingsKind,
+  updateDeliverySettings,
+} from '../deliveries/delivery-settings.ts'
+import { fieldError } from '../errors/field-errors.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+
+const kind: SettingsKind<BackupSettings> = {
+  name: 'backup',
+  schema: backupSettings,
+  defaults: {
+    backup_target: 'off',
+    backup_folder: '',
+    backup_s3_endpoint: '',
+    backup_s3_region: 'us-east-1',
+    backup_s3_bucket: '',
+    backup_s3_prefix: '',
+    backup_s3_access_key: '',
+    backup_s3_secret_key: '',
+    backup_passphrase: '',
+    backup_keep: 7,
+    backup_keep_days: 0,
+  },
+  secretKeys: ['backup_s3_secret_key', 'backup_passphrase'],
+}
+
+/** What each target needs. */
+const REQUIRED = {
+  off: [],
+  folder: ['backup_folder', 'backup_passphrase'],
+  s3: [
+    'backup_s3_endpoint',
+    'backup_s3_bucket',
+    'backup_s3_access_key',
+    'backup_s3_secret_key',
+    'backup_passphrase',
+  ],
+} as const satisfies Record<BackupSettings['backup_target'], readonly (keyof BackupSettings)[]>
+
+/** Returns the settings with decrypted secrets. */
+export const readBackupSettings = (tx: Transaction, secrets: Secrets): Promise<BackupSettings> =>
+  readDeliverySettings(tx, kind, secrets)
+
+/** Returns the settings with placeholders for the secrets. */
+export const readRedactedBackupSettings = (tx: Transaction): Promise<BackupSettings> =>
+  readRedactedSettings(tx, kind)
+
+/**
+ * Updates the settings in `changes`. The placeholder of the secret key keeps the stored one, but only for the same endpoint: another
+ * one must not receive it. Throws `EyrieError` (`syntax`) if the target cannot be used.
+ */
+export async function updateBackupSettings(
+  tx: Transaction,
+  changes: Partial<BackupSettings>,
+  secrets: Secrets,
+): Promise<void> {
+  const stored = await readRedactedBackupSettings(tx)
+  const updated = { ...stored, ...changes }
+  const { backup_s3_secret_key: key = REDACTED } = changes
+  const keepsKey = key === REDACTED && stored.backup_s3_secret_key !== ''
+  if (keepsKey && stored.backup_s3_endpoint !== updated.backup_s3_endpoint)
+    throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
+
+  const { backup_target } = updated
+  const missing = REQUIRED[backup_target].find(name => updated[name] === '')
+  if (missing) throw fieldError(missing, `is required for the target ${backup_target}`)
+  await updateDeliverySettings(tx, kind, changes, secrets)
+}

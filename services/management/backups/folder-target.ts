@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs'
+import { access, constants, lstat, open, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { formatBytes } from '@eyrie/contract/format-bytes'
+import { syncFolder } from '@eyrie/kit'
+import { type BackupTarget, parseBackupTime } from './backup-target.ts'
+
+/** Names of files that are being written. A crash leaves them. */
+const UNFINISHED = '.part'
+
+/** Stores backups in a folder, such as that of a network drive. */
+export function createFolderTarget(folder: string): BackupTarget {
+  return {
+    async list() {
+      await assertUsable(folder)
+      const names = (await readdir(folder)).filter(name => parseBackupTime(name) !== undefined).sort()
+      return Promise.all(names.map(async name => ({ name, bytes: (await lstat(join(folder, name))).size })))
+    },
+
+    async assertSpace(bytes) {
+      await assertUsable(folder)
+      await removeUnfinished(folder)
+      const { bavail, bsize } = await statfs(folder)
+      const freeBytes = bavail * bsize
+      if (freeBytes < bytes)
+        throw new Error(
+          `the backup needs about ${formatBytes(bytes)}, and ${folder} has only ${formatBytes(freeBytes)} left: free some space, lower backup_keep, or choose another folder`,
+        )
+    },
+
+    async store(name, path, signal) {
+      const unfinished = join(folder, `${name}${UNFINISHED}`)
+      try {
+        const file = await open(unfinished, 'wx', 0o600)
+        await pipeline(createReadStream(path), file.createWriteStream({ flush: true }), { signal })
+        await rename(unfinished, join(folder, name))
+        await syncFolder(folder)
+      } catch (error) {
+        await rm(unfinished, { force: true }).catch(() => {})
+        throw explain(error, folder)
+      }
+    },
+
+    async remove(name) {
+      await rm(join(folder, name), { force: true })
+    },
+  }
+}
+
+async function assertUsable(folder: string): Promise<void> {
+  try {
+    // The slash makes a file fail with ENOTDIR.
+    await access(`${folder}/`, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw explain(error, folder)
+  }
+}
+
+/** Deletes what an earlier run has left when it was killed. */
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.endsWith(UNFINISHED) && parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined)
+      await rm(join(folder, name), { force: true })
+}
+
+/** What to do about errors of the file system, by code. */
+const REMEDIES: Record<string, (folder: string) => string> = {
+  ENOENT: folder => `${folder} does not exist: create it, or mount its disk`,
+  ENOTDIR: folder => `${folder} is not a folder: set backup_folder to one`,
+  EACCES: folder =>
+    `${folder} cannot be written: give it to the user that runs management (eyrie-management if root starts Eyrie)`,
+  EROFS: folder => `${folder} is on a read-only file system: mount it for writing`,
+  ENOSPC: folder =>
+    `the disk of ${folder} is full: free some space, lower backup_keep, or choose another folder`,
+  EDQUOT: folder => `the disk quota of ${folder} is exceeded: raise it, or lower backup_keep`,
+}
+
+function explain(error: unknown, folder: string): Error {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const remedy = REMEDIES[code]?.(folder)
+  return remedy ? new Error(remedy, { cause: error }) : new Error(`${folder}: ${message}`, { cause: error })
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { type Egress, EgressDeniedError, fetchFrom } from '@eyrie/kit'
+import { AwsV4Signer } from 'aws4fetch'
+
+/** Access to a bucket of an S3-compatible storage. */
+export interface S3Options {
+  /** Address of the storage, without the bucket. */
+  endpoint: string
+  region: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+  egress: Egress
+}
+
+export interface S3Request {
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'HEAD'
+  /** Key of an object; absent for requests to the bucket. */
+  key?: string
+  query?: Record<string, string>
+  body?: Uint8Array
+  signal: AbortSignal
+}
+
+/** The answer of the storage to a request that succeeded. */
+export interface S3Answer {
+  headers: Headers
+  text: string
+}
+
+/** Sends signed requests (AWS Signature Version 4) with the bucket in the path, which every S3-compatible storage understands. */
+export type SendToS3 = (request: S3Request) => Promise<S3Answer>
+
+/** Time limit of one request. A part of a large file is sent with one request. */
+const REQUEST_TIMEOUT_MS = 300_000
+
+export function createS3Client(options: S3Options): SendToS3 {
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey, egress } = options
+
+  return async ({ method, key, query = {}, body, signal }) => {
+    const url = new URL(key === undefined ? `/${bucket}` : `/${bucket}/${key}`, endpoint)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const signer = new AwsV4Signer({
+      method,
+      url: url.href,
+      // The storage rejects a body that was altered on its way.
+      headers: {
+        'x-amz-content-sha256': createHash('sha256')
+          .update(body ?? '')
+          .digest('hex'),
+      },
+      ...{ accessKeyId, secretAccessKey, region, service: 's3' },
+    })
+    const signed = await signer.sign()
+    const response = await fetchFrom(egress, signed.url, {
+      method,
+      headers: Object.fromEntries(signed.headers),
+      // Otherwise, the request would be sent in chunks, which S3 rejects.
+      ...((body || method === 'PUT' || method === 'POST') && { body: body ?? '' }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    }).catch(error => {
+      signal.throwIfAborted()
+      throw explainConnection(error, endpoint)
+    })
+    const text = await response.text()
+    // An error can follow the status 200, because the storage answers before a file is complete.
+    if (!response.ok || text.includes('<Error>')) throw explainAnswer(response.status, text, options)
+    return { headers: response.headers, text }
+  }
+}
+
+function explainConnection(error: unknown, endpoint: string): Error {
+  if (error instanceof EgressDeniedError) return error
+  const { message, code, name } = error as NodeJS.ErrnoException
+  const reason = name === 'TimeoutError' ? 'it does not answer' : (code ?? message)
+  return new Error(
+    `the storage ${endpoint} cannot be reached (${reason}): check backup_s3_endpoint and the network of the appliance`,
+    { cause: error },
+  )
+}
+
+/** What to do about errors of S3, by code (Amazon S3 API Reference, Error Responses). */
+const REMEDIES: Record<string, string> = {
+  NoSuchBucket: 'create the bucket, or correct backup_s3_bucket',
+  InvalidAccessKeyId: 'correct backup_s3_access_key',
+  SignatureDoesNotMatch: 'correct backup_s3_secret_key',
+  AccessDenied: 'permit the access key to list, read, write and delete objects of the bucket',
+  AuthorizationHeaderMalformed: 'correct backup_s3_region',
+  RequestTimeTooSkewed: 'correct the clock of the appliance',
+  QuotaExceeded: 'raise the quota of the bucket, or lower backup_keep',
+  XMinioStorageFull: 'free some space in the storage, or lower backup_keep',
+}
+
+const MAX_REASON_LENGTH = 300
+
+function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Options): Error {
+  const code = readTag(text, 'Code') ?? (status === 403 ? 'AccessDenied' : '')
+  const reason = readTag(text, 'Message') ?? text.slice(0, MAX_REASON_LENGTH)
+  const remedy = REMEDIES[code] ?? 'check the settings of the storage'
+  return new Error(
+    `the bucket ${bucket} of ${endpoint} refuses the request (${[status, code, reason].filter(Boolean).join(' ')}): ${remedy}`,
+  )
+}
+
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+const unescapeXml = (text: string) =>
+  text.replace(/&(?:(\w+)|#(\d+)|#x([\da-f]+));/gi, (whole, name, decimal, hex) => {
+    if (name) return ENTITIES[name] ?? whole
+    return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
+  })
+
+/** Returns the text of the first element with this name. The answers of S3 have no attributes and no nested texts. */
+export function readTag(xml: string, name: string): string | undefined {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
+  return text === undefined ? undefined : unescapeXml(text)
+}

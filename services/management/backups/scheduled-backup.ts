@@ -1,0 +1,102 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatBytes } from '@eyrie/contract/format-bytes'
+import type { BackupSettings } from '@eyrie/contract/management/backup-settings'
+import type { Egress } from '@eyrie/kit'
+import { sql } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
+import { type JobContext, JobSkippedError } from '../jobs/job.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { listFiles } from '../upkeep/data-files.ts'
+import { assertOwnSpace, type WriteArchive } from './archive-writer.ts'
+import { readBackupSettings } from './backup-settings.ts'
+import { type BackupTarget, type StoredBackup, selectExpired, toBackupName } from './backup-target.ts'
+import { createFolderTarget } from './folder-target.ts'
+import { createS3Target } from './s3-target.ts'
+
+export interface ScheduledBackupOptions {
+  /** Folder of the appliance's data. */
+  data: string
+  secrets: Secrets
+  /** Opens the connections to the storage. */
+  egress: Egress
+  write: WriteArchive
+  now(): Date
+}
+
+/** A backup may be larger than the previous one by this factor before the free space is too little. */
+const GROWTH = 1.2
+/** Rows in the text format are about as large as in the database, and are compressed to less than half. */
+const DATABASE_COMPRESSION = 0.5
+
+/** The job `backup`: writes an encrypted backup, stores it at the target of the settings and deletes old ones there. */
+export async function runScheduledBackup(
+  { database, signal }: Pick<JobContext, 'database' | 'signal'>,
+  { data, secrets, egress, write, now }: ScheduledBackupOptions,
+): Promise<string> {
+  const settings = await database.system('backup', tx => readBackupSettings(tx, secrets))
+  const target = createTarget(settings, egress)
+  // Fails before the work begins if the target cannot be used.
+  const earlier = await target.list(signal)
+  const expectedBytes = await estimateSize(database, data, earlier)
+  await target.assertSpace(expectedBytes)
+  await assertOwnSpace(data, expectedBytes)
+
+  const name = toBackupName(now())
+  const archive = await write(settings.backup_passphrase, signal)
+  try {
+    const { size } = await stat(archive.path)
+    await target.store(name, archive.path, signal)
+    const stored = await target.list(signal)
+    const retention = { keep: settings.backup_keep, keepDays: settings.backup_keep_days }
+    const expired = selectExpired(stored, retention, now().getTime())
+    for (const backup of expired) await target.remove(backup.name, signal)
+    const kept = stored.length - expired.length
+    return `stored ${name} with ${formatBytes(size)}; ${kept} backups are stored, ${expired.length} old ones were deleted`
+  } finally {
+    await archive.discard()
+  }
+}
+
+function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
+  switch (settings.backup_target) {
+    case 'folder':
+      return createFolderTarget(settings.backup_folder)
+    case 's3':
+      return createS3Target({
+        endpoint: settings.backup_s3_endpoint,
+        region: settings.backup_s3_region,
+        bucket: settings.backup_s3_bucket,
+        prefix: settings.backup_s3_prefix,
+        accessKeyId: settings.backup_s3_access_key,
+        secretAccessKey: settings.backup_s3_secret_key,
+        egress,
+      })
+    case 'off':
+      throw new JobSkippedError('no target is configured: set backup_target with /config/backup/update')
+  }
+}
+
+/** Returns about how many bytes the next backup has. */
+async function estimateSize(database: Database, data: string, earlier: StoredBackup[]): Promise<number> {
+  const previous = earlier.at(-1)
+  if (previous) return previous.bytes * GROWTH
+  const [row] = await database.system('backup', tx =>
+    tx.execute<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`),
+  )
+  return row!.bytes * DATABASE_COMPRESSION + (await measureFiles(data))
+}
+
+/** Returns the size of the files that this service can read. Those of other services are few and small. */
+async function measureFiles(data: string): Promise<number> {
+  const files = await listFiles(data).catch(() => [])
+  const sizes = await Promise.all(
+    files.map(file =>
+      stat(join(data, file)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}

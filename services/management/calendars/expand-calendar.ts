@@ -1,0 +1,70 @@
+import ical, { type CalendarComponent, type EventInstance, type VEvent } from 'node-ical'
+import type { CalendarOccurrence } from '../db/schema/index.ts'
+
+const MAX_EVENTS = 2_000
+const MAX_OCCURRENCES = 5_000
+const MAX_SUMMARY_LENGTH = 200
+/** Recurrences that have more than one occurrence a day by themselves. */
+const RAPID_FREQUENCIES = /^RRULE[^\r\n]*FREQ=(HOURLY|MINUTELY|SECONDLY)/im
+
+/**
+ * Returns the occurrences of all events between two times, recurring ones included. Throws an error with a message for the user if
+ * the file is not supported. The time zone of the process must be UTC: the library converts local times with it.
+ */
+export function expandCalendar(ics: string, from: Date, until: Date): CalendarOccurrence[] {
+  const rapid = RAPID_FREQUENCIES.exec(ics)?.[1]
+  if (rapid) throw new Error(`events that recur with FREQ=${rapid.toUpperCase()} are not supported`)
+
+  const components = Object.values(ical.sync.parseICS(ics))
+  const events = components.filter(component => component !== undefined).filter(isEvent)
+  if (events.length === 0) throw new Error('the file contains no events')
+  if (events.length > MAX_EVENTS)
+    throw new Error(`the file has ${events.length} events, and at most ${MAX_EVENTS} are supported`)
+
+  const occurrences: CalendarOccurrence[] = []
+  for (const event of events) {
+    assertSupported(event)
+    const instances = ical.expandRecurringEvent(event, { from, to: until, expandOngoing: true })
+    const active = instances.filter(instance => instance.event.status !== 'CANCELLED')
+    occurrences.push(...active.map(toOccurrence).filter(({ start, end }) => start < end))
+    if (occurrences.length > MAX_OCCURRENCES)
+      throw new Error(`the events occur more than ${MAX_OCCURRENCES} times in the next years`)
+  }
+  return occurrences.toSorted((a, b) => (a.start < b.start ? -1 : 1))
+}
+
+const isEvent = (component: CalendarComponent): component is VEvent => component.type === 'VEVENT'
+
+function assertSupported(event: VEvent): void {
+  const name = `the event ${JSON.stringify(readSummary(event.summary))}`
+  if (!(event.start instanceof Date) || Number.isNaN(event.start.getTime()))
+    throw new Error(`${name} has no valid DTSTART`)
+  if (event.rdate !== undefined)
+    throw new Error(`${name} has an RDATE, which is not supported: add an event for each of its dates`)
+  if (event.start.tz && !isKnownZone(event.start.tz))
+    throw new Error(`${name} has the unknown time zone ${event.start.tz}`)
+}
+
+function isKnownZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}
+
+/** A date and a time without a zone are those of the site to which the calendar is applied. */
+function toOccurrence({ start, end, summary, isFullDay }: EventInstance): CalendarOccurrence {
+  const format = (time: Date) => {
+    const text = time.toISOString()
+    if (isFullDay) return text.slice(0, 10)
+    return start.tz ? text : text.slice(0, 19)
+  }
+  return { start: format(start), end: format(end), summary: readSummary(summary) }
+}
+
+/** The title of an event, which is an object if it has parameters such as a language. */
+function readSummary(summary: VEvent['summary'] | undefined): string {
+  const title = typeof summary === 'object' ? summary.val : summary
+  return String(title ?? '').slice(0, MAX_SUMMARY_LENGTH)
+}

@@ -1,0 +1,26 @@
+import type { Log } from '@eyrie/kit'
+import { eq, lt } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
+import { calendar } from '../db/schema/index.ts'
+import { parseCalendar } from './parse-calendar.ts'
+
+/** Occurrences of recurring events are stored for at least so long. */
+const MIN_FUTURE_MS = 4 * 366 * 86_400_000
+
+/** Stores later occurrences of recurring events, before the stored ones end. */
+export async function extendCalendars(database: Database, now: Date, log: Log): Promise<void> {
+  const until = new Date(now.getTime() + MIN_FUTURE_MS)
+  const rows = await database.system('calendars', tx =>
+    tx.select().from(calendar).where(lt(calendar.events_until, until)),
+  )
+  for (const { calendar_id, calendar_ics } of rows)
+    try {
+      const parsed = await parseCalendar(calendar_ics, now)
+      await database.system('calendars', tx =>
+        tx.update(calendar).set(parsed).where(eq(calendar.calendar_id, calendar_id)),
+      )
+    } catch (err) {
+      // The stored occurrences remain, and the others are extended.
+      log.warn({ err, calendar_id }, 'failed to extend calendar')
+    }
+}

@@ -1,0 +1,53 @@
+import { createECDH, generateKeyPairSync } from 'node:crypto'
+import { type VapidKey, vapidKey } from '@eyrie/contract/management/delivery-queue'
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { pushSubscription, setting } from '../db/schema/index.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+
+/** Name of the row that contains the key, encrypted. */
+const KEY_NAME = 'vapid'
+const CURVE = 'prime256v1'
+
+/**
+ * Returns the private key by which push services recognize this appliance (VAPID). The first call creates it: browsers
+ * subscribe to messages with its public part, so it never changes. Needs a transaction with all rights.
+ */
+export async function readVapidKey(tx: Transaction, secrets: Secrets): Promise<VapidKey> {
+  const stored = await readStored(tx)
+  if (stored) return vapidKey.parse(JSON.parse(secrets.decrypt(stored)))
+  const { kty, crv, x, y, d } = generateKeyPairSync('ec', { namedCurve: CURVE }).privateKey.export({
+    format: 'jwk',
+  })
+  const value = { key: secrets.encrypt(JSON.stringify({ kty, crv, x, y, d })) }
+  await tx.insert(setting).values({ name: KEY_NAME, value }).onConflictDoNothing()
+  // Another transaction may have stored a key at the same time.
+  return vapidKey.parse(JSON.parse(secrets.decrypt((await readStored(tx))!)))
+}
+
+async function readStored(tx: Transaction): Promise<string | undefined> {
+  const [row] = await tx.select().from(setting).where(eq(setting.name, KEY_NAME))
+  return (row?.value as { key: string } | undefined)?.key
+}
+
+/** Returns the public key as browsers expect it: an uncompressed point in base64url. */
+export const toPublicKey = ({ x, y }: VapidKey): string =>
+  Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]).toString(
+    'base64url',
+  )
+
+/** Whether a text is a public key with which messages can be encrypted. */
+export function isPublicKey(text: string): boolean {
+  const own = createECDH(CURVE)
+  own.generateKeys()
+  try {
+    own.computeSecret(Buffer.from(text, 'base64url'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Deletes the subscription of a browser that no longer receives messages. */
+export const deleteSubscription = (tx: Transaction, push_subscription_id: string): Promise<unknown> =>
+  tx.delete(pushSubscription).where(eq(pushSubscription.push_subscription_id, push_subscription_id))

@@ -1,0 +1,100 @@
+import { FEED_KINDS, type FeedKind, type FeedMessage } from '@eyrie/contract/management/feed'
+import { and, asc, gt, lt, sql } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
+import { liveMessage } from '../db/schema/index.ts'
+
+/** How long messages are kept for clients that reconnect. */
+export const FEED_WINDOW_MS = 15 * 60_000
+
+/** A stored message of the feed. */
+export interface StoredFeedMessage {
+  position: number
+  kind: string
+  channel_id: string | null
+  source_id: string | null
+  engine_id: string | null
+  site_ids: string[]
+  data: Record<string, unknown>
+  created_at: Date
+}
+
+/** The first and the last stored position. A client that has received any position between them has missed nothing. */
+export interface FeedBounds {
+  first: number
+  last: number
+}
+
+const columns = {
+  position: sql<number>`${liveMessage.position}`.mapWith(Number),
+  kind: liveMessage.kind,
+  channel_id: liveMessage.channel_id,
+  source_id: liveMessage.source_id,
+  engine_id: liveMessage.engine_id,
+  site_ids: liveMessage.site_ids,
+  data: liveMessage.data,
+  created_at: liveMessage.created_at,
+}
+
+/** Returns committed messages after a position in ascending order. */
+export const readMessages = (
+  database: Database,
+  after: number,
+  limit: number,
+): Promise<StoredFeedMessage[]> =>
+  database.system(
+    'live feed',
+    tx =>
+      tx
+        .select(columns)
+        .from(liveMessage)
+        .where(gt(liveMessage.position, after))
+        .orderBy(asc(liveMessage.position))
+        .limit(limit),
+    { accessMode: 'read only' },
+  )
+
+/** Returns the bounds of the stored messages. There is always at least one. */
+export async function readBounds(database: Database): Promise<FeedBounds> {
+  const [bounds] = await database.system(
+    'live feed',
+    tx =>
+      tx
+        .select({
+          first: sql<number>`min(${liveMessage.position})`.mapWith(Number),
+          last: sql<number>`max(${liveMessage.position})`.mapWith(Number),
+        })
+        .from(liveMessage),
+    { accessMode: 'read only' },
+  )
+  return bounds!
+}
+
+/** Deletes messages that are older than the window, except the newest, which marks the end of the feed. */
+export const expireMessages = (database: Database): Promise<unknown> =>
+  database.system('live feed', tx =>
+    tx
+      .delete(liveMessage)
+      .where(
+        and(
+          lt(liveMessage.created_at, sql`now() - ${FEED_WINDOW_MS} * interval '1 millisecond'`),
+          lt(liveMessage.position, sql`(select max(position) from live_message)`),
+        ),
+      ),
+  )
+
+/** Returns a message as clients receive it; undefined for a kind that only the scheduler receives. */
+export function toFeedMessage(stored: StoredFeedMessage): FeedMessage | undefined {
+  const { position, kind, channel_id, source_id, engine_id, data, created_at } = stored
+  if (!isFeedKind(kind)) return undefined
+  return {
+    id: String(position),
+    kind,
+    time: created_at.toISOString(),
+    channel_id,
+    source_id,
+    engine_id,
+    data,
+  }
+}
+
+const isFeedKind = (kind: string): kind is FeedKind => (FEED_KINDS as readonly string[]).includes(kind)

@@ -1,0 +1,120 @@
+import type { FeedCounts } from '@eyrie/contract/management/feed'
+import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
+import { sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../db/database.ts'
+import { publishMessage } from './publish-message.ts'
+
+/** Values that were added to a statistic of a channel within a minute. */
+export interface AddedCount {
+  channel_id: string
+  key: string
+  minute: Date
+  sum: number
+  count: number
+  last: number
+  last_at: Date
+}
+
+/**
+ * Adds to the current values of statistics, in the transaction that stores the statistics. Sums start anew with each day in the
+ * time zone of the site. Values of earlier days, which an engine sends after an outage, are ignored.
+ */
+export async function addToLiveCounts(tx: Transaction, added: readonly AddedCount[]): Promise<void> {
+  if (added.length === 0) return
+  // In the same order in all transactions, so that they cannot deadlock.
+  await tx.execute(sql`
+    insert into live_count as stored (channel_id, key, day, sum, count, last, last_at)
+    select distinct on (channel_id, key) channel_id, key, day, sum, count, last, last_at
+    from (
+      select c.channel_id, a.key, (a.minute at time zone s.site_timezone)::date as day,
+        sum(a.sum) as sum, sum(a.count) as count,
+        (array_agg(a.last order by a.last_at desc))[1] as last, max(a.last_at) as last_at
+      from json_to_recordset(${JSON.stringify(added)}::text::json)
+        a (channel_id uuid, key text, minute timestamptz, sum float8, count bigint, last float8, last_at timestamptz)
+      join channel c using (channel_id) join site s using (site_id)
+      group by 1, 2, 3
+    ) by_day
+    order by channel_id, key, day desc
+    on conflict (channel_id, key) do update set
+      sum = case when excluded.day > stored.day then excluded.sum
+        when excluded.day = stored.day then stored.sum + excluded.sum else stored.sum end,
+      count = case when excluded.day > stored.day then excluded.count
+        when excluded.day = stored.day then stored.count + excluded.count else stored.count end,
+      day = greatest(stored.day, excluded.day),
+      last = case when excluded.last_at >= stored.last_at then excluded.last else stored.last end,
+      last_at = greatest(stored.last_at, excluded.last_at),
+      is_changed = true`)
+}
+
+/** The current values of a statistic, and how they are aggregated. */
+export interface LiveCountRow {
+  channel_id: string
+  key: string
+  sum: number
+  count: number
+  last: number
+  /** RFC 3339. */
+  time: string
+  usecase_aggregations: Aggregations
+}
+
+const liveCountColumns = sql`
+  channel_id, key, sum, count::float8 as count, last,
+  to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`
+
+/**
+ * Publishes one message for each channel whose statistics have changed, or whose day has ended. Calling it once a second limits
+ * the messages to one per channel and second, however many events arrive. `nowMs`: epoch ms.
+ */
+export async function publishLiveCounts(database: Database, nowMs: number): Promise<void> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  await database.system('live feed', async tx => {
+    // Rows that are being changed are published the next time. Waiting for them could deadlock.
+    const rows = await tx.execute<LiveCountRow & Record<string, unknown>>(sql`
+      with due as (
+        select l.channel_id, l.key, u.usecase_aggregations, (${now} at time zone s.site_timezone)::date as today
+        from live_count l join channel c using (channel_id) join site s using (site_id)
+        join usecase u using (usecase_id)
+        where l.is_changed or l.day < (${now} at time zone s.site_timezone)::date
+        for update of l skip locked
+      ), published as (
+        update live_count l set is_changed = false, day = greatest(l.day, due.today),
+          sum = case when l.day < due.today then 0 else l.sum end,
+          count = case when l.day < due.today then 0 else l.count end
+        from due where l.channel_id = due.channel_id and l.key = due.key
+        returning l.*, due.usecase_aggregations
+      )
+      select ${liveCountColumns}, usecase_aggregations from published order by channel_id, key`)
+    for (const [channel_id, channelRows] of Map.groupBy(rows, row => row.channel_id))
+      await publishMessage(tx, { kind: 'count', channel_id, data: { counts: toFeedCounts(channelRows) } })
+  })
+}
+
+/** Returns the current values of the statistics of all channels. */
+export async function readLiveCounts(tx: Transaction): Promise<Map<string, FeedCounts>> {
+  const rows = await tx.execute<LiveCountRow & Record<string, unknown>>(sql`
+    select ${liveCountColumns}, usecase_aggregations
+    from live_count join channel using (channel_id) join usecase using (usecase_id) order by channel_id, key`)
+  const byChannel = Map.groupBy(rows, row => row.channel_id)
+  return new Map(
+    Array.from(byChannel, ([channel_id, channelRows]) => [channel_id, toFeedCounts(channelRows)]),
+  )
+}
+
+function toFeedCounts(rows: readonly LiveCountRow[]): FeedCounts {
+  return Object.fromEntries(
+    rows.map(({ key, time, usecase_aggregations, ...amounts }) => {
+      const aggregation = getAggregation(key, usecase_aggregations)
+      return [key, { value: aggregate(aggregation, amounts), aggregation, time }]
+    }),
+  )
+}
+
+function aggregate(
+  aggregation: Aggregation,
+  { sum, count, last }: Pick<LiveCountRow, 'sum' | 'count' | 'last'>,
+) {
+  if (aggregation === 'last') return last
+  if (aggregation === 'sum') return sum
+  return count > 0 ? sum / count : 0
+}

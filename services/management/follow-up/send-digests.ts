@@ -1,0 +1,57 @@
+import type { AlertAction } from '@eyrie/contract/management/alert'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { alert, delivery } from '../db/schema/index.ts'
+import { findReceiver, type Receiver, storeDeliveries } from '../deliveries/outbox.ts'
+import { createDigestRequest } from './digest-request.ts'
+
+const MAX_RECEIVERS = 50
+
+type DeliveryRow = typeof delivery.$inferSelect
+
+/**
+ * Stores a digest for each receiver whose budget has suppressed messages, when it may get a message again at `now` (epoch ms).
+ * The messages that a digest mentions are marked in the same transaction, so that no other one mentions them.
+ */
+export async function sendDigests(tx: Transaction, now: number): Promise<void> {
+  const due = await tx.execute<{ target: string; recipient: string }>(sql`
+    select target, recipient from delivery where digest_at is not null
+    group by target, recipient having min(digest_at) <= ${new Date(now).toISOString()}::timestamptz
+    order by min(digest_at) limit ${MAX_RECEIVERS}`)
+  for (const receiver of due) await sendDigest(tx, receiver)
+}
+
+async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Promise<void> {
+  const rows = await tx
+    .update(delivery)
+    .set({ digest_at: null })
+    .where(and(eq(delivery.target, target), eq(delivery.recipient, recipient), isNotNull(delivery.digest_at)))
+    .returning()
+  const suppressed = rows.toSorted((a, b) => a.delivery_id.localeCompare(b.delivery_id))
+  const latest = suppressed.at(-1)
+  // Undefined if a concurrent run was faster.
+  if (!latest) return
+  const { alert_id, channel_id } = latest
+  const request = createDigestRequest(
+    await findAction(tx, latest),
+    suppressed.map(({ request }) => request),
+  )
+  await storeDeliveries(tx, [{ kind: 'digest', alert_id, channel_id, request }])
+}
+
+/**
+ * Returns the action of the alert that sends to the receiver of a message. The action in the message has no placeholders any
+ * more, so it is used without its payload, and only if the alert has changed.
+ */
+async function findAction(
+  tx: Transaction,
+  { alert_id, target, recipient, request }: DeliveryRow,
+): Promise<AlertAction> {
+  const [row] = alert_id ? await tx.select().from(alert).where(eq(alert.alert_id, alert_id)) : []
+  const actions = (row?.alert_actions ?? []) as AlertAction[]
+  const current = actions.find(action => {
+    const receiver = findReceiver(action)
+    return receiver.target === target && receiver.recipient === recipient
+  })
+  return current ?? { ...request.action, action_payload: undefined }
+}

@@ -1,0 +1,79 @@
+import { EyrieError } from '@eyrie/contract/errors'
+import type { FeedEvent, FeedKind } from '@eyrie/contract/management/feed'
+import type { Log } from '@eyrie/kit'
+import type { Database } from '../../db/database.ts'
+import { readBounds, type StoredFeedMessage, toFeedMessage } from '../../feed/feed-log.ts'
+import type { LiveFeed } from '../../feed/live-feed.ts'
+import type { FeedAccess } from './feed-access.ts'
+
+/** Interval of the messages that show that the connection works. */
+export const HEARTBEAT_MS = 15_000
+
+/** Which messages a client wants. */
+export interface FeedFilter {
+  channel_id?: string | undefined
+  site_id?: string | undefined
+  feed_kinds?: readonly FeedKind[] | undefined
+}
+
+export interface FollowOptions {
+  feed: LiveFeed
+  database(): Database
+  /** Position of the last message that the client has received. Undefined to begin with the newest. */
+  after: number | undefined
+  filter: FeedFilter
+  access: FeedAccess
+  /** Ends the feed. */
+  signal: AbortSignal
+  heartbeatMs?: number
+}
+
+/**
+ * Yields batches of what a client receives, in order and each message once. Reads on only when the next batch is requested, so
+ * that a slow client makes nothing pile up. Throws `EyrieError` when the client must not receive more.
+ */
+export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEvent[]> {
+  const { feed, database, after, filter, access, signal, heartbeatMs = HEARTBEAT_MS } = options
+  const bounds = await readBounds(database())
+  const isKnown = after !== undefined && after >= bounds.first && after <= bounds.last
+  let position = isKnown ? after : bounds.last
+  yield [toSignal(position, after === undefined || isKnown ? 'ready' : 'reset')]
+
+  let sentAtMs = Date.now()
+  while (!signal.aborted) {
+    if (feed.stopped.aborted) throw new EyrieError('unavailable', 'management is stopping: connect again')
+    const isVisible = await access.createFilter()
+    const stored = await feed.read(database(), position)
+    if (stored === 'expired') {
+      position = (await readBounds(database())).last
+      yield [toSignal(position, 'reset')]
+      continue
+    }
+    position = stored.at(-1)?.position ?? position
+    const messages = stored
+      .filter(message => isVisible(message) && isSelected(message, filter))
+      .flatMap(message => toFeedMessage(message) ?? [])
+    const idleMs = Date.now() - sentAtMs
+    if (messages.length > 0 || idleMs >= heartbeatMs) {
+      sentAtMs = Date.now()
+      yield messages.length > 0 ? messages : [toSignal(position, 'heartbeat')]
+    } else if (stored.length === 0) await feed.waitForMessages(position, heartbeatMs - idleMs, signal)
+  }
+}
+
+const toSignal = (position: number, kind: 'ready' | 'reset' | 'heartbeat') => ({ id: String(position), kind })
+
+function isSelected(message: StoredFeedMessage, { channel_id, site_id, feed_kinds }: FeedFilter): boolean {
+  return (
+    (channel_id === undefined || message.channel_id === channel_id) &&
+    (site_id === undefined || message.site_ids.includes(site_id)) &&
+    (feed_kinds === undefined || (feed_kinds as readonly string[]).includes(message.kind))
+  )
+}
+
+/** Returns the last event of a feed that has failed. */
+export function toEndEvent(error: unknown, log: Pick<Log, 'error'>): FeedEvent {
+  if (error instanceof EyrieError) return { kind: 'end', code: error.code, reason: error.message }
+  log.error({ err: error }, 'failed to send live feed')
+  return { kind: 'end', code: 'internal', reason: 'an internal error occurred: connect again' }
+}

@@ -1,0 +1,77 @@
+import { systemAlertRoutes } from '@eyrie/contract/management/system-alert'
+import { and, desc, eq, getTableColumns, isNotNull, isNull } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
+import { source, systemAlert } from '../../../db/schema/index.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
+import type { Secrets } from '../../../secrets/secrets.ts'
+import { acknowledgeAlert, type SystemAlertRow } from '../../../system-alerts/alert-store.ts'
+import {
+  readRedactedSystemAlertSettings,
+  updateSystemAlertSettings,
+} from '../../../system-alerts/system-alert-settings.ts'
+import { defineOperation, type Operation } from '../../api/operation.ts'
+import { UnchangeableRecordError } from '../../api/policy-errors.ts'
+
+const routes = systemAlertRoutes
+
+/** API operations on system alerts, and on the settings that decide how they are reported. */
+export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
+  defineOperation(routes.id, async ({ input: { system_alert_id } }, tx) => ({
+    value: await findAlert(tx, system_alert_id),
+  })),
+
+  defineOperation(routes.list, async ({ input }, tx) => {
+    const { system_alert_kind, system_alert_state, site_id, engine_id, source_id } = input
+    const rows = await selectAlerts(tx)
+      .where(
+        and(
+          system_alert_kind ? eq(systemAlert.kind, system_alert_kind) : undefined,
+          system_alert_state ? stateConditions[system_alert_state] : undefined,
+          site_id ? eq(source.site_id, site_id) : undefined,
+          engine_id ? eq(systemAlert.engine_id, engine_id) : undefined,
+          source_id ? eq(systemAlert.source_id, source_id) : undefined,
+        ),
+      )
+      .orderBy(desc(systemAlert.opened_at), desc(systemAlert.system_alert_id))
+      .limit(input.system_alert_limit)
+      .offset(input.system_alert_offset)
+    return { value: rows.map(toSystemAlert) }
+  }),
+
+  defineOperation(routes.acknowledge, async ({ input: { system_alert_id }, caller }, tx) => {
+    await findAlert(tx, system_alert_id)
+    const row = await acknowledgeAlert(tx, system_alert_id, caller.user_id, now())
+    if (!row) throw new UnchangeableRecordError()
+    return { value: await findAlert(tx, system_alert_id) }
+  }),
+
+  defineOperation(routes.settings, async (_, tx) => ({ value: await readRedactedSystemAlertSettings(tx) })),
+
+  defineOperation(routes.updateSettings, async ({ input }, tx) => {
+    await updateSystemAlertSettings(tx, input, secrets)
+    return undefined
+  }),
+]
+
+const stateConditions = { open: isNull(systemAlert.ended_at), closed: isNotNull(systemAlert.ended_at) }
+
+const selectAlerts = (tx: Transaction) =>
+  tx
+    .select({ ...getTableColumns(systemAlert), site_id: source.site_id })
+    .from(systemAlert)
+    .leftJoin(source, eq(source.source_id, systemAlert.source_id))
+    .$dynamic()
+
+async function findAlert(tx: Transaction, system_alert_id: string) {
+  const [row] = await selectAlerts(tx).where(eq(systemAlert.system_alert_id, system_alert_id))
+  if (!row) throw missingRecords([{ field: 'system_alert_id', record: 'system_alert' }])
+  return toSystemAlert(row)
+}
+
+const toSystemAlert = (row: SystemAlertRow & { site_id: string | null }) => ({
+  ...row,
+  system_alert_kind: row.kind,
+  system_alert_state: row.ended_at ? ('closed' as const) : ('open' as const),
+  system_alert_subject: row.subject_name,
+  system_alert_message: row.message,
+})

@@ -1,0 +1,51 @@
+import { EyrieError } from '@eyrie/contract/errors'
+import { feedRoutes } from '@eyrie/contract/management/feed'
+import type { Log } from '@eyrie/kit'
+import type { Context } from 'hono'
+import type { Database } from '../../../db/database.ts'
+import type { LiveFeed } from '../../../feed/live-feed.ts'
+import { authorize } from '../../../rights/access.ts'
+import type { Principal } from '../../../rights/principal.ts'
+import { defineMultiStepOperation } from '../../api/operation.ts'
+import { assertReferencesExist } from '../../api/references.ts'
+import type { IdentifyCaller } from '../../auth/identify-caller.ts'
+import { createFeedAccess } from '../../feed/feed-access.ts'
+import { serveFeedEvents } from '../../feed/feed-events.ts'
+import { serveFeedWebSocket } from '../../feed/feed-web-socket.ts'
+import { followFeed, toEndEvent } from '../../feed/follow-feed.ts'
+
+const route = feedRoutes.stream
+
+export interface FeedOperationsOptions {
+  feed: LiveFeed
+  identify: IdentifyCaller
+  database(): Database
+  log: Log
+}
+
+/** The API operation that sends what happens while a client is connected. */
+export const feedOperations = ({ feed, identify, database, log }: FeedOperationsOptions) => [
+  defineMultiStepOperation(route, async ({ input, caller, context }) => {
+    await database().as(caller, route.path, tx => assertReferencesExist(tx, route, input))
+    const access = createFeedAccess(() => identifyAgain(context, identify), database)
+    const { last_id = context.req.header('Last-Event-ID'), ...filter } = input
+    const after = last_id === undefined ? undefined : toPosition(last_id)
+    const source = {
+      follow: (signal: AbortSignal) => followFeed({ feed, database, after, filter, access, signal }),
+      toEnd: (error: unknown) => toEndEvent(error, log),
+    }
+    const isUpgrade = context.req.header('Upgrade')?.toLowerCase() === 'websocket'
+    return isUpgrade ? serveFeedWebSocket(context, source) : serveFeedEvents(context, source)
+  }),
+]
+
+/** Checks the credentials of an open connection as if it was opened now. */
+async function identifyAgain(context: Context, identify: IdentifyCaller): Promise<Principal> {
+  const caller = await identify(context, route)
+  authorize(route, caller)
+  if (!caller) throw new EyrieError('auth', 'sign in again')
+  return caller
+}
+
+/** Returns -1, which is never stored, for the id of another server. */
+const toPosition = (id: string) => (/^\d{1,16}$/.test(id) ? Number(id) : -1)

@@ -1,0 +1,61 @@
+import type { AlertCondition } from '@eyrie/contract/management/alert'
+import { alertPolicyRoutes } from '@eyrie/contract/management/alert-policy'
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
+import { alert, alertPolicy } from '../../../db/schema/index.ts'
+import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
+import { toPolicy } from '../../../incidents/alert-policies.ts'
+import { defineOperation, type Operation } from '../../api/operation.ts'
+
+const routes = alertPolicyRoutes
+
+type AlertRow = typeof alert.$inferSelect
+
+/** API operations on the policies of alerts, which decide which notifications people are informed of. */
+export const alertPolicyOperations: Operation[] = [
+  defineOperation(routes.policyId, async ({ input: { alert_id } }, tx) => ({
+    value: await readPolicy(tx, await findAlert(tx, alert_id)),
+  })),
+
+  defineOperation(routes.policyUpdate, async ({ input }, tx) => {
+    const { alert_id, budget_per_hour = null, ...fields } = input
+    const row = await findAlert(tx, alert_id)
+    assertReleaseThreshold(row, input.release_threshold)
+    const values = { ...fields, budget_per_hour, channel_id: row.channel_id }
+    await tx
+      .insert(alertPolicy)
+      .values({ ...values, alert_id })
+      .onConflictDoUpdate({ target: alertPolicy.alert_id, set: values })
+    return { value: await readPolicy(tx, row) }
+  }),
+]
+
+async function findAlert(tx: Transaction, alert_id: string): Promise<AlertRow> {
+  const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
+  if (!row) throw missingRecords([{ field: 'alert_id', record: 'alert' }])
+  return row
+}
+
+async function readPolicy(tx: Transaction, row: AlertRow) {
+  const [policy] = await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, row.alert_id))
+  return toPolicy(row, policy ?? null)
+}
+
+/** Throws `EyrieError` (`syntax`) if the release threshold is not on the side of the threshold where the condition ends. */
+function assertReleaseThreshold(
+  { alert_threshold, alert_threshold_condition }: AlertRow,
+  releaseThreshold: number | null,
+): void {
+  if (releaseThreshold === null) return
+  const condition = alert_threshold_condition as AlertCondition
+  if (condition === 'eq' || condition === 'ne')
+    throw fieldError('release_threshold', `must be null for the condition ${condition}`)
+
+  const isAbove = condition === 'gt' || condition === 'gte'
+  const threshold = Number(alert_threshold)
+  if (isAbove ? releaseThreshold <= threshold : releaseThreshold >= threshold) return
+  throw fieldError(
+    'release_threshold',
+    `must be at ${isAbove ? 'most' : 'least'} ${alert_threshold}, the threshold of the alert, whose condition is ${condition}`,
+  )
+}

@@ -1,0 +1,86 @@
+import { incidentRoutes } from '@eyrie/contract/management/incident'
+import { parseTime } from '@eyrie/contract/management/time-expression'
+import { and, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../../../db/database.ts'
+import { channel, incident } from '../../../db/schema/index.ts'
+import { missingRecords } from '../../../errors/field-errors.ts'
+import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
+import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
+
+const routes = incidentRoutes
+
+/**
+ * API operations on incidents: what happened, and which person takes care of it. `assertChanged` throws if the caller may read
+ * an incident but not change it.
+ */
+export const incidentOperations = (now: () => Date): Operation[] => [
+  defineOperation(routes.list, async ({ input }, tx) => {
+    const { site_id, channel_id, alert_id, incident_state, start, end, incident_offset, incident_limit } =
+      input
+    // The contract admits only valid times.
+    const toTime = (text: string) => new Date(parseTime(text, now().getTime())!)
+    const condition = and(
+      site_id === undefined ? undefined : eq(channel.site_id, site_id),
+      channel_id === undefined ? undefined : eq(incident.channel_id, channel_id),
+      alert_id === undefined ? undefined : eq(incident.alert_id, alert_id),
+      incident_state && STATE_CONDITIONS[incident_state],
+      start === undefined ? undefined : lastsUntil(toTime(start)),
+      end === undefined ? undefined : lt(incident.started_at, toTime(end)),
+    )
+    return { value: await readIncidents(tx, condition, { limit: incident_limit, offset: incident_offset }) }
+  }),
+
+  defineLookup(routes.id, ({ input: { incident_id } }, tx) => findIncident(tx, incident_id)),
+
+  defineOperation(routes.acknowledge, async ({ input: { incident_id }, caller }, tx) => {
+    await change(tx, incident_id, { ...acknowledge(caller.actor, now()) })
+    return { value: await getIncident(tx, incident_id) }
+  }),
+
+  defineOperation(routes.resolve, async ({ input: { incident_id }, caller }, tx) => {
+    const time = now().toISOString()
+    await change(tx, incident_id, {
+      ...acknowledge(caller.actor, now()),
+      resolved_by: sql`case when resolved_at is null then ${caller.actor} else resolved_by end`,
+      resolved_at: sql`coalesce(resolved_at, ${time}::timestamptz)`,
+    })
+    return { value: await getIncident(tx, incident_id) }
+  }),
+]
+
+/** The condition that an incident goes on, or ended after a time. */
+const lastsUntil = (time: Date): SQL | undefined =>
+  or(sql`${incident.ended_at} is null`, sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`)
+
+/** Changes of an incident that a person acknowledges, unless another one has done so before. */
+const acknowledge = (actor: string, time: Date) => ({
+  acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
+  acknowledged_at: sql`coalesce(acknowledged_at, ${time.toISOString()}::timestamptz)`,
+  escalates_at: null,
+})
+
+async function change(
+  tx: Transaction,
+  incident_id: string,
+  fields: Record<string, SQL | null>,
+): Promise<void> {
+  assertChanged(
+    await tx
+      .update(incident)
+      .set(fields)
+      .where(eq(incident.incident_id, incident_id))
+      .returning({ incident_id: incident.incident_id }),
+  )
+}
+
+async function findIncident(tx: Transaction, incident_id: string) {
+  const [found] = await readIncidents(tx, eq(incident.incident_id, incident_id), { limit: 1, offset: 0 })
+  return found
+}
+
+async function getIncident(tx: Transaction, incident_id: string) {
+  const found = await findIncident(tx, incident_id)
+  if (!found) throw missingRecords([{ field: 'incident_id', record: 'incident' }])
+  return found
+}

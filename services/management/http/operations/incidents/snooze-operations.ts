@@ -1,0 +1,105 @@
+import { EyrieError } from '@eyrie/contract'
+import { type SnoozeDuration, snoozeRoutes } from '@eyrie/contract/management/snooze'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
+import type { Transaction } from '../../../db/database.ts'
+import { alert, channel, incident, snooze } from '../../../db/schema/index.ts'
+import { isActive } from '../../../incidents/active-snoozes.ts'
+import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
+import { assertChanged } from '../../api/references.ts'
+
+const routes = snoozeRoutes
+
+const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
+  hour: 3_600_000,
+  day: 86_400_000,
+}
+
+/** The name that `isActive` has for the table. */
+const s = alias(snooze, 's')
+
+/** API operations on snoozes, which keep alerts quiet for a while. */
+export const snoozeOperations = (now: () => Date): Operation[] => [
+  defineOperation(routes.create, async ({ input, caller }, tx) => {
+    const { duration, reason } = input
+    const scope = await findScope(tx, input)
+    if (duration === 'resolved') await assertOpenIncident(tx, scope)
+    const until = duration === 'resolved' ? null : new Date(now().getTime() + DURATIONS_MS[duration])
+    const [created] = await tx
+      .insert(snooze)
+      .values({ ...scope, until, reason, created_by: caller.actor })
+      .returning({ snooze_id: snooze.snooze_id })
+    return { created: created!.snooze_id }
+  }),
+
+  defineOperation(routes.delete, async ({ input: { snooze_id } }, tx) => {
+    assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snooze_id)).returning())
+    return undefined
+  }),
+
+  defineLookup(routes.id, async ({ input: { snooze_id } }, tx) => {
+    const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snooze_id))
+    return row
+  }),
+
+  defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
+    value: await tx
+      .select()
+      .from(s)
+      .where(
+        and(
+          isActive(sql`${now().toISOString()}::timestamptz`),
+          site_id === undefined ? undefined : eq(s.site_id, site_id),
+        ),
+      )
+      .orderBy(desc(s.created_at), desc(s.snooze_id)),
+  })),
+]
+
+/** What a snooze covers, with the wider records that contain it. */
+interface Scope {
+  site_id: string
+  channel_id: string | null
+  alert_id: string | null
+}
+
+interface RequestedScope {
+  site_id?: string | undefined
+  channel_id?: string | undefined
+  alert_id?: string | undefined
+}
+
+/** Returns the scope of a request, which names one record. All of them exist. */
+async function findScope(tx: Transaction, { site_id, channel_id, alert_id }: RequestedScope): Promise<Scope> {
+  if (site_id) return { site_id, channel_id: null, alert_id: null }
+  const [row] = await tx
+    .select({ site_id: channel.site_id, channel_id: channel.channel_id })
+    .from(channel)
+    .leftJoin(alert, eq(alert.channel_id, channel.channel_id))
+    .where(channel_id ? eq(channel.channel_id, channel_id) : eq(alert.alert_id, alert_id!))
+    .limit(1)
+  return { ...row!, alert_id: alert_id ?? null }
+}
+
+/** Throws `EyrieError` (`conflict`) if no incident is open whose resolution could end the snooze. */
+async function assertOpenIncident(tx: Transaction, { site_id, channel_id, alert_id }: Scope): Promise<void> {
+  const [open] = await tx
+    .select({ incident_id: incident.incident_id })
+    .from(incident)
+    .innerJoin(channel, eq(channel.channel_id, incident.channel_id))
+    .where(
+      and(
+        isNull(incident.ended_at),
+        isNull(incident.resolved_at),
+        eq(channel.site_id, site_id),
+        channel_id === null ? undefined : eq(incident.channel_id, channel_id),
+        alert_id === null ? undefined : eq(incident.alert_id, alert_id),
+      ),
+    )
+    .limit(1)
+  if (open) return
+  throw new EyrieError(
+    'conflict',
+    'no incident is open that could be resolved: choose the duration hour or day',
+  )
+}

@@ -1,0 +1,41 @@
+import { jobName } from '@eyrie/contract/jobs'
+import { jobPlan, jobRun } from '@eyrie/contract/management/job-queue'
+import { parseAs } from '@eyrie/contract/parse'
+import { limitBodySize } from '@eyrie/kit/request-body'
+import { Hono } from 'hono'
+import type { Database } from '../../db/database.ts'
+import type { JobRunner } from '../../jobs/job-runner.ts'
+import { listJobs, storePlan } from '../../jobs/job-store.ts'
+
+const MAX_BODY_BYTES = 64 << 10
+/** How long a request waits for the result of a run. */
+const WAIT_MS = 20_000
+
+export interface JobRoutesOptions {
+  database(): Database
+  runner(): JobRunner
+}
+
+/** Routes by which the scheduler starts jobs. The caller has authenticated it. */
+export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
+  const app = new Hono()
+  const readBody = limitBodySize(MAX_BODY_BYTES)
+
+  app.post(jobPlan.path, readBody, async c => {
+    const { jobs } = parseAs(jobPlan.body, await c.req.json().catch(() => undefined))
+    const stored = await database().system('jobs', async tx => {
+      await storePlan(tx, jobs)
+      return listJobs(tx)
+    })
+    return c.json({ jobs: stored })
+  })
+
+  app.post(jobRun.path(':name'), readBody, async c => {
+    const name = parseAs(jobName, c.req.param('name'))
+    const { run_id, limit_s } = parseAs(jobRun.body, await c.req.json().catch(() => undefined))
+    const run = { run_id, limitMs: limit_s * 1000, waitMs: WAIT_MS }
+    return c.json(await runner().run(database(), name, run))
+  })
+
+  return app
+}

@@ -1,0 +1,84 @@
+import {
+  type SchedulerFeedBatch,
+  type SchedulerInventory,
+  schedulerFeed,
+  schedulerInventory,
+} from '@eyrie/contract/management/scheduler-feed'
+import { parseAs } from '@eyrie/contract/parse'
+import { Hono } from 'hono'
+import type { Database } from '../../db/database.ts'
+import { mqttKind, readDeliverySettings } from '../../deliveries/delivery-settings.ts'
+import { readBounds, type StoredFeedMessage } from '../../feed/feed-log.ts'
+import type { LiveFeed } from '../../feed/live-feed.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+import { readInventory } from './read-inventory.ts'
+
+/** How long a request for messages waits. */
+const WAIT_MS = 20_000
+
+export interface SchedulerFeedOptions {
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
+  database(): Database
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
+  services(): { liveFeed: LiveFeed; secrets: Secrets }
+}
+
+/** Routes by which the scheduler follows the live feed. The caller checks the token. */
+export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedOptions): Hono {
+  const app = new Hono()
+
+  /** Returns the first messages after a position, and where to go on. */
+  async function read(after: number, kind: string | undefined): Promise<SchedulerFeedBatch> {
+    const stored = await services().liveFeed.read(database(), after)
+    if (stored === 'expired') return { position: after, is_expired: true, messages: [] }
+    const messages = stored.filter(message => kind === undefined || message.kind === kind).map(toMessage)
+    return { position: stored.at(-1)?.position ?? after, is_expired: false, messages }
+  }
+
+  app.get(schedulerFeed.path, async c => {
+    const { after, kind } = parseAs(schedulerFeed.query, c.req.query())
+    const { signal } = c.req.raw
+    const endsAtMs = Date.now() + WAIT_MS
+    let batch = await read(after, kind)
+    // Goes on while the messages are of other kinds.
+    while (batch.messages.length === 0 && !batch.is_expired && !signal.aborted) {
+      const { stopped } = services().liveFeed
+      const remainingMs = endsAtMs - Date.now()
+      if (remainingMs <= 0 || stopped.aborted) break
+      await services().liveFeed.waitForMessages(batch.position, remainingMs, signal)
+      batch = await read(batch.position, kind)
+    }
+    return c.json(batch)
+  })
+
+  app.get(schedulerInventory.path, async c => {
+    // Read first: messages that are committed in between are repeated, and none is missing.
+    const { last } = await readBounds(database())
+    const inventory = await database().system('live feed', async tx => ({
+      position: last,
+      settings: await readDeliverySettings(tx, mqttKind, services().secrets),
+      ...(await readInventory(tx)),
+    }))
+    return c.json(inventory satisfies SchedulerInventory)
+  })
+
+  return app
+}
+
+const toMessage = ({
+  position,
+  kind,
+  channel_id,
+  source_id,
+  engine_id,
+  data,
+  created_at,
+}: StoredFeedMessage) => ({
+  position,
+  kind,
+  time: created_at.toISOString(),
+  channel_id,
+  source_id,
+  engine_id,
+  data,
+})

@@ -1,0 +1,86 @@
+import { limitBodySize } from '@eyrie/kit/request-body'
+import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
+import type { Database } from '../db/database.ts'
+import {
+  isUnsubscribed,
+  readUnsubscribeToken,
+  resubscribe,
+  unsubscribe,
+} from '../deliveries/unsubscribed-addresses.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+
+export interface UnsubscribeRoutesOptions {
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
+  database(): Database
+  /** Throws `EyrieError` (`unavailable`) until the management service has started. */
+  secrets(): Secrets
+}
+
+/** Value by which a mail program unsubscribes with one click (RFC 8058, section 3.1). */
+const ONE_CLICK = 'One-Click'
+const MAX_BODY_BYTES = 4 * 1024
+
+/**
+ * The page to which digests link. `GET` changes nothing, because programs that check e-mails open links. The token in the
+ * address is the only permission.
+ */
+export function createUnsubscribeRoutes({ database, secrets }: UnsubscribeRoutesOptions): Hono {
+  const app = new Hono()
+  const findAddress = (c: Context) => readUnsubscribeToken(c.req.query('token') ?? '', secrets())
+
+  app.use('/unsubscribe', async (c, next) => {
+    await next()
+    c.header('Cache-Control', 'no-store')
+    c.header('Referrer-Policy', 'no-referrer')
+  })
+
+  app.get('/unsubscribe', async c => {
+    const address = findAddress(c)
+    if (address === undefined) return showInvalid(c)
+    const isOff = await database().system('unsubscribe', tx => isUnsubscribed(tx, address))
+    return showState(c, address, isOff)
+  })
+
+  app.post('/unsubscribe', limitBodySize(MAX_BODY_BYTES), async c => {
+    const address = findAddress(c)
+    if (address === undefined) return showInvalid(c)
+    const form = await c.req.parseBody()
+    const isOff = form['List-Unsubscribe'] === ONE_CLICK || form['digests'] === 'off'
+    await database().system('unsubscribe', tx =>
+      isOff ? unsubscribe(tx, address) : resubscribe(tx, address),
+    )
+    return showState(c, address, isOff)
+  })
+
+  return app
+}
+
+const showInvalid = (c: Context) =>
+  c.html(createPage(html`<p>This link is incomplete. Use the link in the latest e-mail.</p>`), 400)
+
+function showState(c: Context, address: string, isOff: boolean) {
+  const state = isOff ? `${address} receives no more summaries.` : `${address} receives summaries of alerts.`
+  const note = 'Messages about single alerts are not summaries: the alerts name their receivers.'
+  return c.html(
+    createPage(html`<p>${state}</p>
+      <form method="post">
+        <input type="hidden" name="digests" value="${isOff ? 'on' : 'off'}">
+        <button type="submit">${isOff ? 'Receive summaries again' : 'Stop summaries'}</button>
+      </form>
+      <p>${note}</p>`),
+  )
+}
+
+const createPage = (content: unknown) => html`<!doctype html>
+  <html lang="en">
+    <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>Summaries of alerts</title>
+    </head>
+    <body>
+      <h1>Summaries of alerts</h1>
+      ${content}
+    </body>
+  </html>`

@@ -1,0 +1,49 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { formatTextArray } from '../db/text-array.ts'
+
+/** A snooze that applies to an alert. */
+export interface ActiveSnooze {
+  /** Undefined: until the incidents are resolved. */
+  until: Date | undefined
+  created_by: string
+}
+
+/** The condition that the snooze `s` covers the alert and the channel in these columns. */
+const covers = (alert_id: SQL, channel_id: SQL, site_id: SQL): SQL => sql`(
+  s.alert_id = ${alert_id}
+  or (s.alert_id is null and s.channel_id = ${channel_id})
+  or (s.channel_id is null and s.site_id = ${site_id}))`
+
+/** The condition that the snooze `s` has not ended at `now`. */
+export const isActive = (now: SQL): SQL => sql`(
+  case when s.until is not null then s.until > ${now}
+  else exists (
+    select from incident i join channel ic on ic.channel_id = i.channel_id
+    where i.ended_at is null and i.resolved_at is null and i.created_at <= s.created_at
+      and ${covers(sql`i.alert_id`, sql`i.channel_id`, sql`ic.site_id`)})
+  end)`
+
+/** The condition that a snooze covers the incident `i`, which is on the channel `c`, at `now`. */
+export const isSnoozed = (now: SQL): SQL => sql`exists (
+  select from snooze s
+  where ${covers(sql`i.alert_id`, sql`i.channel_id`, sql`c.site_id`)} and ${isActive(now)})`
+
+/** Returns the snoozes that apply to alerts now, by alert id: of several ones the longest. */
+export async function findActiveSnoozes(
+  tx: Transaction,
+  alertIds: readonly string[],
+): Promise<Map<string, ActiveSnooze>> {
+  const rows = await tx.execute<{ alert_id: string; until: Date | null; created_by: string }>(sql`
+    select distinct on (a.alert_id) a.alert_id, s.until, s.created_by
+    from alert a join channel c on c.channel_id = a.channel_id
+    join snooze s on ${covers(sql`a.alert_id`, sql`a.channel_id`, sql`c.site_id`)}
+    where a.alert_id = any (${formatTextArray(alertIds)}::uuid[]) and ${isActive(sql`now()`)}
+    order by a.alert_id, s.until desc nulls first`)
+  return new Map(
+    rows.map(({ alert_id, until, created_by }) => [
+      alert_id,
+      { until: until === null ? undefined : new Date(until), created_by },
+    ]),
+  )
+}

@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import type { Receiver } from '../deliveries/outbox.ts'
+
+const HOUR_MS = 3_600_000
+/** The largest budget that a policy can have. */
+const MAX_BUDGET = 1000
+
+/** How many messages each receiver has got in the last hour, and may still get. */
+export interface ReceiverBudgets {
+  /**
+   * Takes a message of a receiver who may get `limit` in an hour. Returns undefined if it may be sent; otherwise, the time at
+   * which the next one may be sent.
+   */
+  take(receiver: Receiver, limit: number): Promise<Date | undefined>
+}
+
+export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
+  /** Times of the messages of the last hour in epoch ms, newest first. */
+  const sentTimes = new Map<string, number[]>()
+
+  async function loadSentTimes({ target, recipient }: Receiver): Promise<number[]> {
+    // Concurrent transactions must not use the same part of a budget. One lock for all receivers prevents deadlocks.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie_receiver_budgets'))`)
+    const rows = await tx.execute<{ ms: number }>(sql`
+      select extract(epoch from created_at)::float8 * 1000 as ms from delivery
+      where target = ${target} and recipient = ${recipient} and state <> 'suppressed' and kind <> 'test'
+        and created_at > now() - interval '1 hour'
+      order by created_at desc limit ${MAX_BUDGET}`)
+    return rows.map(({ ms }) => ms)
+  }
+
+  return {
+    async take(receiver, limit) {
+      const key = `${receiver.target} ${receiver.recipient}`
+      const times = sentTimes.get(key) ?? (await loadSentTimes(receiver))
+      sentTimes.set(key, times)
+      const oldest = times[limit - 1]
+      if (oldest !== undefined) return new Date(oldest + HOUR_MS)
+      times.unshift(Date.now())
+      return undefined
+    },
+  }
+}

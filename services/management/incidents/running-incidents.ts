@@ -1,0 +1,138 @@
+import type { AlertPolicy } from '@eyrie/contract/management/alert-policy'
+import type { BBox } from '@eyrie/contract/object'
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { incident } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
+
+export type IncidentRow = typeof incident.$inferSelect
+
+/** The part of an alert that incidents need. */
+export interface IncidentAlert {
+  alert_id: string
+  alert_name: string
+  alert_priority: string
+  channel_id: string
+  usecase_key: string
+  threshold: number
+  policy: AlertPolicy
+}
+
+/** A notification that is about to be stored. */
+export interface IncidentNotification {
+  alert: IncidentAlert
+  notification_uuid: string
+  /** Epoch ms. */
+  timeMs: number
+  value: number
+  bbox: BBox | null
+  /** Since when the condition had been released before this notification, in epoch ms. Undefined if it held on. */
+  releasedMs: number | undefined
+}
+
+/** The incidents of some alerts that have not ended, locked until the end of the transaction. */
+export interface RunningIncidents {
+  /** Adds a notification to the incident of its alert, or begins one. Call it in the order in which the alert fired. */
+  add(notification: IncidentNotification): Promise<IncidentRow>
+  /** Records that people are informed of a notification. The first one starts the escalation. */
+  markNotified(row: IncidentRow, alert: IncidentAlert, timeMs: number): void
+  /** Stores all changes. */
+  store(): Promise<void>
+}
+
+export async function loadRunningIncidents(
+  tx: Transaction,
+  alertIds: readonly string[],
+): Promise<RunningIncidents> {
+  const rows = await tx
+    .select()
+    .from(incident)
+    .where(and(isAnyOf(incident.alert_id, alertIds), isNull(incident.ended_at)))
+    .orderBy(asc(incident.incident_id))
+    .for('update')
+  const running = new Map(rows.map(row => [row.alert_id, row]))
+  const changed = new Set<IncidentRow>()
+
+  async function begin(notification: IncidentNotification): Promise<IncidentRow> {
+    const { alert, notification_uuid, timeMs, value, bbox } = notification
+    const { alert_id, channel_id, alert_name, alert_priority, usecase_key } = alert
+    const time = new Date(timeMs)
+    const [row] = await tx
+      .insert(incident)
+      .values({
+        ...{ alert_id, channel_id, alert_name, alert_priority, usecase_key },
+        ...{ started_at: time, last_at: time, count: 1, peak: value },
+        best_notification: notification_uuid,
+        best_area: computeArea(bbox),
+      })
+      .returning()
+    running.set(alert_id, row!)
+    return row!
+  }
+
+  const store = (row: IncidentRow) => {
+    const { incident_id, ...fields } = row
+    return tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
+  }
+
+  return {
+    async add(notification) {
+      const { alert } = notification
+      const row = running.get(alert.alert_id)
+      if (!row) return begin(notification)
+
+      const endMs = findEnd(row, notification.releasedMs, alert.policy.quiet_s, notification.timeMs)
+      if (endMs !== undefined) {
+        // The job that ends incidents has not run since, or the messages arrive late.
+        await store({ ...row, ended_at: new Date(endMs) })
+        changed.delete(row)
+        return begin(notification)
+      }
+      addTo(row, notification)
+      changed.add(row)
+      return row
+    },
+    markNotified(row, { policy }, timeMs) {
+      const [firstStep] = policy.escalation
+      if (row.notified_at === null && row.acknowledged_at === null && firstStep)
+        row.escalates_at = new Date(Date.now() + firstStep.after_minutes * 60_000)
+      row.notified_at = new Date(timeMs)
+      changed.add(row)
+    },
+    async store() {
+      for (const row of changed) await store(row)
+    },
+  }
+}
+
+/**
+ * Returns when an incident has ended, in epoch ms; undefined if its condition holds, or has been released for less than
+ * `quiet_s`.
+ */
+function findEnd(
+  { last_at }: Pick<IncidentRow, 'last_at'>,
+  releasedMs: number | undefined,
+  quiet_s: number,
+  nowMs: number,
+): number | undefined {
+  if (releasedMs === undefined) return undefined
+  const endMs = Math.max(releasedMs, last_at.getTime())
+  return nowMs - endMs >= quiet_s * 1000 ? endMs : undefined
+}
+
+function addTo(row: IncidentRow, { alert, notification_uuid, timeMs, value, bbox }: IncidentNotification) {
+  const area = computeArea(bbox)
+  const isFarther = computeDistance(value, alert) > computeDistance(row.peak, alert)
+  // The object is largest where the camera sees most of it. Without boxes, the peak shows most objects.
+  if (area > row.best_area || (area === row.best_area && area === 0 && isFarther)) {
+    row.best_notification = notification_uuid
+    row.best_area = area
+  }
+  if (isFarther) row.peak = value
+  row.count += 1
+  row.started_at = new Date(Math.min(row.started_at.getTime(), timeMs))
+  row.last_at = new Date(Math.max(row.last_at.getTime(), timeMs))
+}
+
+const computeArea = (bbox: BBox | null) => (bbox ? bbox.w * bbox.h : 0)
+const computeDistance = (value: number, { threshold }: IncidentAlert) => Math.abs(value - threshold)

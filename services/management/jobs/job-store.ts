@@ -1,0 +1,145 @@
+import { JOB_NAMES, JOBS, type JobName } from '@eyrie/contract/jobs'
+import type { Job, JobState } from '@eyrie/contract/management/job'
+import type { PlannedJob } from '@eyrie/contract/management/job-queue'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { v7 } from 'uuid'
+import type { Transaction } from '../db/database.ts'
+import { job } from '../db/schema/index.ts'
+
+// The rows of the table `job`: when each job is due, who runs it, and the result of its last run.
+
+/** A process that ends without releasing its lease delays the next run by this time. */
+export const LEASE_S = 30
+
+const leaseEnd = sql`now() + ${LEASE_S} * interval '1 second'`
+
+export interface JobResult {
+  state: Exclude<JobState, 'running'>
+  message: string
+}
+
+/** Returns all jobs, in the order of `JOB_NAMES`. */
+export async function listJobs(tx: Transaction): Promise<Job[]> {
+  const rows = new Map((await tx.select().from(job)).map(row => [row.name, row]))
+  return JOB_NAMES.map(name => toJob(name, rows.get(name)))
+}
+
+export async function readJob(tx: Transaction, name: JobName): Promise<Job> {
+  const [row] = await tx.select().from(job).where(eq(job.name, name))
+  return toJob(name, row)
+}
+
+const INTERRUPTED = 'was interrupted and begins again soon'
+
+type JobRow = typeof job.$inferSelect
+
+/** Describes a job for the API. The cast is safe, because a constraint of the database admits only valid states. */
+function toJob(name: JobName, row: JobRow | undefined): Job {
+  const { started_at = null, finished_at = null, next_run_at = null, succeeded_at = null } = row ?? {}
+  const isInterrupted =
+    row?.state === 'running' && !(row.lease_until && row.lease_until.getTime() > Date.now())
+  const durationMs = started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null
+  return {
+    job_name: name,
+    job_description: JOBS[name],
+    run_id: row?.run_id ?? null,
+    job_state: isInterrupted ? 'failed' : ((row?.state ?? null) as JobState | null),
+    job_message: isInterrupted ? INTERRUPTED : (row?.message ?? ''),
+    started_at: formatTime(started_at),
+    finished_at: formatTime(finished_at),
+    duration_ms: durationMs,
+    succeeded_at: formatTime(succeeded_at),
+    next_run_at: formatTime(next_run_at),
+    is_requested: Boolean(row?.requested_run_id),
+  }
+}
+
+const formatTime = (time: Date | null) => (time === null ? null : time.toISOString())
+
+/** Stores when jobs are due. */
+export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): Promise<void> {
+  for (const { job_name, next_run_at } of jobs) {
+    const values = { next_run_at: next_run_at === null ? null : new Date(next_run_at) }
+    await tx
+      .insert(job)
+      .values({ name: job_name, ...values })
+      .onConflictDoUpdate({ target: job.name, set: values })
+  }
+}
+
+/** Requests a run, and returns its id. A job has one requested run at most. */
+export async function requestRun(tx: Transaction, name: JobName): Promise<string> {
+  const [row] = await tx
+    .insert(job)
+    .values({ name, requested_run_id: v7() })
+    .onConflictDoUpdate({
+      target: job.name,
+      set: { requested_run_id: sql`coalesce(${job.requested_run_id}, excluded.requested_run_id)` },
+    })
+    .returning({ run_id: job.requested_run_id })
+  return row!.run_id!
+}
+
+/** Returns the requested runs that have not started. */
+export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobName; run_id: string }[]> {
+  const rows = await tx
+    .select({ name: job.name, run_id: job.requested_run_id })
+    .from(job)
+    .where(isNotNull(job.requested_run_id))
+  return rows.map(({ name, run_id }) => ({ name: name as JobName, run_id: run_id! }))
+}
+
+/**
+ * Begins a run, which no other process does then. Returns false if a run is in progress, or if this one has finished already. A
+ * run that was interrupted begins again when its lease has ended.
+ */
+export async function claimRun(tx: Transaction, name: JobName, run_id: string): Promise<boolean> {
+  await tx.insert(job).values({ name }).onConflictDoNothing()
+  const claimed = await tx
+    .update(job)
+    .set({
+      run_id,
+      requested_run_id: sql`nullif(${job.requested_run_id}, ${run_id})`,
+      started_at: sql`now()`,
+      finished_at: null,
+      lease_until: leaseEnd,
+      state: 'running',
+      message: '',
+    })
+    .where(
+      and(
+        eq(job.name, name),
+        sql`(${job.lease_until} is null or ${job.lease_until} < now())`,
+        sql`(${job.run_id} is distinct from ${run_id} or ${job.finished_at} is null)`,
+      ),
+    )
+    .returning({ name: job.name })
+  return claimed.length > 0
+}
+
+export const renewLease = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
+  tx.update(job).set({ lease_until: leaseEnd }).where(isRun(name, run_id))
+
+/** Ends the lease of a run without a result, so that the run can begin again at once. */
+export const releaseRun = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
+  tx.update(job).set({ lease_until: null }).where(isRun(name, run_id))
+
+/** Stores the result of a run. */
+export const finishRun = (
+  tx: Transaction,
+  name: JobName,
+  run_id: string,
+  { state, message }: JobResult,
+): Promise<unknown> =>
+  tx
+    .update(job)
+    .set({
+      state,
+      // Postgres cannot store NUL characters.
+      message: message.replaceAll('\0', ''),
+      finished_at: sql`now()`,
+      ...(state !== 'failed' && { succeeded_at: sql`now()` }),
+    })
+    .where(isRun(name, run_id))
+
+const isRun = (name: JobName, run_id: string) => and(eq(job.name, name), eq(job.run_id, run_id))

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+import { type Egress, type Log, readSettings, type TlsIdentity } from '@eyrie/kit'
+import { createArchiveWriter } from './backups/archive-writer.ts'
+import { runScheduledBackup } from './backups/scheduled-backup.ts'
+import { expireDeliveries } from './deliveries/claim-deliveries.ts'
+import type { Events } from './events/events.ts'
+import type { LocalEngine } from './fleet/registry/local-engine.ts'
+import { createUpstream } from './http/live/upstream-client.ts'
+import { createExpiryCheck } from './jobs/check-expiry.ts'
+import { cleanPictures } from './jobs/clean-pictures.ts'
+import type { JobWorks } from './jobs/job.ts'
+import { createJobGuard, type JobGuard } from './jobs/job-guard.ts'
+import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
+import { maintainDatabase } from './jobs/maintain-database.ts'
+import type { Secrets } from './secrets/secrets.ts'
+
+/** What the jobs need from the process that runs them. */
+export interface JobsEnvironment {
+  /** Opens the connections to the storage of backups. */
+  backupEgress: Egress
+  /** URL of an external Postgres, for the program that writes backups. */
+  databaseUrl?: string | undefined
+  /** Whether a supervisor runs this process. */
+  isSupervised?: boolean
+  /** The certificate of the appliance. */
+  tls?: TlsIdentity | undefined
+  /** Whether the disk of the data folder is full or almost full. */
+  isDiskFull?: () => boolean
+}
+
+export interface JobsOptions extends JobsEnvironment {
+  /** Folder of the appliance's data. */
+  data: string
+  events: Pick<Events, 'applyRetention'>
+  secrets: Secrets
+  localEngine?: LocalEngine | undefined
+  now(): Date
+  log: Log
+}
+
+export interface Jobs {
+  runner: JobRunner
+  guard: JobGuard
+  /** Returns what is wrong with the jobs, and the licenses and certificates that end soon. */
+  alarms(): string[]
+}
+
+/** Creates the jobs that maintain the appliance, one for each name in `@eyrie/contract/jobs`. */
+export function createJobs(options: JobsOptions): Jobs {
+  const { data, events, secrets, localEngine, now, log } = options
+  const { backupEgress, databaseUrl, isSupervised = false, tls, isDiskFull = () => false } = options
+  const nowMs = () => now().getTime()
+  const { management, engine } = readSettings(data)
+  const writeArchive = createArchiveWriter({ data, databaseUrl, isSupervised })
+  const expiry = createExpiryCheck({
+    tls,
+    licensePool: engine.license_pool,
+    engine: createUpstream({ name: 'engine', url: localEngine?.url ?? '', token: localEngine?.token }),
+    now: nowMs,
+  })
+
+  const works: JobWorks = {
+    async retention({ database }) {
+      await events.applyRetention(database)
+      return `deleted what is older than ${management.retention_days} days`
+    },
+    async deliveries({ database }) {
+      const count = await expireDeliveries(database)
+      return count === 0 ? 'no message has expired' : `gave up ${count} messages`
+    },
+    pictures: context =>
+      cleanPictures(context, {
+        pictures: resolve(data, 'management/pictures'),
+        images: resolve(data, 'management/images'),
+        now: nowMs,
+      }),
+    database: maintainDatabase,
+    backup: context =>
+      runScheduledBackup(context, { data, secrets, egress: backupEgress, write: writeArchive, now }),
+    expiry: expiry.run,
+  }
+  const runner = createJobRunner(works, log)
+  const guard = createJobGuard({ runner, isDiskFull, now: nowMs })
+  return { runner, guard, alarms: () => [...guard.alarms(), ...expiry.alarms()] }
+}

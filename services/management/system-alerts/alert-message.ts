@@ -1,0 +1,81 @@
+import type { AlertAction } from '@eyrie/contract/management/alert'
+import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
+import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-kind'
+import { createRequest } from '../alerts/notification-text.ts'
+import { getTitle } from './alert-texts.ts'
+
+/** Why a message is sent. */
+export type Occasion = 'began' | 'lasts' | 'ended' | 'summary'
+
+/** Creates the message of an action about one or more system alerts. */
+export function createAlertRequest(
+  action: AlertAction,
+  occasion: Occasion,
+  alerts: readonly SystemAlertReport[],
+  now: Date,
+): DeliveryRequest {
+  const subject = createSubject(occasion, alerts)
+  const request = createRequest(action, createDetails(alerts, now))
+  return {
+    ...request,
+    subject: action.action_subject ? request.subject : subject,
+    message: action.action_message ? request.message : createMessage(alerts),
+    system_alerts: [...alerts],
+  }
+}
+
+const SUFFIXES: Record<Occasion, string> = {
+  began: '',
+  lasts: ' (not acknowledged yet)',
+  ended: ' (ended)',
+  summary: '',
+}
+
+function createSubject(occasion: Occasion, alerts: readonly SystemAlertReport[]): string {
+  if (occasion === 'summary') return `Daily summary: ${countAlerts(alerts)}`
+  return describe(alerts) + SUFFIXES[occasion]
+}
+
+/** Returns the kind and the subject of one alert, or the number of alerts and their kinds. */
+function describe(alerts: readonly SystemAlertReport[]): string {
+  const [first] = alerts
+  if (first && alerts.length === 1) return `${getTitle(first.system_alert_kind)}: ${first.subject}`
+  return countAlerts(alerts)
+}
+
+function countAlerts(alerts: readonly SystemAlertReport[]): string {
+  const byTitle = Map.groupBy(alerts, ({ system_alert_kind }) => getTitle(system_alert_kind).toLowerCase())
+  const kinds = [...byTitle].map(([title, { length }]) => `${length} × ${title}`)
+  const number = alerts.length === 1 ? '1 system alert' : `${alerts.length} system alerts`
+  return alerts.length === 0 ? 'no system alerts' : `${number} (${kinds.join(', ')})`
+}
+
+const createMessage = (alerts: readonly SystemAlertReport[]) => alerts.map(describeReport).join('\n\n')
+
+function describeReport({
+  system_alert_kind,
+  subject,
+  message,
+  began_at,
+  ended_at,
+}: SystemAlertReport): string {
+  const period = ended_at
+    ? `from ${formatTime(began_at)} to ${formatTime(ended_at)}`
+    : `since ${formatTime(began_at)}`
+  return `${getTitle(system_alert_kind)}: ${subject}, ${period}\n${message}`
+}
+
+const formatTime = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`
+
+/** The values of placeholders in the texts of an action. */
+const createDetails = (alerts: readonly SystemAlertReport[], now: Date): FiringDetails => ({
+  alert_name: alerts.length === 1 ? getTitle(alerts[0]!.system_alert_kind) : 'System alerts',
+  alert_priority: 'high',
+  alert_threshold: '1',
+  alert_threshold_condition: 'gte',
+  alert_threshold_key: alerts[0]?.system_alert_kind ?? '',
+  channel_name: alerts.map(({ subject }) => subject).join(', '),
+  usecase_key: 'system',
+  value: alerts.length,
+  time: now.toISOString(),
+})

@@ -1,0 +1,116 @@
+import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-kind'
+import { eq, inArray, isNull, lt } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { pictureReference, systemAlert } from '../db/schema/index.ts'
+import { describeAlert } from './alert-texts.ts'
+import type { Observation } from './observation.ts'
+import type { Condition } from './rules/condition.ts'
+import type { PictureReference } from './rules/picture-rules.ts'
+
+export type SystemAlertRow = typeof systemAlert.$inferSelect
+
+/** How long closed alerts are retained. */
+const RETENTION_MS = 90 * 86_400_000
+
+export const readOpenAlerts = (tx: Transaction): Promise<SystemAlertRow[]> =>
+  tx.select().from(systemAlert).where(isNull(systemAlert.ended_at)).orderBy(systemAlert.opened_at)
+
+/** Stores an alert that has begun. */
+export async function insertAlert(
+  tx: Transaction,
+  { kind, subject, reason }: Observation,
+  { beganMs, lastSeenMs, interruptions }: Condition,
+  now: Date,
+): Promise<void> {
+  await tx
+    .insert(systemAlert)
+    .values({
+      kind,
+      subject: subject.key,
+      subject_name: subject.name,
+      engine_id: subject.engine_id,
+      source_id: subject.source_id,
+      message: describeAlert(kind, reason),
+      began_at: new Date(beganMs),
+      opened_at: now,
+      last_seen_at: new Date(lastSeenMs),
+      interruptions,
+    })
+    // Opened before a crash of this process, which had not remembered it.
+    .onConflictDoNothing()
+}
+
+/** Stores what was observed last about an open alert. */
+export async function updateAlert(
+  tx: Transaction,
+  { system_alert_id, kind, message }: SystemAlertRow,
+  reason: string,
+  { lastSeenMs, interruptions }: Condition,
+): Promise<void> {
+  await tx
+    .update(systemAlert)
+    .set({
+      last_seen_at: new Date(lastSeenMs),
+      interruptions,
+      message: reason === '' ? message : describeAlert(kind, reason),
+    })
+    .where(eq(systemAlert.system_alert_id, system_alert_id))
+}
+
+export async function closeAlerts(
+  tx: Transaction,
+  alerts: readonly SystemAlertRow[],
+  now: Date,
+): Promise<void> {
+  const ids = alerts.map(({ system_alert_id }) => system_alert_id)
+  await tx.update(systemAlert).set({ ended_at: now }).where(inArray(systemAlert.system_alert_id, ids))
+}
+
+export const deleteOldAlerts = (tx: Transaction, nowMs: number): Promise<unknown> =>
+  tx.delete(systemAlert).where(lt(systemAlert.ended_at, new Date(nowMs - RETENTION_MS)))
+
+export async function readReferences(tx: Transaction): Promise<Map<string, PictureReference>> {
+  const rows = await tx.select().from(pictureReference)
+  return new Map(rows.map(({ source_id, ...reference }) => [source_id, reference]))
+}
+
+export async function storeReference(
+  tx: Transaction,
+  source_id: string,
+  { samples, sharpness, edges }: PictureReference,
+): Promise<void> {
+  const values = { samples, sharpness, edges: [...edges] }
+  await tx
+    .insert(pictureReference)
+    .values({ source_id, ...values })
+    .onConflictDoUpdate({ target: pictureReference.source_id, set: values })
+}
+
+/** Deletes what was learned about the pictures of a source, so that it is learned anew. */
+export const deleteReference = (tx: Transaction, source_id: string): Promise<unknown> =>
+  tx.delete(pictureReference).where(eq(pictureReference.source_id, source_id))
+
+export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
+  system_alert_id: row.system_alert_id,
+  system_alert_kind: row.kind,
+  system_alert_state: row.ended_at ? 'closed' : 'open',
+  subject: row.subject_name,
+  message: row.message,
+  began_at: row.began_at.toISOString(),
+  ended_at: row.ended_at?.toISOString() ?? null,
+})
+
+/** Acknowledges an alert for a user. Returns the row; undefined if the caller may not change it. */
+export async function acknowledgeAlert(
+  tx: Transaction,
+  system_alert_id: string,
+  user_id: string,
+  now: Date,
+): Promise<SystemAlertRow | undefined> {
+  const [row] = await tx
+    .update(systemAlert)
+    .set({ acknowledged_at: now, acknowledged_by: user_id })
+    .where(eq(systemAlert.system_alert_id, system_alert_id))
+    .returning()
+  return row
+}

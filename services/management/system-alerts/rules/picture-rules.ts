@@ -1,0 +1,113 @@
+import type { PictureStatistics } from '@eyrie/contract/picture-statistics'
+
+/** How the pictures of a camera usually look. */
+export interface PictureReference {
+  /** Number of pictures from which it was learned. */
+  samples: number
+  sharpness: number
+  /** Mean of the signatures. */
+  edges: readonly number[]
+}
+
+export interface PictureThresholds {
+  black_brightness: number
+  frozen_s: number
+  sharpness_percent: number
+  similarity_percent: number
+}
+
+/** What is wrong with a picture. Undefined: it cannot be judged. */
+export interface PictureVerdict {
+  isBlack: boolean
+  isFrozen: boolean
+  isDefocused: boolean | undefined
+  hasMoved: boolean | undefined
+  reference: PictureReference | undefined
+}
+
+/** Below this contrast, a picture has no content. */
+const MAX_BLACK_CONTRAST = 6
+/** Below this contrast, focus and scene cannot be judged: at night, or in fog. */
+const MIN_JUDGED_CONTRAST = 12
+/** Number of pictures after which the reference is relied upon: about five minutes. */
+export const LEARNED_SAMPLES = 30
+/** The reference follows slow changes, such as the time of day, within about this number of pictures. */
+const MEMORY_SAMPLES = 360
+/** Mean length of the vectors of a scene that has enough edges to be recognized; the longest possible is 127. */
+const MIN_EDGES = 8
+
+/** Judges a picture by its statistics, and by how the pictures of this camera usually look, which it learns. */
+export function judgePicture(
+  statistics: PictureStatistics,
+  reference: PictureReference | undefined,
+  thresholds: PictureThresholds,
+): PictureVerdict {
+  const { brightness, contrast, still_s, sharpness } = statistics
+  const isBlack = brightness < thresholds.black_brightness && contrast < MAX_BLACK_CONTRAST
+  const isFrozen = still_s >= thresholds.frozen_s
+  const edges = decodeEdges(statistics.edges)
+  const unjudged = { isBlack, isFrozen, isDefocused: undefined, hasMoved: undefined, reference }
+  // A frozen picture repeats what has been judged already.
+  if (contrast < MIN_JUDGED_CONTRAST || isBlack || isFrozen || !edges) return unjudged
+
+  if (!reference || reference.samples < LEARNED_SAMPLES)
+    return { ...unjudged, reference: learn(reference, sharpness, edges) }
+
+  const isDefocused = sharpness < (reference.sharpness * thresholds.sharpness_percent) / 100
+  const hasEdges = measureLength(reference.edges) >= MIN_EDGES
+  // Without focus, edges vanish. The scene is judged when the focus is back.
+  const hasMoved =
+    hasEdges && !isDefocused
+      ? compareEdges(edges, reference.edges) < thresholds.similarity_percent / 100
+      : undefined
+  const isUsual = !isDefocused && !hasMoved
+  return {
+    isBlack,
+    isFrozen,
+    isDefocused,
+    hasMoved,
+    reference: isUsual ? learn(reference, sharpness, edges) : reference,
+  }
+}
+
+function learn(
+  reference: PictureReference | undefined,
+  sharpness: number,
+  edges: readonly number[],
+): PictureReference {
+  if (!reference) return { samples: 1, sharpness, edges }
+  const samples = Math.min(reference.samples + 1, MEMORY_SAMPLES)
+  const follow = (mean: number, value: number) => mean + (value - mean) / samples
+  return {
+    samples,
+    sharpness: follow(reference.sharpness, sharpness),
+    edges: reference.edges.map((mean, index) => follow(mean, edges[index]!)),
+  }
+}
+
+/** Number of values of a signature. */
+const EDGES_LENGTH = 16 * 9 * 2
+
+function decodeEdges(text: string): number[] | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length !== EDGES_LENGTH) return undefined
+  return [...new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length)]
+}
+
+/** Returns the similarity of two scenes: 1 if they are the same, 0 if they have nothing in common (cosine similarity). */
+export function compareEdges(first: readonly number[], second: readonly number[]): number {
+  let product = 0
+  let firstSquares = 0
+  let secondSquares = 0
+  for (const [index, a] of first.entries()) {
+    const b = second[index]!
+    product += a * b
+    firstSquares += a * a
+    secondSquares += b * b
+  }
+  if (firstSquares === 0 || secondSquares === 0) return 0
+  return product / Math.sqrt(firstSquares * secondSquares)
+}
+
+const measureLength = (edges: readonly number[]) =>
+  Math.sqrt(edges.reduce((sum, value) => sum + value * value, 0) / (edges.length / 2))

@@ -1,0 +1,132 @@
+import { REDACTED } from '@eyrie/contract/address'
+import type { AlertAction } from '@eyrie/contract/management/alert'
+import {
+  type KindSettings,
+  type SystemAlertSettings,
+  type SystemAlertSettingsChange,
+  systemAlertSettings,
+} from '@eyrie/contract/management/system-alert'
+import { type SystemAlertKind, systemAlertKind } from '@eyrie/contract/management/system-alert-kind'
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { setting } from '../db/schema/index.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+
+/** Name of the `setting` row. */
+const SETTING = 'system_alert_settings'
+
+/** Seconds for which each failure must last. */
+const HOLD_S: Record<SystemAlertKind, number> = {
+  camera_unreachable: 60,
+  picture_black: 300,
+  // The picture has been still for `frozen_s` already.
+  picture_frozen: 0,
+  picture_defocused: 300,
+  picture_moved: 120,
+  low_frame_rate: 300,
+  recording_stopped: 60,
+  disk_filling: 60,
+  engine_away: 60,
+  clock_wrong: 300,
+  certificate_ending: 0,
+  license_ending: 0,
+  backup_overdue: 0,
+}
+
+const DEFAULTS: SystemAlertSettings = {
+  kinds: Object.fromEntries(
+    systemAlertKind.options.map(kind => [
+      kind,
+      { is_enabled: true, delivery: 'immediate', hold_s: HOLD_S[kind] } satisfies KindSettings,
+    ]),
+  ) as SystemAlertSettings['kinds'],
+  actions: [],
+  is_end_reported: true,
+  repeat_hours: 24,
+  summary_time: '07:00',
+  summary_timezone: '',
+  thresholds: {
+    black_brightness: 24,
+    frozen_s: 60,
+    sharpness_percent: 40,
+    similarity_percent: 40,
+    frame_rate_percent: 80,
+    // Recordings leave 5 percent free.
+    disk_free_percent: 3,
+    clock_s: 5,
+    ending_days: 21,
+    backup_days: 8,
+  },
+}
+
+/** Fields of an action that may contain secrets. */
+const SECRET_FIELDS = ['action_access_token', 'action_auth_header', 'action_header'] as const
+
+/** Returns the settings, with the secrets of actions in clear text. */
+export async function readSystemAlertSettings(
+  tx: Transaction,
+  secrets: Secrets,
+): Promise<SystemAlertSettings> {
+  const settings = await readStored(tx)
+  return { ...settings, actions: settings.actions.map(action => mapSecrets(action, secrets.decrypt)) }
+}
+
+/** Returns the settings with a placeholder for each secret. */
+export async function readRedactedSystemAlertSettings(tx: Transaction): Promise<SystemAlertSettings> {
+  const settings = await readStored(tx)
+  return { ...settings, actions: settings.actions.map(action => mapSecrets(action, () => REDACTED)) }
+}
+
+/** Updates the settings. A secret that is the placeholder remains that of the action at the same position. */
+export async function updateSystemAlertSettings(
+  tx: Transaction,
+  change: SystemAlertSettingsChange,
+  secrets: Secrets,
+): Promise<void> {
+  const stored = await readStored(tx)
+  const { kinds = {}, thresholds = {}, actions, ...others } = change
+  const merged: SystemAlertSettings = {
+    ...stored,
+    ...others,
+    thresholds: { ...stored.thresholds, ...thresholds },
+    kinds: mapKinds(kind => ({ ...stored.kinds[kind], ...kinds[kind] })),
+    actions: actions?.map((action, index) => seal(action, stored.actions[index], secrets)) ?? stored.actions,
+  }
+  const value = systemAlertSettings.parse(merged)
+  await tx
+    .insert(setting)
+    .values({ name: SETTING, value })
+    .onConflictDoUpdate({ target: setting.name, set: { value } })
+}
+
+/** Returns the stored settings, with secrets encrypted. Kinds and thresholds that are not stored have their defaults. */
+async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
+  const [row] = await tx.select().from(setting).where(eq(setting.name, SETTING))
+  const stored = (row?.value ?? {}) as Partial<SystemAlertSettings>
+  return {
+    ...DEFAULTS,
+    ...stored,
+    thresholds: { ...DEFAULTS.thresholds, ...stored.thresholds },
+    kinds: mapKinds(kind => ({ ...DEFAULTS.kinds[kind], ...stored.kinds?.[kind] })),
+  }
+}
+
+const mapKinds = (map: (kind: SystemAlertKind) => KindSettings) =>
+  Object.fromEntries(systemAlertKind.options.map(kind => [kind, map(kind)])) as SystemAlertSettings['kinds']
+
+function mapSecrets(action: AlertAction, transform: (secret: string) => string): AlertAction {
+  const changed = SECRET_FIELDS.flatMap(field => {
+    const secret = action[field]
+    return secret ? [[field, transform(secret)] as const] : []
+  })
+  return { ...action, ...Object.fromEntries(changed) }
+}
+
+/** Encrypts the secrets of an action. `previous` is the stored action, whose secrets are encrypted. */
+function seal(action: AlertAction, previous: AlertAction | undefined, secrets: Secrets): AlertAction {
+  const sealed = mapSecrets(action, secret => (secret === REDACTED ? REDACTED : secrets.encrypt(secret)))
+  for (const field of SECRET_FIELDS) {
+    if (sealed[field] === REDACTED) sealed[field] = previous?.[field] ?? ''
+  }
+  return sealed
+}

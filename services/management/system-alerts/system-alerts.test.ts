@@ -1,0 +1,229 @@
+import type { EngineCondition, SourceCondition } from '@eyrie/contract'
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import { startSchedulerProcess } from '../../../test/fixtures/scheduler/run-scheduler.ts'
+import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-api.ts'
+import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
+import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
+import { delivery, setting, source, systemAlert } from '../db/schema/index.ts'
+import { createSystemAlerts, type SystemAlerts } from './system-alerts.ts'
+
+const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
+const SID = 7
+const { systemAlert: routes } = managementRoutes
+
+const management = sharedManagement()
+const records = sharedRecords(management)
+let nowMs: number
+let alerts: SystemAlerts
+
+beforeEach(async () => {
+  nowMs = BEGIN_MS
+  alerts = start()
+  await management.database.system('test', async tx => {
+    await tx.delete(delivery)
+    await tx.delete(systemAlert)
+    await tx.delete(setting)
+    await tx.update(source).set({ source_sid: SID }).where(eq(source.source_id, records.source_id))
+  })
+})
+
+/** As after a start of management. */
+const start = () =>
+  createSystemAlerts({
+    secrets: management.scheduler.secrets,
+    listOutages: () => [],
+    data: management.data,
+    certificate: undefined,
+    now: () => nowMs,
+  })
+
+const running: Omit<SourceCondition, 'id'> = { type: 'video', state: 'running' }
+const unreachable: Omit<SourceCondition, 'id'> = {
+  type: 'video',
+  state: 'reconnecting',
+  reason: 'no route to 10.0.0.9',
+}
+
+/** Lets the engine report this for some time. Undefined: it reports nothing. */
+async function report(source: Omit<SourceCondition, 'id'> | undefined, seconds: number, others = {}) {
+  for (let elapsed = 0; elapsed < seconds; elapsed += 5) {
+    const condition: EngineCondition = {
+      time: new Date(nowMs).toISOString(),
+      sources: source ? [{ id: SID, ...source }] : [],
+      ...others,
+    }
+    if (source) alerts.recordCondition(records.engine_id, condition, nowMs, nowMs)
+    await alerts.evaluate(management.database)
+    nowMs += 5_000
+  }
+}
+
+const listAlerts = async () => (await management.call(routes.list, {})).response
+const readDeliveries = () =>
+  management.database.system('test', tx => tx.select().from(delivery).orderBy(delivery.delivery_id))
+const setMailServer = (port: number) =>
+  management.database.system('test', tx =>
+    tx.insert(setting).values({
+      name: 'smtp',
+      value: { smtp_host: '127.0.0.1', smtp_port: port, smtp_from: 'eyrie@example.com' },
+    }),
+  )
+
+describe('system alerts', () => {
+  it('report an unreachable camera and its return to the first administrator by e-mail', async () => {
+    const receiver = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    await setMailServer(receiver.port)
+    const api = await serveSchedulerApi(management)
+    onTestFinished(() => api.close())
+    const scheduler = await startSchedulerProcess(api.url, { timeout_s: 10 })
+    onTestFinished(() => scheduler.stop())
+
+    await report(unreachable, 90)
+    await vi.waitUntil(() => receiver.emails.length === 1)
+    expect(receiver.emails[0]).toMatchObject({ to: [management.superadmin.email] })
+    expect(receiver.emails[0]!.content).toMatch(/^Subject: Camera unreachable: /m)
+    expect(receiver.emails[0]!.content).toContain('no route to 10.0.0.9: check its power')
+
+    await report(running, 90)
+    await vi.waitUntil(() => receiver.emails.length === 2)
+    expect(receiver.emails[1]!.content).toMatch(/^Subject: Camera unreachable: .*\(ended\)/m)
+    expect(await listAlerts()).toMatchObject([
+      { system_alert_kind: 'camera_unreachable', system_alert_state: 'closed', source_id: records.source_id },
+    ])
+  })
+
+  it('are stored and part of the alarms without a mail server', async () => {
+    await report(unreachable, 90)
+    expect(await listAlerts()).toMatchObject([
+      { system_alert_state: 'open', notified_at: expect.any(String) },
+    ])
+    expect(await readDeliveries()).toEqual([])
+    expect(alerts.alarms()).toEqual([expect.stringContaining('camera unreachable (1)')])
+    await report(running, 90)
+    expect(alerts.alarms()).toEqual([])
+  })
+
+  it('continue after a restart of management, without a second message', async () => {
+    await setMailServer(25)
+    await report(unreachable, 90)
+    alerts = start()
+    await report(unreachable, 90)
+    expect(await listAlerts()).toHaveLength(1)
+    expect(await readDeliveries()).toHaveLength(1)
+    await report(running, 90)
+    expect(await readDeliveries()).toHaveLength(2)
+  })
+
+  it('report a flapping camera once', async () => {
+    await setMailServer(25)
+    for (let round = 0; round < 20; round += 1) {
+      await report(unreachable, 10)
+      await report(running, 20)
+    }
+    expect(await listAlerts()).toMatchObject([
+      { system_alert_state: 'open', interruptions: expect.any(Number) },
+    ])
+    expect(await readDeliveries()).toHaveLength(1)
+  })
+
+  it('neither end nor begin while the engine reports nothing', async () => {
+    await report(unreachable, 90)
+    await report(undefined, 300)
+    expect(await listAlerts()).toMatchObject([{ system_alert_state: 'open' }])
+  })
+
+  it('share a message if they begin together, which webhooks receive as a list', async () => {
+    const receiver = await startWebhookReceiver()
+    const actions = [{ action_url: receiver.url }]
+    await management.call(routes.updateSettings, { actions })
+    await report(
+      { ...running, recording: { mode: 'continuous', state: 'failed', reason: 'the disk is full' } },
+      90,
+      { disk: { free_bytes: 1_000_000, total_bytes: 1_000_000_000 } },
+    )
+    const deliveries = await readDeliveries()
+    expect(
+      deliveries.map(({ request }) => request.system_alerts?.map(alert => alert.system_alert_kind).sort()),
+    ).toEqual([['disk_filling', 'recording_stopped']])
+    expect(deliveries[0]).toMatchObject({ type: 'webhook', channel_id: null, alert_id: null })
+  })
+
+  it('are sent again after a day until they are acknowledged', async () => {
+    await setMailServer(25)
+    await report(unreachable, 90)
+    nowMs += 86_400_000
+    await report(unreachable, 10)
+    expect(await readDeliveries()).toHaveLength(2)
+
+    const [alert] = await listAlerts()
+    await management.call(routes.acknowledge, { system_alert_id: alert!.system_alert_id })
+    nowMs += 86_400_000
+    await report(unreachable, 10)
+    expect(await readDeliveries()).toHaveLength(2)
+    expect(await listAlerts()).toMatchObject([{ acknowledged_by: management.superadmin.user_id }])
+  })
+
+  it('of a kind with a daily summary are sent once a day at the local time', async () => {
+    await setMailServer(25)
+    await management.call(routes.updateSettings, {
+      kinds: { camera_unreachable: { delivery: 'daily_summary' } },
+      summary_time: '18:00',
+      summary_timezone: 'UTC',
+    })
+    await report(unreachable, 90)
+    await report(running, 90)
+    expect(await readDeliveries()).toEqual([])
+    nowMs = Date.parse('2026-03-04T18:00:00Z')
+    await report(running, 30)
+    expect((await readDeliveries()).map(({ request }) => request.subject)).toEqual([
+      'Daily summary: 1 system alert (1 × camera unreachable)',
+    ])
+    nowMs = Date.parse('2026-03-05T18:00:00Z')
+    await report(running, 30)
+    expect(await readDeliveries()).toHaveLength(1)
+  })
+
+  it('of a disabled kind do not begin', async () => {
+    await management.call(routes.updateSettings, { kinds: { camera_unreachable: { is_enabled: false } } })
+    await report(unreachable, 90)
+    expect(await listAlerts()).toEqual([])
+  })
+
+  it('report the clock, the license and the outage of an engine', async () => {
+    await report(running, 400, {
+      time: new Date(BEGIN_MS - 3_600_000).toISOString(),
+      license_until: new Date(BEGIN_MS + 86_400_000).toISOString(),
+      outage: 'media has not answered yet',
+    })
+    const kinds = (await listAlerts()).map(({ system_alert_kind }) => system_alert_kind).sort()
+    expect(kinds).toEqual(['clock_wrong', 'engine_away', 'license_ending'])
+  })
+
+  it('report an old backup, but not a missing one', async () => {
+    await report(running, 70)
+    expect(await listAlerts()).toEqual([])
+    const value = { finished_at: new Date(BEGIN_MS - 9 * 86_400_000).toISOString() }
+    await management.database.system('test', tx =>
+      tx.insert(setting).values({ name: 'newest_backup', value }),
+    )
+    await report(running, 10)
+    expect(await listAlerts()).toMatchObject([
+      { system_alert_kind: 'backup_overdue', engine_id: null, system_alert_subject: 'this appliance' },
+    ])
+  })
+
+  it('hide the secrets of actions, and keep them when the placeholder is sent back', async () => {
+    const actions = [{ action_url: 'https://hooks.example/x', action_access_token: 'secret' }]
+    await management.call(routes.updateSettings, { actions })
+    const shown = (await management.call(routes.settings)).response
+    expect(JSON.stringify(shown)).not.toContain('"secret"')
+    await management.call(routes.updateSettings, { actions: shown.actions })
+    await report(unreachable, 90)
+    expect((await readDeliveries())[0]).toMatchObject({
+      request: { action: { action_access_token: 'secret' } },
+    })
+  })
+})

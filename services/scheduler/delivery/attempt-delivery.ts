@@ -1,7 +1,7 @@
-import type { ClaimedBatch, ClaimedDelivery, DeliveryResult } from '@eyrie/contract/management/delivery-queue'
+import type { ClaimedDelivery, DeliveryResult } from '@eyrie/contract/management/delivery-queue'
 import { backoffDelayMs } from '@eyrie/kit'
 import type { ManagementClient } from '../management-client/management-client.ts'
-import { type Outcome, quote } from '../senders/sender.ts'
+import { type DeliverySettings, type Outcome, quote } from '../senders/sender.ts'
 import type { Senders } from '../senders/senders.ts'
 
 const RETRY_BACKOFF = { initialMs: 5_000, maxMs: 600_000 }
@@ -16,7 +16,7 @@ export interface AttemptOptions {
 /** Tries to send a message once. Never rejects. */
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
-  settings: Pick<ClaimedBatch, 'smtp' | 'sms'>,
+  settings: DeliverySettings,
   { senders, management, timeoutMs }: AttemptOptions,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(timeoutMs)
@@ -44,7 +44,10 @@ export function toResult(
   const { state } = outcome
   // Management rejects longer texts.
   const reason = quote(outcome.reason)
-  if (state !== 'failed') return { delivery_id, attempt, state, reason }
+  if (state !== 'failed') {
+    const isReceiverGone = state === 'dead' && outcome.isReceiverGone
+    return { delivery_id, attempt, state, reason, ...(isReceiverGone && { is_receiver_gone: true }) }
+  }
   if (is_test) return { delivery_id, attempt, state: 'dead', reason }
   const retry_ms = Math.max(outcome.retryAfterMs ?? 0, backoffDelayMs(attempt - 1, RETRY_BACKOFF, random))
   return { delivery_id, attempt, state, reason, retry_ms }

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ClaimedBatch, ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { ManagementClient } from '../management-client/management-client.ts'
-import type { Outcome } from '../senders/sender.ts'
+import type { DeliverySettings, Outcome } from '../senders/sender.ts'
 import { type AttemptOptions, attemptDelivery, toResult } from './attempt-delivery.ts'
 import { createResultReporter } from './result-reporter.ts'
 import { createTargets, TARGET_CONCURRENCY } from './targets.ts'
@@ -46,7 +46,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let isConnected = false
   let loops: Promise<unknown> | undefined
 
-  async function send(delivery: ClaimedDelivery, settings: Pick<ClaimedBatch, 'smtp' | 'sms'>) {
+  async function send(delivery: ClaimedDelivery, settings: DeliverySettings) {
     targets.begin(delivery.target)
     const outcome = await attemptDelivery(delivery, settings, options)
     reporter.report(toResult(delivery, outcome))

@@ -1,4 +1,5 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+import { createUnsubscribeLink } from './email-headers.ts'
 
 /** The parts of an e-mail. */
 export interface EmailMessage {
@@ -9,10 +10,11 @@ export interface EmailMessage {
 }
 
 const PICTURE_ID = 'picture@eyrie'
+const UNSUBSCRIBE = 'Stop these summaries'
 
 /** Creates the text of an e-mail, as plain text and as HTML with the picture in it. */
 export function createEmailMessage(
-  { request }: ClaimedDelivery,
+  { request, unsubscribe_token }: ClaimedDelivery,
   picture: Buffer | undefined,
   publicUrl: string | undefined,
 ): EmailMessage {
@@ -24,16 +26,27 @@ export function createEmailMessage(
     ['Priority', details.alert_priority],
     ['Time', details.time],
   ] as const
-  const factLines = facts.map(([name, value]) => `${name}: ${value}`)
+  const unsubscribe =
+    unsubscribe_token === null ? undefined : createUnsubscribeLink(unsubscribe_token, publicUrl)
+  // The message about system alerts contains its facts.
+  const factLines = request.system_alerts ? [] : facts.map(([name, value]) => `${name}: ${value}`)
   return {
-    text: [message, factLines.join('\n'), ...links].join('\n\n'),
+    text: [
+      message,
+      factLines.join('\n'),
+      ...links,
+      ...(unsubscribe ? [`${UNSUBSCRIBE}: ${unsubscribe}`] : []),
+    ]
+      .filter(part => part !== '')
+      .join('\n\n'),
     html: [
       '<!doctype html><html><body style="font-family: sans-serif">',
       `<h2>${escapeHtml(subject)}</h2>`,
       `<p>${escapeHtml(message).replaceAll('\n', '<br>')}</p>`,
       picture ? `<p><img src="cid:${PICTURE_ID}" alt="" style="max-width: 100%"></p>` : '',
       `<p>${factLines.map(escapeHtml).join('<br>')}</p>`,
-      ...links.map(formatLink),
+      ...links.map(link => formatLink(link)),
+      unsubscribe ? formatLink(unsubscribe, UNSUBSCRIBE) : '',
       '</body></html>',
     ].join('\n'),
     attachments: picture
@@ -43,9 +56,9 @@ export function createEmailMessage(
 }
 
 /** Other schemes than HTTP, such as `javascript:`, become text. */
-const formatLink = (link: string) => {
-  const text = escapeHtml(link)
-  return /^https?:\/\//i.test(link) ? `<p><a href="${text}">${text}</a></p>` : `<p>${text}</p>`
+const formatLink = (link: string, title = link) => {
+  const text = escapeHtml(title)
+  return /^https?:\/\//i.test(link) ? `<p><a href="${escapeHtml(link)}">${text}</a></p>` : `<p>${text}</p>`
 }
 
 const ENTITIES: Record<string, string> = {

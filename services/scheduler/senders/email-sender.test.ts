@@ -1,11 +1,13 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { SmtpSettings } from '@eyrie/contract/management/delivery-settings'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Egress } from '@eyrie/kit'
+import { describe, expect, it } from 'vitest'
 import { mailEgress } from '../../../test/fixtures/network/local-egress.ts'
+import { trustCertificate } from '../../../test/fixtures/network/trust-certificate.ts'
 import {
   createAttempt,
   createClaimedDelivery,
   createSmtpSettings,
+  noSettings,
 } from '../../../test/fixtures/scheduler/claimed-delivery.ts'
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { createEmailSender } from './email-sender.ts'
@@ -15,14 +17,11 @@ const send = createEmailSender(mailEgress, 'https://eyrie.example.com')
 const delivery = createClaimedDelivery({ action_to: 'guard@example.com' }, { type: 'email' })
 
 const sendWith = (smtp: SmtpSettings, more: Partial<Attempt> = {}) =>
-  send(createAttempt(delivery, { settings: { smtp, sms: null }, ...more }))
+  send(createAttempt(delivery, { settings: { ...noSettings, smtp }, ...more }))
 
-/** Trusts a certificate until the end of the test. */
-function trust(certificate: string): void {
-  const before = getCACertificates('default')
-  setDefaultCACertificates([...before, certificate])
-  onTestFinished(() => setDefaultCACertificates(before))
-}
+/** Returns a header of an e-mail, whose lines may be folded. */
+const readHeader = (content: string, name: string) =>
+  new RegExp(`^${name}: (.*)$`, 'im').exec(content.replace(/\r\n[ \t]+/g, ' '))?.[1]?.trim()
 
 const credentials = { smtp_auth: true, smtp_username: 'box', smtp_password: 'right' }
 
@@ -64,13 +63,13 @@ describe('an e-mail', () => {
     const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
     const smtp = createSmtpSettings(server.port, { smtp_to: 'a@example.com, b@example.com' })
     const withoutReceiver = createClaimedDelivery({}, { type: 'email' })
-    await send(createAttempt(withoutReceiver, { settings: { smtp, sms: null } }))
+    await send(createAttempt(withoutReceiver, { settings: { ...noSettings, smtp } }))
     expect(server.emails[0]!.to).toEqual(['a@example.com', 'b@example.com'])
   })
 
   it('changes to TLS where the server offers it, and authenticates', async () => {
     const server = await startSmtpReceiver()
-    trust(server.certificate)
+    trustCertificate(server.certificate)
     await sendWith(createSmtpSettings(server.port, credentials))
     expect(server.emails).toMatchObject([{ isSecure: true, user: 'box' }])
   })
@@ -92,10 +91,112 @@ describe('an e-mail', () => {
   })
 })
 
+describe('an e-mail to the port of implicit TLS', () => {
+  const smtp = createSmtpSettings(465, credentials)
+
+  /** A sender whose connections to port 465, which only root can open, lead to the port of the server. */
+  const sendTo = (port: number, more: Partial<SmtpSettings> = {}) => {
+    const connect: Egress['connect'] = (_, options) =>
+      mailEgress.connect({ host: '127.0.0.1', port }, options)
+    const implicit = createEmailSender({ ...mailEgress, connect }, undefined)
+    return implicit(createAttempt(delivery, { settings: { ...noSettings, smtp: { ...smtp, ...more } } }))
+  }
+
+  it('uses TLS from its beginning, with a verified certificate', async () => {
+    const server = await startSmtpReceiver({ secure: true })
+    trustCertificate(server.certificate)
+    expect(await sendTo(server.port)).toMatchObject({ state: 'sent' })
+    expect(server.emails).toMatchObject([{ isSecure: true, user: 'box' }])
+  })
+
+  it('is not sent to a server with an untrusted certificate, or with one of another name', async () => {
+    const server = await startSmtpReceiver({ secure: true })
+    expect(await sendTo(server.port)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('self-signed certificate'),
+    })
+    trustCertificate(server.certificate)
+    expect(await sendTo(server.port, { smtp_host: 'mail.example.com' })).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining("does not match certificate's altnames"),
+    })
+    expect(server.emails).toEqual([])
+  })
+})
+
+describe('several e-mails', () => {
+  it('share a connection, and use a new one after the server has closed it', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const settings = createSmtpSettings(server.port)
+    for (let i = 0; i < 3; i += 1) expect(await sendWith(settings)).toMatchObject({ state: 'sent' })
+    expect(server.countConnections()).toBe(1)
+    server.closeConnections()
+    expect(await sendWith(settings)).toMatchObject({ state: 'sent' })
+    expect(server.emails).toHaveLength(4)
+    expect(server.countConnections()).toBe(2)
+  })
+
+  it('of one thread refer to the same message, and others to another one', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const smtp = createSmtpSettings(server.port)
+    for (const thread_key of ['a', 'a', 'b']) {
+      const message = createClaimedDelivery({ action_to: 'guard@example.com' }, { type: 'email' })
+      const request = { ...message.request, thread_key }
+      await send(createAttempt({ ...message, request }, { settings: { ...noSettings, smtp } }))
+    }
+    const read = (name: string) => server.emails.map(email => readHeader(email.content, name))
+    const [first, second, other] = read('References')
+    expect(first).toMatch(/^<thread-[\da-f]{32}@eyrie>$/)
+    expect(second).toBe(first)
+    expect(other).not.toBe(first)
+    expect(read('In-Reply-To')).toEqual([first, second, other])
+    expect(new Set(read('Message-ID')).size).toBe(3)
+  })
+})
+
+describe('a digest', () => {
+  const digest = createClaimedDelivery(
+    { action_to: 'guard@example.com' },
+    { type: 'email', unsubscribe_token: 'sealed1:a_b' },
+  )
+  const link = 'https://eyrie.example.com/unsubscribe?token=sealed1%3Aa_b'
+
+  async function sendDigest(publicUrl: string | undefined, more: object = {}) {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const settings = { ...noSettings, smtp: createSmtpSettings(server.port) }
+    const outcome = await createEmailSender(
+      mailEgress,
+      publicUrl,
+    )(createAttempt({ ...digest, ...more }, { settings }))
+    return { outcome, content: server.emails[0]?.content }
+  }
+
+  it('is unsubscribed from with one click, or by a link in its text (RFC 8058)', async () => {
+    const { content = '' } = await sendDigest('https://eyrie.example.com/')
+    expect(readHeader(content, 'List-Unsubscribe')).toBe(`<${link}>`)
+    expect(readHeader(content, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
+    expect(content.replace(/=\r\n/g, '').replaceAll('=3D', '=')).toContain(link)
+  })
+
+  it('has no link for one click without TLS, and none if no address is configured', async () => {
+    const { content: plain = '' } = await sendDigest('http://eyrie.local')
+    expect(readHeader(plain, 'List-Unsubscribe')).toContain('http://eyrie.local/unsubscribe')
+    expect(readHeader(plain, 'List-Unsubscribe-Post')).toBeUndefined()
+    const { content: none = '' } = await sendDigest(undefined)
+    expect(readHeader(none, 'List-Unsubscribe')).toBeUndefined()
+  })
+
+  it('is not sent to a receiver who has unsubscribed', async () => {
+    const { outcome, content } = await sendDigest(undefined, { is_unsubscribed: true })
+    expect(outcome).toEqual({ state: 'dead', reason: expect.stringContaining('unsubscribed') })
+    expect(content).toBeUndefined()
+  })
+})
+
 describe('the outcome of an e-mail', () => {
   it('is a failure with the words of the server for a wrong password', async () => {
     const server = await startSmtpReceiver()
-    trust(server.certificate)
+    trustCertificate(server.certificate)
     const smtp = createSmtpSettings(server.port, { ...credentials, smtp_password: 'wrong' })
     expect(await sendWith(smtp)).toEqual({
       state: 'failed',

@@ -14,12 +14,20 @@ export type Outcome =
       retryAfterMs?: number
     }
   /** No other attempt can succeed. */
-  | { state: 'dead'; reason: string }
+  | {
+      state: 'dead'
+      reason: string
+      /** The receiver no longer exists: nothing else is sent to it. */
+      isReceiverGone?: true
+    }
+
+/** Settings of the servers that pass messages on, with their secrets. */
+export type DeliverySettings = Pick<ClaimedBatch, 'smtp' | 'sms' | 'vapid_key'>
 
 /** What a sender needs for one attempt. */
 export interface Attempt {
   delivery: ClaimedDelivery
-  settings: Pick<ClaimedBatch, 'smtp' | 'sms'>
+  settings: DeliverySettings
   /** Aborts the attempt when its time is over. */
   signal: AbortSignal
   /** Returns the picture of the notification, a JPEG, if there is one. */

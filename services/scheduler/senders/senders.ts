@@ -2,22 +2,49 @@ import type { ActionType } from '@eyrie/contract/management/alert'
 import { createEgress, type Environment } from '@eyrie/kit'
 import { createEmailSender } from './email-sender.ts'
 import type { Sender } from './sender.ts'
-import { createWebhookSender } from './webhook-sender.ts'
 
 /** The sender of each type of action. */
 export type Senders = Record<ActionType, Sender>
 
-/** Creates all senders. `publicUrl` is the address at which people reach the console. */
-export function createSenders(environment: Environment, publicUrl: string | undefined): Senders {
+export interface SendersOptions {
+  /** Address at which people reach the console. */
+  publicUrl: string | undefined
+  /** Number of messages of which an SMS may consist. */
+  maxSmsSegments: number
+}
+
+/**
+ * Creates all senders. Each one is loaded when it sends its first message, because an appliance uses few of them and their
+ * libraries take much memory.
+ */
+export function createSenders(environment: Environment, options: SendersOptions): Senders {
+  const { publicUrl, maxSmsSegments } = options
+  const webhookEgress = createEgress('webhook', environment)
   return {
     email: createEmailSender(createEgress('mail', environment), publicUrl),
-    webhook: createWebhookSender(createEgress('webhook', environment), publicUrl),
-    sms: rejectUnsupported,
-    mqtt: rejectUnsupported,
+    sms: loadLazily(async () => {
+      const { createSmsSender } = await import('./sms-sender.ts')
+      return createSmsSender(createEgress('sms', environment), maxSmsSegments)
+    }),
+    webhook: loadLazily(async () => {
+      const { createWebhookSender } = await import('./webhook-sender.ts')
+      return createWebhookSender(webhookEgress, publicUrl)
+    }),
+    mqtt: loadLazily(async () => {
+      const { createMqttSender } = await import('./mqtt-sender.ts')
+      return createMqttSender(webhookEgress, publicUrl)
+    }),
+    push: loadLazily(async () => {
+      const { createPushSender } = await import('./push-sender.ts')
+      return createPushSender(webhookEgress, publicUrl)
+    }),
   }
 }
 
-const rejectUnsupported: Sender = async ({ delivery }) => ({
-  state: 'dead',
-  reason: `sending by ${delivery.type} is not supported yet: use an action of the type email or webhook`,
-})
+function loadLazily(load: () => Promise<Sender>): Sender {
+  let loaded: Promise<Sender> | undefined
+  return async attempt => {
+    loaded ??= load()
+    return (await loaded)(attempt)
+  }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { JobName } from '@eyrie/contract/jobs'
+import type { Job } from '@eyrie/contract/management/job'
+
+/** Starts a run, or waits further for its result. */
+export type RequestRun = (name: JobName, run_id: string, limit_s: number, signal: AbortSignal) => Promise<Job>
+
+const RETRY_MS = 2_000
+
+/**
+ * Runs a job in management, and waits for the result until `signal` aborts. A connection that is lost is repeated with the same run, which
+ * happens only once. Throws the last error if there is no result.
+ */
+export async function runJob(
+  request: RequestRun,
+  name: JobName,
+  { run_id, limit_s, signal }: { run_id: string; limit_s: number; signal: AbortSignal },
+): Promise<void> {
+  let problem = new Error('management has not reported a result in time')
+  while (!signal.aborted) {
+    try {
+      const job = await request(name, run_id, limit_s, signal)
+      // Another run that is in progress does the same work.
+      if (job.run_id !== run_id || job.finished_at !== null) return
+    } catch (error) {
+      problem = error as Error
+      await wait(RETRY_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+  throw problem
+}

@@ -1,0 +1,71 @@
+import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
+import { type Egress, EgressDeniedError, fetchFrom } from '@eyrie/kit'
+import { isServerDown, readBeginning, readRetryAfter } from './http-outcome.ts'
+import { createVapidAuthorization, encryptForBrowser } from './push-encryption.ts'
+import { type Outcome, quote, type Sender } from './sender.ts'
+
+const NO_RECEIVER =
+  'no browser receives this message: someone with access to the channel switches on messages on the page Account of the console'
+/** The browser has unsubscribed, or the subscription has expired (RFC 8030, sections 7.3 and 8.1). */
+const EXPIRED = [404, 410]
+const TOO_LARGE = 413
+/** How long a push service keeps a message for a telephone that is switched off. */
+const TTL_S = 86_400
+/** Lengths that leave room in a message of 4096 bytes, in which a character takes up to four bytes, or six if escaped. */
+const MAX_TITLE_LENGTH = 80
+const MAX_BODY_LENGTH = 300
+const MAX_LINK_LENGTH = 1000
+
+/** Sends messages to browsers by their push services (RFC 8030). The message shows the alert and links to the console. */
+export function createPushSender(egress: Egress, publicUrl: string | undefined): Sender {
+  return async ({ delivery, settings, signal }) => {
+    const { push } = delivery
+    if (!push || !settings.vapid_key) return { state: 'dead', reason: NO_RECEIVER }
+    try {
+      const endpoint = new URL(push.endpoint)
+      const response = await fetchFrom(egress, endpoint, {
+        method: 'POST',
+        headers: {
+          authorization: createVapidAuthorization(endpoint, settings.vapid_key, publicUrl, new Date()),
+          'content-encoding': 'aes128gcm',
+          'content-type': 'application/octet-stream',
+          ttl: String(TTL_S),
+          urgency: isUrgent(delivery) ? 'high' : 'normal',
+          // A repeated message replaces the first one while the telephone is offline.
+          topic: delivery.delivery_id.replaceAll('-', ''),
+        },
+        body: encryptForBrowser(push, JSON.stringify(createMessage(delivery))),
+        signal,
+      })
+      return toOutcome(response, await readBeginning(response))
+    } catch (error) {
+      if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
+      throw error
+    }
+  }
+}
+
+const isUrgent = ({ request }: ClaimedDelivery) => /^(high|critical)$/.test(request.details.alert_priority)
+
+/** What the service worker of the console shows. */
+function createMessage({ delivery_id, request }: ClaimedDelivery) {
+  const { subject, message, action } = request
+  const link = action.action_external_link ?? ''
+  return {
+    id: delivery_id,
+    title: shorten(subject, MAX_TITLE_LENGTH),
+    body: shorten(message, MAX_BODY_LENGTH),
+    link: /^https?:/i.test(link) && link.length <= MAX_LINK_LENGTH ? link : '/',
+  }
+}
+
+const shorten = (text: string, maxLength: number) =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`
+
+function toOutcome({ ok, status, headers }: Response, answer: string): Outcome {
+  const reason = quote(`${status} ${answer}`)
+  if (ok) return { state: 'sent', reason }
+  if (EXPIRED.includes(status)) return { state: 'dead', reason, isReceiverGone: true }
+  if (status === TOO_LARGE) return { state: 'dead', reason }
+  return { state: 'failed', reason, isTargetDown: isServerDown(status), ...readRetryAfter(headers) }
+}

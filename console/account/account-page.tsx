@@ -8,10 +8,11 @@ import { Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { AuthenticatorSetup } from './authenticator-setup.tsx'
 import { ConfirmedAuthenticator } from './confirmed-authenticator.tsx'
+import { PushSwitch } from './push-switch.tsx'
 import { RecoveryCodeList } from './recovery-code-list.tsx'
 import '../ui/form.css'
 
-/** How the signed-in user signs in: with the password, with an authenticator app too, or with an identity provider. */
+/** How the signed-in user signs in, and whether this browser shows messages about alerts. */
 export function AccountPage() {
   const status = useSignal<TotpStatus | undefined>(undefined)
   const error = useSignal('')
@@ -54,6 +55,10 @@ export function AccountPage() {
           {!codes.value && !status.value.is_enabled && <AuthenticatorSetup onCodes={showCodes} />}
         </section>
       )}
+      <section aria-label="Messages">
+        <h2>Messages</h2>
+        <PushSwitch />
+      </section>
     </div>
   )
 }

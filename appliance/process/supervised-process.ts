@@ -21,6 +21,8 @@ export interface SupervisedProcess {
   readonly restarts: number
   /** Sends a message over the IPC channel, now and at each later start. It replaces the previous message. */
   publish(message: Serializable): void
+  /** Sends a message over the IPC channel of the running process. */
+  send(message: Serializable): void
   /** Sends SIGTERM to the process, which is started again when it has exited. */
   restart(): void
   /** Sends SIGTERM, and kills the process group after `graceMs`. Resolves when the process has exited. */
@@ -88,9 +90,12 @@ export function superviseProcess(
   }
 
   function sendPublished() {
-    if (published === undefined || state.phase !== 'running' || !state.child.connected) return
     // A process that ends before it has received the message receives it at its next start.
-    state.child.send(published, () => {})
+    if (published !== undefined) send(published)
+  }
+
+  function send(message: Serializable) {
+    if (state.phase === 'running' && state.child.connected) state.child.send(message, () => {})
   }
 
   function scheduleRestart(message: string, fields: LogFields, startedAt: number) {
@@ -115,6 +120,7 @@ export function superviseProcess(
       published = message
       sendPublished()
     },
+    send,
     restart() {
       if (state.phase === 'running') state.child.kill('SIGTERM')
     },

@@ -42,8 +42,8 @@ worker_packages=(
   ninja-build
 )
 
-# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, and the
-# programs that the guides use.
+# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, an
+# MQTT broker, and the programs that the guides use.
 test_packages=(
   chromium
   coturn
@@ -55,6 +55,7 @@ test_packages=(
   gstreamer1.0-plugins-ugly
   gstreamer1.0-rtsp
   jq
+  mosquitto
   nginx-light
   postgresql
   python3-gi

@@ -82,6 +82,10 @@ install_packages() {
     as_root install -d /etc/systemd/system
     as_root ln -s /dev/null /etc/systemd/system/coturn.service
   fi
+  if [[ " ${missing[*]} " == *' mosquitto '* && ! -e /etc/systemd/system/mosquitto.service ]]; then
+    as_root install -d /etc/systemd/system
+    as_root ln -s /dev/null /etc/systemd/system/mosquitto.service
+  fi
   run_step "Installing ${#missing[@]} system packages" as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
     apt-get install -y --no-install-recommends "${missing[@]}"
 }

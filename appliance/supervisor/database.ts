@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Environment } from '@eyrie/kit'
 import { createSetprivCommand } from '@eyrie/kit/accounts/setpriv'
-import { getHome } from '../accounts/data-ownership.ts'
 import { findDatabasePrivileges } from '../accounts/database-account.ts'
 import type { SeparatedServices } from '../accounts/separate-services.ts'
 import type { ServiceLog } from '../process/service-log.ts'
@@ -34,7 +33,7 @@ export async function startDatabase(
     const command = {
       name: 'database',
       args: ['--disable-sigusr1', PROGRAM],
-      environment: createOwnEnvironment(environment, getHome(data, 'database')),
+      environment: createOwnEnvironment(environment, data, 'database'),
       launcher: createSetprivCommand(privileges),
     }
     return superviseProcess(command, log, message => report(message as object))

@@ -33,6 +33,12 @@ export function residentMemory(pid: number): number {
   return Number(line?.[1]) * 1024
 }
 
+/** Memory of a process in bytes, without pages of files, which processes share. */
+export function anonymousMemory(pid: number): number {
+  const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^RssAnon:\s+(\d+) kB/m)
+  return Number(line?.[1]) * 1024
+}
+
 /** Like `processCpu`, with the running descendants of the process included. */
 export const treeCpu = (pid: number): number =>
   processTree(pid).reduce((sum, process) => sum + processCpu(process), 0)

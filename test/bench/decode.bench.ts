@@ -78,7 +78,7 @@ async function launchCpu(file: string): Promise<number> {
 
 /** CPU seconds of the media service between the last frame of the short clip and the last one of the long clip. */
 async function mediaCpu(root: string, file: string): Promise<number> {
-  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: root })
+  const media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: root }, { isIsolated: true })
   try {
     const control = await connectControl(media.url)
     const address = { url: pathToFileURL(file).href }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { health } from '@eyrie/contract'
 import { findAccountById } from '@eyrie/kit/accounts/account'
@@ -124,6 +124,10 @@ describe('services that root starts', needs(root, serviceUsers), () => {
             role === owner,
           )
     }
+    for (const role of ['engine', 'management', 'scheduler'] as const)
+      expect(describeOwner(join(data, 'home', role, 'compiled'))).toMatch(`eyrie-${role}:`)
+    // What a hostile stream leaves there would be executed at the next start.
+    expect(readdirSync(join(data, 'home/media'))).not.toContain('compiled')
     const [, ring = ''] = readFileSync(join(data, 'ring-path'), 'utf8').split('\n')
     expect(describeOwner(ring)).toBe('root:eyrie-services 770')
 

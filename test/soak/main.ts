@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { soakDeliveries } from './deliveries.ts'
 import { soakKills } from './kills.ts'
 import { soakMemory } from './memory.ts'
 
@@ -11,5 +12,9 @@ if (!(minutes > 0 && kills > 0 && Number.isInteger(seed))) {
   process.exit(2)
 }
 
-const havePassed = [await soakKills(kills, seed), await soakMemory(minutes)]
+const havePassed = [
+  await soakKills(kills, seed),
+  await soakDeliveries(minutes, seed),
+  await soakMemory(minutes),
+]
 process.exit(havePassed.every(Boolean) ? 0 : 1)

@@ -9,7 +9,7 @@ help:
 	@echo 'make test       run the tests (make test-all: including long ones)'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make fuzz       send 100,000 requests to every route'
-	@echo 'make soak       kill the engine 200 times, then measure memory under load for ten minutes'
+	@echo 'make soak       kill the engine 200 times, all services for ten minutes, then measure memory for ten'
 	@echo 'make worker     download or build the WebRTC worker (make run does this in the background)'
 	@echo 'make lint       format and lint the code'
 	@echo 'make generate   regenerate generated files'

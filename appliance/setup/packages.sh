@@ -1,9 +1,11 @@
 # Debian packages by purpose. Sourced by setup.sh; management reads the list parser_packages.
 
-# Decoding, scaling and encoding, and the compiler and headers for the GStreamer addon. HTTP cameras need libsoup, a
-# dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS.
+# Decoding, scaling and encoding, the compiler and headers for the GStreamer addon, and fonts for reports as PDF files. HTTP
+# cameras need libsoup, a dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS.
 run_packages=(
   ca-certificates
+  fonts-dejavu-core
+  fonts-droid-fallback
   gstreamer1.0-tools
   gstreamer1.0-plugins-base
   gstreamer1.0-plugins-good
@@ -57,6 +59,7 @@ test_packages=(
   jq
   mosquitto
   nginx-light
+  poppler-utils
   postgresql
   python3-gi
 )

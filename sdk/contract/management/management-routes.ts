@@ -24,6 +24,7 @@ import { mqttRoutes } from './mqtt-settings.ts'
 import { notificationRoutes } from './notification.ts'
 import { organizationRoutes } from './organization.ts'
 import { pushRoutes } from './push.ts'
+import { reportRoutes } from './report.ts'
 import { roleRoutes } from './role.ts'
 import { scheduleRoutes } from './schedule.ts'
 import { scheduleExceptionRoutes } from './schedule-exception.ts'
@@ -58,6 +59,7 @@ export const managementRoutes = {
   delivery: deliveryRoutes,
   incident: incidentRoutes,
   snooze: snoozeRoutes,
+  report: reportRoutes,
   schedule: scheduleRoutes,
   scheduleException: scheduleExceptionRoutes,
   calendar: calendarRoutes,

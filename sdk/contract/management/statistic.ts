@@ -86,7 +86,9 @@ const normalizedStatisticKey = z
   .transform(key => (key === MOVING_AVERAGE_ALIAS ? 'moving_average_count' : key))
   .pipe(statisticKey)
 
-export const requestedStatisticKeys = z.array(normalizedStatisticKey).min(1).max(100)
+/** Statistic keys in a request. */
+export const statisticKeyList = z.array(normalizedStatisticKey).max(100)
+export const requestedStatisticKeys = statisticKeyList.min(1)
 
 /** Statistic keys in a query. The parameter is repeated, or its values are separated by commas. */
 export const statisticKeysParameter = z.preprocess(splitList, requestedStatisticKeys).meta({

@@ -35,6 +35,7 @@ import { deliveryOperations } from './operations/events/delivery-operations.ts'
 import { eventOperations } from './operations/events/event-operations.ts'
 import { feedOperations } from './operations/events/feed-operations.ts'
 import { notificationOperations } from './operations/events/notification-operations.ts'
+import { reportOperations } from './operations/events/report-operations.ts'
 import { scheduleExceptionOperations } from './operations/events/schedule-exception-operations.ts'
 import { scheduleOperations } from './operations/events/schedule-operations.ts'
 import { customerOperations } from './operations/hierarchy/customer-operations.ts'
@@ -116,6 +117,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...scheduleExceptionOperations,
     ...calendarOperations(now),
     ...systemAlertOperations(secrets, now),
+    ...reportOperations(nowMs),
     ...imageOperations(images),
   ]
 

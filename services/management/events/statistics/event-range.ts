@@ -19,6 +19,7 @@ import {
   filterLastValueKeys,
   type StatisticSelection,
   selectExistingKeys,
+  type Totals,
   toStatistics,
   toStoredKeys,
 } from './totals.ts'
@@ -95,10 +96,30 @@ interface BucketAggregates {
   aggregates: Map<string, Aggregate>
 }
 
+/** A channel, its statistics, and how they are divided in time. */
+type BucketOptions = Pick<
+  EventRangeOptions,
+  'channel_id' | 'windowSeconds' | 'selection' | 'period' | 'buckets'
+>
+
+/** Returns the statistics of each of these buckets, also of those without values. */
+export async function readBucketTotals(
+  tx: Transaction,
+  options: BucketOptions,
+  bucketKeys: readonly number[],
+): Promise<Totals[]> {
+  const { selection, period, buckets, windowSeconds } = options
+  const page = await readBucketAggregates(tx, options, bucketKeys, period)
+  return page.map(({ key, aggregates }) => {
+    const endMs = clip(buckets.toPeriod(key), period).to
+    return computeTotals(aggregates, selection, endMs, windowSeconds)
+  })
+}
+
 /** Returns the aggregates of each bucket. A last value applies to all later buckets until the next value. */
 async function readBucketAggregates(
   tx: Transaction,
-  { channel_id, selection: { keys, customAggregations }, buckets }: EventRangeOptions,
+  { channel_id, selection: { keys, customAggregations }, buckets }: BucketOptions,
   bucketKeys: readonly number[],
   pagePeriod: Period,
 ): Promise<BucketAggregates[]> {

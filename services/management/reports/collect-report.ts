@@ -1,0 +1,223 @@
+import type { ReportInterval } from '@eyrie/contract/management/report'
+import { type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { channel, usecase } from '../db/schema/index.ts'
+import { fieldError } from '../errors/field-errors.ts'
+import { readAggregates } from '../events/statistics/aggregates.ts'
+import { type Buckets, createBuckets } from '../events/statistics/buckets.ts'
+import { readBucketTotals } from '../events/statistics/event-range.ts'
+import type { Period } from '../events/statistics/samples.ts'
+import {
+  combineTotals,
+  computeTotals,
+  type StatisticSelection,
+  type Totals,
+  toStoredKeys,
+} from '../events/statistics/totals.ts'
+import type { ReportColumn, ReportRow, ReportSection, ReportTable, ReportValues } from './report.ts'
+import { listBuckets, type ReportBucket, type ReportPeriod } from './report-period.ts'
+
+/** Maximum number of rows of a report, so that it fits in memory and a mailbox. */
+const MAX_ROWS = 50_000
+
+/** What a report contains. */
+export interface ReportSelection {
+  /** Undefined for the channels of any site that the caller may see. */
+  site_id: string | undefined
+  /** Empty for all channels of the site. */
+  channelIds: readonly string[]
+  /** Empty for all usecases. */
+  usecaseKeys: readonly string[]
+  /** Empty for all statistics of each usecase. */
+  statisticKeys: readonly string[]
+  interval: ReportInterval
+  period: ReportPeriod
+  isCompared: boolean
+  timeZone: string
+  /** Epoch ms. */
+  now: number
+}
+
+type Channel = Awaited<ReturnType<typeof readChannels>>[number]
+
+/**
+ * Reads the statistics of a report, with the rights of the transaction. Throws `EyrieError` (`syntax`) if the report would
+ * be too long.
+ */
+export async function collectSections(tx: Transaction, selection: ReportSelection): Promise<ReportSection[]> {
+  const channels = await readChannels(tx, selection)
+  const { interval, period, timeZone, now, isCompared } = selection
+  const rowCount = channels.length * listBuckets(interval, period, timeZone, now).length
+  if (rowCount > MAX_ROWS)
+    throw fieldError(
+      'report_interval',
+      `the report would have ${rowCount} rows, and at most ${MAX_ROWS} are possible: choose a longer interval, a shorter period or fewer channels`,
+    )
+
+  const sections: ReportSection[] = []
+  for (const usecaseChannels of Map.groupBy(channels, ({ usecase_key }) => usecase_key).values()) {
+    const section = await collectSection(tx, usecaseChannels, selection, isCompared)
+    if (section) sections.push(section)
+  }
+  return sections
+}
+
+function readChannels(tx: Transaction, { site_id, channelIds, usecaseKeys }: ReportSelection) {
+  return tx
+    .select({
+      channel_id: channel.channel_id,
+      channel_key: channel.channel_key,
+      channel_name: channel.channel_name,
+      windowSeconds: channel.channel_threshold_duration,
+      usecase_key: usecase.usecase_key,
+      usecase_name: usecase.usecase_name,
+      usecaseKeys: usecase.usecase_meta_key,
+      customAggregations: usecase.usecase_aggregations,
+    })
+    .from(channel)
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(
+      and(
+        site_id === undefined ? undefined : eq(channel.site_id, site_id),
+        channelIds.length > 0 ? inArray(channel.channel_id, [...channelIds]) : undefined,
+        usecaseKeys.length > 0 ? inArray(usecase.usecase_key, [...usecaseKeys]) : undefined,
+      ),
+    )
+    .orderBy(asc(usecase.usecase_key), asc(channel.channel_name), asc(channel.channel_id))
+}
+
+/** Returns the section of a usecase, or undefined if it has none of the requested statistics. */
+async function collectSection(
+  tx: Transaction,
+  channels: readonly Channel[],
+  { statisticKeys, interval, period, timeZone, now }: ReportSelection,
+  isCompared: boolean,
+): Promise<ReportSection | undefined> {
+  const { usecase_key, usecase_name, usecaseKeys, customAggregations } = channels[0]!
+  const existing = [...usecaseKeys, 'alert']
+  const keys = statisticKeys.length > 0 ? existing.filter(key => statisticKeys.includes(key)) : existing
+  if (keys.length === 0) return undefined
+
+  const selection: StatisticSelection = { keys, usecaseKeys, customAggregations }
+  const buckets = createBuckets(
+    interval === 'month' ? { months: 1 } : { days: interval === 'week' ? 7 : 1 },
+    timeZone,
+  )
+  const read = (readPeriod: Period) =>
+    readPeriodTotals(tx, channels, selection, {
+      buckets,
+      rows: listBuckets(interval, readPeriod, timeZone, now),
+      period: readPeriod,
+    })
+  const current = await read(period)
+  const previous = isCompared ? await read(period.previous) : undefined
+  const columns = keys.map(key => createColumn(key, customAggregations))
+  return {
+    usecase_key,
+    usecase_name,
+    columns,
+    channels: channels.map(({ channel_name, channel_key }, index) => ({
+      channel_name,
+      channel_key,
+      ...createTable(keys, current, previous, ({ channels }) => channels[index]!, customAggregations),
+    })),
+    combined: createTable(
+      keys,
+      current,
+      previous,
+      ({ channels }) => ({
+        rows: channels[0]!.rows.map((_, row) =>
+          combineTotals(
+            channels.map(({ rows }) => rows[row]!),
+            selection,
+          ),
+        ),
+        total: combineTotals(
+          channels.map(({ total }) => total),
+          selection,
+        ),
+      }),
+      customAggregations,
+    ),
+  }
+}
+
+/** The statistics of one channel. */
+interface ChannelTotals {
+  rows: Totals[]
+  total: Totals
+}
+
+interface PeriodTotals {
+  buckets: readonly ReportBucket[]
+  channels: readonly ChannelTotals[]
+}
+
+/** Reads the statistics of channels in each row and over the whole period. */
+async function readPeriodTotals(
+  tx: Transaction,
+  channels: readonly Channel[],
+  selection: StatisticSelection,
+  { buckets, rows, period }: { buckets: Buckets; rows: ReportBucket[]; period: Period },
+): Promise<PeriodTotals> {
+  const storedKeys = toStoredKeys(selection.keys)
+  const ids = channels.map(({ channel_id }) => channel_id)
+  const aggregates = await readAggregates(tx, ids, storedKeys, period, selection.customAggregations)
+  const bucketKeys = rows.map(({ key }) => key)
+  const totals: ChannelTotals[] = []
+  for (const { channel_id, windowSeconds } of channels)
+    totals.push({
+      rows: await readBucketTotals(tx, { channel_id, windowSeconds, selection, period, buckets }, bucketKeys),
+      total: computeTotals(aggregates.get(channel_id)!, selection, period.to, windowSeconds),
+    })
+  return { buckets: rows, channels: totals }
+}
+
+function createTable(
+  keys: readonly string[],
+  current: PeriodTotals,
+  previous: PeriodTotals | undefined,
+  select: (totals: PeriodTotals) => ChannelTotals,
+  customAggregations: Aggregations,
+): ReportTable {
+  const toValues = (totals: Totals) => listValues(keys, totals, customAggregations)
+  const { rows, total } = select(current)
+  const before = previous && select(previous)
+  return {
+    rows: current.buckets.map(({ firstDay, lastDay }, index): ReportRow => {
+      const rowBefore = before?.rows[index]
+      return {
+        firstDay,
+        lastDay,
+        values: toValues(rows[index]!),
+        ...(rowBefore && { previous: toValues(rowBefore) }),
+      }
+    }),
+    total: toValues(total),
+    ...(before && { previousTotal: toValues(before.total) }),
+  }
+}
+
+/** A mean of no values is unknown, and not zero. */
+function listValues(
+  keys: readonly string[],
+  { amounts, counts }: Totals,
+  customAggregations: Aggregations,
+): ReportValues {
+  return keys.map(key => {
+    const isUnknown = getAggregation(key, customAggregations) === 'mean' && !counts[key]
+    return isUnknown ? undefined : Number((amounts[key] ?? 0).toFixed(6))
+  })
+}
+
+const UNITS: Record<string, string> = { dwell_time: ' (s)' }
+
+function createColumn(key: string, customAggregations: Aggregations): ReportColumn {
+  const words = key.replaceAll('_', ' ')
+  return {
+    key,
+    label: words.charAt(0).toUpperCase() + words.slice(1) + (UNITS[key] ?? ''),
+    isSum: getAggregation(key, customAggregations) === 'sum',
+  }
+}

@@ -1,0 +1,100 @@
+import type { ReportInterval } from '@eyrie/contract/management/report'
+import { eq, inArray } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { channel, site } from '../db/schema/index.ts'
+import { fieldError } from '../errors/field-errors.ts'
+import { readChannelTimeZone } from '../inventory/usecases.ts'
+import { collectSections } from './collect-report.ts'
+import type { Report } from './report.ts'
+import { formatLocalDay, type ReportPeriod } from './report-period.ts'
+
+/** What a client or a schedule asks for. */
+export interface ReportRequest {
+  /** Undefined: the site is chosen by the channels. */
+  title: string | undefined
+  site_id: string | undefined
+  /** Empty for all channels of the site. */
+  channelIds: readonly string[]
+  /** Empty for all usecases. */
+  usecaseKeys: readonly string[]
+  /** Empty for all statistics of each usecase. */
+  statisticKeys: readonly string[]
+  interval: ReportInterval
+  isCompared: boolean
+  /** Returns the period, in the time zone of the site. */
+  findPeriod(timeZone: string): ReportPeriod
+}
+
+/**
+ * Creates a report with the rights of the transaction. `now` is in epoch ms. Throws `EyrieError` (`syntax`) for channels of
+ * another site, for channels in several time zones, and if the report would be too long.
+ */
+export async function createReport(
+  tx: Transaction,
+  request: ReportRequest,
+  now: number,
+): Promise<{ report: Report; period: ReportPeriod }> {
+  const { site_id, channelIds, interval, isCompared } = request
+  const place = site_id === undefined ? await findChannelPlace(tx, channelIds) : await findSite(tx, site_id)
+  if (site_id !== undefined) await assertChannelsOnSite(tx, channelIds, site_id)
+  const { siteName, timeZone } = place
+  const period = request.findPeriod(timeZone)
+  const sections = await collectSections(tx, { ...request, period, timeZone, now })
+  const formatPeriod = ({ from, to }: { from: number; to: number }) => ({
+    firstDay: formatLocalDay(from, timeZone),
+    lastDay: formatLocalDay(to - 1, timeZone),
+  })
+  const report: Report = {
+    title: request.title ?? (siteName === '' ? 'Report' : `Report ${siteName}`),
+    siteName,
+    timeZone,
+    interval,
+    ...formatPeriod(period),
+    previous: isCompared ? formatPeriod(period.previous) : undefined,
+    createdAt: new Date(now),
+    sections,
+  }
+  return { report, period }
+}
+
+interface Place {
+  siteName: string
+  timeZone: string
+}
+
+async function findSite(tx: Transaction, site_id: string): Promise<Place> {
+  const [row] = await tx.select().from(site).where(eq(site.site_id, site_id))
+  return { siteName: row!.site_name, timeZone: row!.site_timezone }
+}
+
+/** A caller who sees channels need not see their site. */
+async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
+  const zones = new Set<string>()
+  for (const channel_id of channelIds) zones.add(await readChannelTimeZone(tx, channel_id))
+  if (zones.size > 1)
+    throw fieldError(
+      'channel_ids',
+      `the channels are in several time zones, ${[...zones].join(' and ')}: request one report for each site`,
+    )
+  const [timeZone = 'UTC'] = zones
+  return { siteName: '', timeZone }
+}
+
+/** Throws `EyrieError` (`syntax`) about each channel of another site. */
+export async function assertChannelsOnSite(
+  tx: Transaction,
+  channelIds: readonly string[],
+  site_id: string,
+): Promise<void> {
+  if (channelIds.length === 0) return
+  const rows = await tx
+    .select({ channel_id: channel.channel_id, site_id: channel.site_id })
+    .from(channel)
+    .where(inArray(channel.channel_id, [...channelIds]))
+  const foreign = rows.find(row => row.site_id !== site_id)
+  if (foreign)
+    throw fieldError(
+      `channel_ids.${channelIds.indexOf(foreign.channel_id)}`,
+      'this channel belongs to another site',
+    )
+}

@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify'
+import type { Report, ReportColumn } from '../report.ts'
+
+type CsvRecord = Record<string, string | number | undefined>
+
+/** Fields that every row has, before the statistics. */
+const ROW_FIELDS = ['usecase', 'channel', 'channel_key', 'first_day', 'last_day']
+
+/**
+ * Writes a report as CSV (RFC 4180), one row for each channel and interval. Texts that a spreadsheet program would take for a
+ * formula begin with an apostrophe.
+ */
+export function streamCsv(report: Report, { bom }: { bom: boolean }): Readable {
+  const keys = listKeys(report)
+  const columns = report.previous ? keys.flatMap(key => [key, `${key}_previous`]) : keys
+  const records = Readable.from(listRecords(report))
+  const csv = stringify({
+    bom,
+    columns: [...ROW_FIELDS, ...columns],
+    header: true,
+    escape_formulas: true,
+    record_delimiter: '\r\n',
+  })
+  records.on('error', error => csv.destroy(error))
+  return records.pipe(csv)
+}
+
+/** Returns the keys of all usecases, which share some. */
+const listKeys = ({ sections }: Report): string[] => [
+  ...new Set(sections.flatMap(({ columns }) => columns.map(({ key }) => key))),
+]
+
+function* listRecords({ sections }: Report): Generator<CsvRecord> {
+  for (const { usecase_key, columns, channels } of sections)
+    for (const { channel_name, channel_key, rows } of channels)
+      for (const { firstDay, lastDay, values, previous } of rows)
+        yield {
+          usecase: usecase_key,
+          channel: channel_name,
+          channel_key,
+          first_day: firstDay,
+          last_day: lastDay,
+          ...toFields(columns, values, ''),
+          ...toFields(columns, previous ?? [], '_previous'),
+        }
+}
+
+const toFields = (
+  columns: readonly ReportColumn[],
+  values: readonly (number | undefined)[],
+  suffix: string,
+): CsvRecord => Object.fromEntries(columns.map(({ key }, index) => [key + suffix, values[index]]))

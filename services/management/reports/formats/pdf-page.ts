@@ -1,0 +1,44 @@
+import type { PdfText } from './pdf-text.ts'
+
+type Document = PDFKit.PDFDocument
+
+/** A4 in points. */
+export const PAGE_WIDTH = 595.28
+export const PAGE_HEIGHT = 841.89
+export const MARGIN = 42
+export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN
+/** Height of the footer with the page number. */
+const FOOTER_HEIGHT = 24
+
+/** The place on the current page at which the next part of a document is written. */
+export interface PdfCursor {
+  y: number
+  /** Starts a page unless this height is left on the current one. Returns whether a page was started. */
+  reserve(height: number): boolean
+}
+
+export function createCursor(doc: Document): PdfCursor {
+  const cursor: PdfCursor = {
+    y: MARGIN,
+    reserve(height) {
+      if (cursor.y + height <= PAGE_HEIGHT - MARGIN - FOOTER_HEIGHT) return false
+      doc.addPage()
+      cursor.y = MARGIN
+      return true
+    },
+  }
+  return cursor
+}
+
+/** Writes the footer of every page, when the number of pages is known. */
+export function writeFooters(doc: Document, text: PdfText, title: string): void {
+  const { start, count } = doc.bufferedPageRange()
+  for (let page = start; page < start + count; page += 1) {
+    doc.switchToPage(page)
+    const y = PAGE_HEIGHT - MARGIN
+    const style = { size: 8, color: '#66727f' }
+    text.write(title, MARGIN, y, { ...style, width: CONTENT_WIDTH - 100 })
+    const number = `Page ${page - start + 1} of ${count}`
+    text.write(number, MARGIN + CONTENT_WIDTH - 90, y, { ...style, width: 90, align: 'right' })
+  }
+}

@@ -1,0 +1,79 @@
+import { CONTENT_WIDTH, MARGIN, type PdfCursor } from './pdf-page.ts'
+import type { PdfText, TextStyle } from './pdf-text.ts'
+
+type Document = PDFKit.PDFDocument
+
+export interface TableRow {
+  label: string
+  cells: readonly string[]
+  isBold?: boolean
+  /** A row that belongs to the one above. */
+  isSecondary?: boolean
+}
+
+export interface PdfTable {
+  /** Heading of the column of labels. */
+  labelHeading: string
+  headings: readonly string[]
+  rows: readonly TableRow[]
+}
+
+const LABEL_WIDTH = 135
+const ROW_HEIGHT = 15
+const HEADING_HEIGHT = 18
+const PADDING = 4
+/** Columns of numbers side by side. A table with more is written in several parts. */
+const MAX_COLUMNS = 6
+const HEADING_STYLE: TextStyle = { size: 8, isBold: true }
+
+/** Writes a table, which continues with its headings on the following pages. */
+export function writeTable(doc: Document, text: PdfText, cursor: PdfCursor, table: PdfTable): void {
+  for (let first = 0; first < table.headings.length; first += MAX_COLUMNS)
+    writePart(doc, text, cursor, {
+      ...table,
+      headings: table.headings.slice(first, first + MAX_COLUMNS),
+      rows: table.rows.map(row => ({ ...row, cells: row.cells.slice(first, first + MAX_COLUMNS) })),
+    })
+}
+
+function writePart(
+  doc: Document,
+  text: PdfText,
+  cursor: PdfCursor,
+  { labelHeading, headings, rows }: PdfTable,
+): void {
+  const columnWidth = (CONTENT_WIDTH - LABEL_WIDTH) / Math.max(headings.length, 3)
+
+  function writeLine(label: string, cells: readonly string[], style: TextStyle) {
+    text.write(label, MARGIN + PADDING, cursor.y + 3, { ...style, width: LABEL_WIDTH - 2 * PADDING })
+    cells.forEach((cell, index) => {
+      const x = MARGIN + LABEL_WIDTH + index * columnWidth + PADDING
+      text.write(cell, x, cursor.y + 3, { ...style, width: columnWidth - 2 * PADDING, align: 'right' })
+    })
+  }
+
+  function writeHeadings() {
+    doc.rect(MARGIN, cursor.y, CONTENT_WIDTH, HEADING_HEIGHT - 2).fill('#e8edf2')
+    writeLine(labelHeading, headings, HEADING_STYLE)
+    cursor.y += HEADING_HEIGHT
+  }
+
+  // A heading is not left alone at the end of a page.
+  cursor.reserve(HEADING_HEIGHT + 2 * ROW_HEIGHT)
+  writeHeadings()
+  for (const { label, cells, isBold, isSecondary } of rows) {
+    if (cursor.reserve(ROW_HEIGHT)) writeHeadings()
+    writeLine(isSecondary ? `   ${label}` : label, cells, {
+      size: 8,
+      ...(isBold && { isBold }),
+      ...(isSecondary && { color: '#66727f' }),
+    })
+    cursor.y += ROW_HEIGHT
+    doc
+      .moveTo(MARGIN, cursor.y - 1)
+      .lineTo(MARGIN + CONTENT_WIDTH, cursor.y - 1)
+      .lineWidth(0.25)
+      .stroke('#d5dce3')
+  }
+  cursor.y += 10
+}

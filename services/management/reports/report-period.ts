@@ -1,0 +1,97 @@
+import type { CalendarPeriod, ReportInterval } from '@eyrie/contract/management/report'
+import type { Period } from '../events/statistics/samples.ts'
+import { getOffsetMs, toMoment } from '../events/statistics/time-zone.ts'
+
+const DAY_MS = 86_400_000
+const WEEK_MS = 7 * DAY_MS
+/** The first Monday of epoch time. */
+const FIRST_MONDAY_MS = 4 * DAY_MS
+
+/** The period of a report, and the period of the same length before, with which it can be compared. */
+export interface ReportPeriod extends Period {
+  previous: Period
+}
+
+/** One row of a report. */
+export interface ReportBucket {
+  /** The local time at which the bucket starts, as the keys of `Buckets`. */
+  key: number
+  /** First and last day, such as `2026-01-31`. */
+  firstDay: string
+  lastDay: string
+}
+
+// Local times are expressed as the epoch milliseconds at which clocks in UTC show them.
+
+const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
+
+/** Returns the last complete days, weeks or months before a moment in a time zone. */
+export function findLastPeriod(
+  { count, unit }: CalendarPeriod,
+  beforeMs: number,
+  timeZone: string,
+): ReportPeriod {
+  const end = findStart(toLocal(beforeMs, timeZone), unit)
+  const start = addUnits(end, unit, -count)
+  const previousStart = addUnits(start, unit, -count)
+  const [from, to, previousFrom] = [start, end, previousStart].map(local => toMoment(local, timeZone))
+  return { from: from!, to: to!, previous: { from: previousFrom!, to: from! } }
+}
+
+/** Adds the period before: as many months if the period consists of whole months, or else as many days. */
+export function addPreviousPeriod({ from, to }: Period, timeZone: string): ReportPeriod {
+  const start = toLocal(from, timeZone)
+  const end = toLocal(to, timeZone)
+  const isMonthly = [start, end].every(local => local === findStart(local, 'month'))
+  const previousStart = isMonthly
+    ? addUnits(start, 'month', -countMonths(start, end))
+    : start - Math.ceil((end - start) / DAY_MS) * DAY_MS
+  return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
+}
+
+/** Returns the rows of a period: all intervals that have begun before `now`, the first and the last possibly in part. */
+export function listBuckets(
+  interval: ReportInterval,
+  { from, to }: Period,
+  timeZone: string,
+  now: number,
+): ReportBucket[] {
+  const start = toLocal(from, timeZone)
+  const end = toLocal(Math.min(to, now), timeZone)
+  const buckets: ReportBucket[] = []
+  for (let key = findStart(start, interval); key < end; key = addUnits(key, interval, 1)) {
+    const lastMs = Math.min(addUnits(key, interval, 1), toLocal(to, timeZone)) - 1
+    buckets.push({ key, firstDay: formatDay(Math.max(key, start)), lastDay: formatDay(lastMs) })
+  }
+  return buckets
+}
+
+/** Returns the day of a moment in a time zone, such as `2026-01-31`. */
+export const formatLocalDay = (timeMs: number, timeZone: string): string =>
+  formatDay(toLocal(timeMs, timeZone))
+
+/** Returns a moment as clocks of a time zone show it, such as `2026-01-31 08:00`. */
+export const formatLocalTime = (timeMs: number, timeZone: string): string =>
+  new Date(toLocal(timeMs, timeZone)).toISOString().slice(0, 16).replace('T', ' ')
+
+const formatDay = (local: number) => new Date(local).toISOString().slice(0, 10)
+
+function findStart(local: number, unit: ReportInterval): number {
+  if (unit === 'day') return Math.floor(local / DAY_MS) * DAY_MS
+  if (unit === 'week') return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
+  const date = new Date(local)
+  date.setUTCHours(0, 0, 0, 0)
+  return date.setUTCDate(1)
+}
+
+/** Adds units to the start of one. */
+function addUnits(start: number, unit: ReportInterval, count: number): number {
+  if (unit !== 'month') return start + count * (unit === 'week' ? WEEK_MS : DAY_MS)
+  const date = new Date(start)
+  return date.setUTCMonth(date.getUTCMonth() + count)
+}
+
+function countMonths(start: number, end: number): number {
+  const [first, last] = [new Date(start), new Date(end)]
+  return (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth()
+}

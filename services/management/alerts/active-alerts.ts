@@ -164,9 +164,12 @@ export function evaluateActiveAlert(
   return { fires, hasChanged, releasedMs }
 }
 
-/** Returns the state with which an alert that is armed later starts, so that it fires if its condition holds already. */
-export const restartEvaluation = (state: StoredAlertState): StoredAlertState =>
-  state.holds === undefined ? state : { ...state, holds: undefined }
+/**
+ * Returns the state of an alert that is disarmed at `timeMs`. If its condition holds when it is armed again, it fires; its incident
+ * ends meanwhile, as if the condition were released.
+ */
+export const restartEvaluation = (state: StoredAlertState, timeMs: number): StoredAlertState =>
+  state.holds === undefined ? state : { ...state, holds: undefined, releasedMs: state.releasedMs ?? timeMs }
 
 export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
   for (const { alert_id, state } of alerts)

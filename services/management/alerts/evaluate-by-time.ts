@@ -60,7 +60,7 @@ async function evaluateAlerts(
   for (const alert of alerts.filter(({ state }) => isDue(state, timeMs))) {
     if (armed.isArmedAt(alert.alert_id, timeMs)) due.push(alert)
     else if (alert.state.holds !== undefined) {
-      alert.state = restartEvaluation(alert.state)
+      alert.state = restartEvaluation(alert.state, timeMs)
       changed.push(alert)
     }
   }

@@ -82,7 +82,7 @@ async function evaluateKey(
 
     for (const alert of alerts) {
       if (!armed.isArmedAt(alert.alert_id, timeMs)) {
-        alert.state = restartEvaluation(alert.state)
+        alert.state = restartEvaluation(alert.state, timeMs)
         continue
       }
       const { fires, releasedMs } = evaluateActiveAlert(alert, { cause: 'message', timeMs, statistic })

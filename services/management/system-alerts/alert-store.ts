@@ -3,8 +3,8 @@ import { eq, inArray, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { pictureReference, systemAlert } from '../db/schema/index.ts'
 import { describeAlert } from './alert-texts.ts'
-import type { Observation } from './observation.ts'
 import type { Condition } from './rules/condition.ts'
+import type { Observation } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
 
 export type SystemAlertRow = typeof systemAlert.$inferSelect

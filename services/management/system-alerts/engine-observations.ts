@@ -3,8 +3,8 @@ import type { SystemAlertSettings } from '@eyrie/contract/management/system-aler
 import { eq, isNotNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { engine, engineState, source } from '../db/schema/index.ts'
-import type { Observation, Subject } from './observation.ts'
 import { observeClock, observeDisk, observeEnd } from './rules/machine-rules.ts'
+import type { Observation, Subject } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
 import { observeSource } from './rules/source-rules.ts'
 

@@ -20,7 +20,6 @@ import {
 import { getTitle } from './alert-texts.ts'
 import { readLastBackup } from './backup-time.ts'
 import { observeEngines, type ReceivedCondition } from './engine-observations.ts'
-import { APPLIANCE, type Observation, type Subject } from './observation.ts'
 import {
   advanceConditions,
   type Conditions,
@@ -28,6 +27,7 @@ import {
   toConditionKey,
 } from './rules/advance-conditions.ts'
 import { type DiskSpace, observeBackup, observeDisk, observeEnd } from './rules/machine-rules.ts'
+import { APPLIANCE, type Observation, type Subject } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
 import { readSystemAlertSettings } from './system-alert-settings.ts'
 

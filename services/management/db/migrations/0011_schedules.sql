@@ -126,7 +126,7 @@ create trigger audit after insert or update or delete on schedule_exception
 --> statement-breakpoint
 
 -- Deletes the armed states that depend on a changed record, and wakes the scheduler when the change commits.
-create function announce_schedules() returns trigger language plpgsql as $$
+create or replace function announce_schedules() returns trigger language plpgsql as $$
 declare
   scope text := current_setting('eyrie.scope', true);
   record jsonb;

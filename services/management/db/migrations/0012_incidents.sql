@@ -154,7 +154,7 @@ create trigger audit after insert or delete on snooze
 
 -- The engine of this appliance, whose recordings can be read through management. It reads the settings with all rights, because
 -- most callers do not see them.
-create function local_engine_id() returns uuid language plpgsql stable as $$
+create or replace function local_engine_id() returns uuid language plpgsql stable as $$
 declare
   scope text := current_setting('eyrie.scope', true);
   answer uuid;

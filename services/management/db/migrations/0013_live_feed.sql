@@ -57,7 +57,7 @@ alter table live_count set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.
 
 -- Assigns positions at the commit, one transaction after the other, so that they become visible in ascending order. No
 -- transaction waits for a row while it holds this lock, so that there are no deadlocks.
-create function assign_live_message_position() returns trigger language plpgsql as $$
+create or replace function assign_live_message_position() returns trigger language plpgsql as $$
 declare
   scope text := current_setting('eyrie.scope', true);
 begin
@@ -74,7 +74,7 @@ create constraint trigger position after insert on live_message deferrable initi
 --> statement-breakpoint
 
 -- Publishes a message about a channel, a source or an engine, or without any of them, for the scheduler only.
-create function publish_live_message(kind text, channel uuid, source uuid, engine uuid, data jsonb) returns void
+create or replace function publish_live_message(kind text, channel uuid, source uuid, engine uuid, data jsonb) returns void
 language plpgsql as $$
 declare
   scope text := current_setting('eyrie.scope', true);
@@ -91,7 +91,7 @@ end
 $$;
 --> statement-breakpoint
 
-create function publish_notification() returns trigger language plpgsql as $$
+create or replace function publish_notification() returns trigger language plpgsql as $$
 begin
   perform publish_live_message('notification', new.channel_id, null, null, jsonb_build_object(
     'notification_uuid', new.notification_uuid,
@@ -110,7 +110,7 @@ $$;
 create trigger live_feed after insert on notification for each row execute function publish_notification();
 --> statement-breakpoint
 
-create function publish_picture(shown notification) returns void language plpgsql as $$
+create or replace function publish_picture(shown notification) returns void language plpgsql as $$
 begin
   perform publish_live_message('picture', shown.channel_id, null, null, jsonb_build_object(
     'notification_uuid', shown.notification_uuid,
@@ -124,7 +124,7 @@ end
 $$;
 
 -- A notification gets a picture that is stored already.
-create function publish_assigned_picture() returns trigger language plpgsql as $$
+create or replace function publish_assigned_picture() returns trigger language plpgsql as $$
 begin
   if exists (select from picture t where t.sha256 = new.picture and t.fetched_at is not null) then
     perform publish_picture(new);
@@ -139,7 +139,7 @@ create trigger live_feed_picture_update after update of picture on notification
   execute function publish_assigned_picture();
 
 -- A picture arrives after the notifications that show it. A picture is at most a second away from its notification.
-create function publish_fetched_picture() returns trigger language plpgsql as $$
+create or replace function publish_fetched_picture() returns trigger language plpgsql as $$
 declare
   shown notification;
 begin
@@ -157,7 +157,7 @@ create trigger live_feed after update of fetched_at on picture
   for each row when (old.fetched_at is null and new.fetched_at is not null) execute function publish_fetched_picture();
 --> statement-breakpoint
 
-create function publish_alert_state() returns trigger language plpgsql as $$
+create or replace function publish_alert_state() returns trigger language plpgsql as $$
 declare
   owner alert;
 begin
@@ -174,12 +174,12 @@ create trigger live_feed_update after update of holds on alert_state
 --> statement-breakpoint
 
 -- Whether the engine receives data from the source of a channel; null if that is not known.
-create function is_source_connected(is_current boolean, status text) returns boolean language sql immutable as $$
+create or replace function is_source_connected(is_current boolean, status text) returns boolean language sql immutable as $$
   select case when not is_current then null when status = 'lost' then false
     when status in ('running', 'degraded') then true end
 $$;
 
-create function publish_channel_state() returns trigger language plpgsql as $$
+create or replace function publish_channel_state() returns trigger language plpgsql as $$
 declare
   source_id uuid;
 begin
@@ -203,7 +203,7 @@ create trigger live_feed after insert or update of status, reason, is_heard on c
   for each row execute function publish_channel_state();
 --> statement-breakpoint
 
-create function publish_engine_state() returns trigger language plpgsql as $$
+create or replace function publish_engine_state() returns trigger language plpgsql as $$
 begin
   perform publish_live_message('engine_state', null, null, new.engine_id,
     jsonb_build_object('engine_status', new.engine_status, 'engine_reason', new.reason));
@@ -218,7 +218,7 @@ create trigger live_feed_update after update of engine_status, reason on engine_
 --> statement-breakpoint
 
 -- The scheduler publishes names of records to other systems.
-create function publish_inventory() returns trigger language plpgsql as $$
+create or replace function publish_inventory() returns trigger language plpgsql as $$
 begin
   perform publish_live_message('inventory', null, null, null, '{}');
   return null;

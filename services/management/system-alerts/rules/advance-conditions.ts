@@ -1,6 +1,6 @@
 import type { SystemAlertKind } from '@eyrie/contract/management/system-alert-kind'
-import type { Observation, Subject } from '../observation.ts'
 import { advance, type Condition, type HoldOff } from './condition.ts'
+import type { Observation, Subject } from './observation.ts'
 
 /** A condition with what it is about. */
 export interface TrackedCondition {

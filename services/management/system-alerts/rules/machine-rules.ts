@@ -1,6 +1,6 @@
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import type { Observation, Subject } from '../observation.ts'
+import type { Observation, Subject } from './observation.ts'
 
 type Thresholds = SystemAlertSettings['thresholds']
 

@@ -1,6 +1,6 @@
 import type { SourceCondition } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import type { Observation, Subject } from '../observation.ts'
+import type { Observation, Subject } from './observation.ts'
 import { judgePicture, type PictureReference } from './picture-rules.ts'
 
 /** What was observed about a source, and the learned appearance of its pictures. */

@@ -62,13 +62,22 @@ async function close() {
   await once(server, 'close')
 }
 
-function connect(port: number, onCost: MediaListener['onCost'] = () => {}): MediaClient {
+interface ConnectOptions {
+  onCost?: MediaListener['onCost']
+  /** Long, because a busy machine may answer a ping late. */
+  pongTimeoutMs?: number
+}
+
+function connect(
+  port: number,
+  { onCost = () => {}, pongTimeoutMs = 60_000 }: ConnectOptions = {},
+): MediaClient {
   return new MediaClient({
     url: `http://127.0.0.1:${port}`,
     token: 'secret',
     log: createLog('test', 'silent'),
     backoff: { initialMs: 5, maxMs: 20 },
-    pongTimeoutMs: 100,
+    pongTimeoutMs,
     onStatus: () => {},
     onCost,
   })
@@ -151,7 +160,7 @@ describe('messages from media', () => {
 
   it('report costs for known sources only', async () => {
     const costs: unknown[] = []
-    media = connect(await listen(), (...cost) => costs.push(cost))
+    media = connect(await listen(), { onCost: (...cost) => costs.push(cost) })
     media.setSources([camera])
     await vi.waitUntil(() => wantedNow()?.length === 1)
     send({ type: 'cost', source: 9, fps: 25, decode_ms: 3 })
@@ -180,7 +189,7 @@ describe('messages from media', () => {
 })
 
 it('media counts as disconnected when it stops answering pings', async () => {
-  media = connect(await listen(0, false))
+  media = connect(await listen(0, false), { pongTimeoutMs: 100 })
   await vi.waitUntil(() => applies().length === 1)
   await vi.waitUntil(() => applies().length === 2)
 })

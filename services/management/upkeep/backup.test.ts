@@ -51,9 +51,7 @@ async function contents({ target }: Pick<TestDatabase, 'target'>) {
       await plain`select set_config('eyrie.scope', 'all', true)`
       const rows: Record<string, unknown[]> = {}
       for (const { name } of await listTables(plain))
-        rows[name] = (
-          await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`)
-        )
+        rows[name] = (await plain.unsafe(`select row_to_json(t)::text as row from "${name}" t order by 1`))
           .map(({ row }) => row)
           .filter((row: string) => !row.includes('newest_backup'))
       return rows

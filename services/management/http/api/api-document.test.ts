@@ -43,7 +43,9 @@ test('the document lists every operation and no others', async () => {
     Object.keys(operations).map(method => `${method} ${path}`),
   )
   const operations = allManagementRoutes.map(({ method, path }) => `${method} ${path}`)
-  expect(described.sort()).toEqual([...operations, 'get /alert/id', 'get /schedule/id', 'get /snooze/id'].sort())
+  expect(described.sort()).toEqual(
+    [...operations, 'get /alert/id', 'get /schedule/id', 'get /snooze/id'].sort(),
+  )
 })
 
 test('the document describes GET, with its parameter, for routes that Location points to', async () => {

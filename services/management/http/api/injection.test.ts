@@ -90,7 +90,10 @@ describe('SQL in a text', () => {
 })
 
 describe('SQL in a query', () => {
-  const reads = operationCases.filter(({ route }) => route.method === 'get' && route.query)
+  // The rows of an exported file are not JSON: the test of reports attacks it.
+  const reads = operationCases.filter(
+    ({ route }) => route.method === 'get' && route.query && route !== routes.report.export,
+  )
 
   it.each(reads)('does not widen the result of $name and causes no error', async ({ route, example }) => {
     const before = await counts()

@@ -90,6 +90,10 @@ describe('an exported report', () => {
     expect(new Set(rows.map(({ occupancy }) => occupancy))).toEqual(new Set(['5']))
   })
 
+  it.each(["' or true --", "x') or ('1'='1"])('has no rows for %s as a usecase', async attack => {
+    expect(await readCsv({ ...march, usecase_keys: attack as never })).toEqual([])
+  })
+
   it('agrees with the UseCase Report of the same days', async () => {
     const { response } = await management.call(managementRoutes.event.usecaseReport, {
       ...march,

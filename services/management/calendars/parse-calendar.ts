@@ -1,14 +1,17 @@
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { EyrieError } from '@eyrie/contract'
 import type { CalendarOccurrence } from '../db/schema/index.ts'
 
 const PROGRAM = resolve(import.meta.dirname, 'calendar-program.ts')
-/** The code that the program reads. */
+/** The code that the program reads. Packages may be linked to a folder elsewhere. */
 const ROOT = resolve(import.meta.dirname, '../../..')
+const PACKAGES = dirname(dirname(createRequire(import.meta.url).resolve('node-ical')))
 const MAX_HEAP_MB = 128
-const TIMEOUT_MS = 15_000
+/** Long enough for a busy machine: a file of usual size needs a fraction of a second. */
+const TIMEOUT_MS = 60_000
 /** Number of files that wait for the one that is being read. */
 const MAX_WAITING = 8
 
@@ -57,21 +60,26 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
       `--max-old-space-size=${MAX_HEAP_MB}`,
       '--permission',
       `--allow-fs-read=${ROOT}/*`,
+      `--allow-fs-read=${PACKAGES}/*`,
       PROGRAM,
       from.toISOString(),
       until.toISOString(),
     ],
     // Local times are converted with the time zone of the process.
-    { env: { TZ: 'UTC' }, stdio: ['pipe', 'pipe', 'ignore'], timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
+    { env: { TZ: 'UTC' }, stdio: 'pipe', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
   )
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     program.on('error', reject)
-    program.on('close', resolve)
+    program.on('close', (_code, signal) => resolve(signal))
   })
   // A program that ends early does not read its input.
   program.stdin.on('error', () => {})
   program.stdin.end(ics)
-  const [output, code] = await Promise.all([text(program.stdout), ended])
-  if (code === 0) return JSON.parse(output)
-  return { problem: 'the recurrence rules of this file need too much time or memory: simplify them' }
+  const [output, errors, signal] = await Promise.all([text(program.stdout), text(program.stderr), ended])
+  // It is killed at the end of its time, and aborts at the end of its memory.
+  if (signal)
+    return { problem: 'the recurrence rules of this file need too much time or memory: simplify them' }
+  if (output === '')
+    throw new Error(`failed to run the program that reads calendars: ${errors.slice(0, 1000)}`)
+  return JSON.parse(output)
 }

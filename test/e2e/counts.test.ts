@@ -44,7 +44,7 @@ beforeAll(async () => {
     },
   })
   await appliance.waitForLine(/ready: open/)
-}, 300_000)
+}, 900_000)
 afterAll(() => appliance.remove())
 
 const count = <T>(items: T[], matches: (item: T) => boolean) => items.filter(matches).length

@@ -12,6 +12,8 @@ import { startMediaProcess } from '../../../../test/fixtures/processes/media-pro
 const MAX_BACKOFF_MS = 30_000
 /** While the first pictures of a connection arrive, their capture times may still be corrected. */
 const FIRST_FRAMES = 30
+/** Capture times are estimated from arrivals: one of them may be ahead by as much as packets are delayed irregularly. */
+const MAX_AHEAD_MS = 100
 const TOKEN = 'other-token'
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const ball = createDesiredSource({ id: 7, type: 'inf', url: 'test://ball', views })
@@ -75,7 +77,7 @@ it('a stream of another instance is analysed and shown with the original capture
   for (let time = 0; time < 20; time++) {
     const frame = await control.waitForNextMessage('frame')
     expect(frame.time / 1000).toBeGreaterThan(startedAt)
-    expect(frame.time / 1000).toBeLessThanOrEqual(Date.now())
+    expect(frame.time / 1000).toBeLessThanOrEqual(Date.now() + MAX_AHEAD_MS)
   }
   // The capture times of a connection are corrected at first, and by small steps afterwards.
   for (const { messages } of [other.control, control])

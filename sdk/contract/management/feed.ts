@@ -9,6 +9,7 @@ export const FEED_KINDS = [
   'picture',
   'alert_state',
   'incident',
+  'system_alert',
   'count',
   'channel_state',
   'source_state',
@@ -18,7 +19,10 @@ export type FeedKind = (typeof FEED_KINDS)[number]
 
 const feedId = z.string().regex(/^\d{1,16}$/, { error: 'must be the id of a message of the feed' })
 
-/** A message of the live feed. One of `channel_id`, `source_id` and `engine_id` is set: who sees this record sees the message. */
+/**
+ * A message of the live feed. At most one of `channel_id`, `source_id` and `engine_id` is set: who sees this record sees the message.
+ * Without a record it is about the appliance, and only superadmins see it.
+ */
 export const feedMessage = z.strictObject({
   /** Grows with each message. */
   id: feedId,
@@ -60,7 +64,7 @@ export const feedRoutes = {
   stream: route({
     method: 'get',
     path: '/feed/stream',
-    summary: 'Follow notifications, incidents, counts and states',
+    summary: 'Follow notifications, incidents, system alerts, counts and states',
     description:
       'Server-sent events, or a WebSocket with the same messages if the request asks for an upgrade. Both resume after last_id or the header Last-Event-ID for 15 minutes; after that, the first message is `reset`.',
     access: 'view',

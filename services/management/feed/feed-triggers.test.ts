@@ -8,11 +8,15 @@ import {
   channel,
   channelState,
   engineState,
+  incident,
   liveMessage,
   notification,
   picture,
+  systemAlert,
 } from '../db/schema/index.ts'
 import { readBounds } from './feed-log.ts'
+
+const { incident: incidentRoutes, systemAlert: systemAlertRoutes } = managementRoutes
 
 const management = sharedManagement()
 const records = sharedRecords(management)
@@ -156,6 +160,99 @@ describe('the live feed contains', () => {
         site_ids: [records.site_id],
         data: { engine_status: 1, engine_reason: '' },
       },
+    ])
+  })
+
+  it('incidents that begin, go on, are acknowledged, and end, and nothing while they do not change', async () => {
+    const { channel_id, alert_id, notification_uuid } = records
+    const time = new Date('2026-03-04T12:00:00.250Z')
+    const incident_id = await management.database.system('test', async tx => {
+      const [row] = await tx
+        .insert(incident)
+        .values({
+          ...{
+            channel_id,
+            alert_id,
+            alert_name: 'alert',
+            alert_priority: 'low',
+            usecase_key: 'line-crossing',
+          },
+          ...{ started_at: time, last_at: time, count: 1, peak: 2 },
+          ...{ best_notification: notification_uuid, best_area: 0 },
+        })
+        .returning()
+      return row!.incident_id
+    })
+    const set = (fields: Partial<typeof incident.$inferInsert>) =>
+      management.database.system('test', tx =>
+        tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id)),
+      )
+    await set({ count: 2, peak: 5 })
+    await set({ notified_at: time })
+    await management.call(incidentRoutes.acknowledge, { incident_id })
+    await set({ ended_at: time })
+    const messages = await readMessages()
+    const { email } = management.superadmin
+    expect(messages).toMatchObject([
+      {
+        kind: 'incident',
+        channel_id,
+        site_ids: [records.site_id],
+        data: {
+          ...{ incident_id, alert_id, alert_name: 'alert', notification_uuid },
+          ...{ incident_state: 'open', incident_count: 1, peak: 2 },
+          ...{ started_at: '2026-03-04T12:00:00.250Z', ended_at: null, acknowledged_by: '' },
+        },
+      },
+      { kind: 'incident', data: { incident_id, incident_state: 'open', incident_count: 2, peak: 5 } },
+      { kind: 'incident', data: { incident_state: 'acknowledged', acknowledged_by: email } },
+      { kind: 'incident', data: { incident_state: 'resolved', ended_at: '2026-03-04T12:00:00.250Z' } },
+    ])
+    // The messages and the list agree.
+    const { response } = await management.call(incidentRoutes.id, { incident_id })
+    const { notification_uuid: _, ...fields } = messages.at(-1)!.data
+    expect(response).toMatchObject(fields)
+  })
+
+  it('system alerts that begin, are acknowledged, and end, about a camera, an engine or the appliance', async () => {
+    const { source_id, engine_id } = records
+    const time = new Date('2026-03-04T12:00:00Z')
+    const subjects = [
+      { subject: source_id, source_id, engine_id },
+      { subject: engine_id, source_id: null, engine_id },
+      { subject: 'appliance', source_id: null, engine_id: null },
+    ]
+    const rows = await management.database.system('test', tx =>
+      tx
+        .insert(systemAlert)
+        .values(
+          subjects.map(subject => ({
+            ...{
+              ...subject,
+              kind: 'disk_filling' as const,
+              subject_name: 'Door',
+              message: 'only 1 MB is free',
+            },
+            ...{ began_at: time, opened_at: time, last_seen_at: time },
+          })),
+        )
+        .returning(),
+    )
+    const { system_alert_id } = rows[0]!
+    await management.call(systemAlertRoutes.acknowledge, { system_alert_id })
+    const isFirst = eq(systemAlert.system_alert_id, system_alert_id)
+    for (const fields of [{ last_seen_at: new Date() }, { ended_at: time }])
+      await management.database.system('test', tx => tx.update(systemAlert).set(fields).where(isFirst))
+    const begun = { system_alert_state: 'open', system_alert_message: 'only 1 MB is free', ended_at: null }
+    expect(await readMessages()).toMatchObject([
+      { kind: 'system_alert', source_id, engine_id: null, data: { ...begun, system_alert_id } },
+      { kind: 'system_alert', source_id: null, engine_id, data: begun },
+      { kind: 'system_alert', source_id: null, engine_id: null, data: begun },
+      {
+        source_id,
+        data: { system_alert_id, system_alert_state: 'open', acknowledged_at: expect.any(String) },
+      },
+      { source_id, data: { system_alert_state: 'closed', ended_at: '2026-03-04T12:00:00.000Z' } },
     ])
   })
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../db/database.ts'
 /** The record that decides who sees a message. */
 export type FeedSubject = { channel_id: string } | { source_id: string } | { engine_id: string }
 
-/** A message of the live feed. Triggers publish notifications, pictures and states; other kinds are published here. */
+/** A message of the live feed. Triggers publish everything except counts, which are published here. */
 export type NewFeedMessage = FeedSubject & {
   kind: FeedKind
   /** Must be representable as JSON. */

@@ -1,5 +1,5 @@
 import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-kind'
-import { eq, inArray, isNull, lt } from 'drizzle-orm'
+import { eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { pictureReference, systemAlert } from '../db/schema/index.ts'
 import { describeAlert } from './alert-texts.ts'
@@ -100,7 +100,10 @@ export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
   ended_at: row.ended_at?.toISOString() ?? null,
 })
 
-/** Acknowledges an alert for a user. Returns the row; undefined if the caller may not change it. */
+/**
+ * Acknowledges an alert for a user, unless another one has done so before. Returns the row; undefined if the caller may not change
+ * it.
+ */
 export async function acknowledgeAlert(
   tx: Transaction,
   system_alert_id: string,
@@ -109,7 +112,10 @@ export async function acknowledgeAlert(
 ): Promise<SystemAlertRow | undefined> {
   const [row] = await tx
     .update(systemAlert)
-    .set({ acknowledged_at: now, acknowledged_by: user_id })
+    .set({
+      acknowledged_at: sql`coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
+      acknowledged_by: sql`case when ${systemAlert.acknowledged_at} is null then ${user_id}::uuid else ${systemAlert.acknowledged_by} end`,
+    })
     .where(eq(systemAlert.system_alert_id, system_alert_id))
     .returning()
   return row

@@ -40,7 +40,8 @@ export function createFeedAccess(
       const ids = visible
       return ({ channel_id, source_id, engine_id }) => {
         const subject = channel_id ?? source_id ?? engine_id
-        return subject !== null && (ids === undefined || ids.has(subject))
+        if (ids === undefined) return true
+        return subject !== null && ids.has(subject)
       }
     },
   }

@@ -1,6 +1,6 @@
 import type { FeedEvent, FeedMessage } from '@eyrie/contract/management/feed'
 import { feedMessage } from '@eyrie/contract/management/feed'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import {
   type FeedConnection,
@@ -96,6 +96,8 @@ describe.each<[string, Follow]>([
     for (const feed of [all, limited]) await feed.waitFor(({ kind }) => kind === 'ready')
     await publish(other.channel_id, 1)
     await database.system('test', async tx => {
+      // About the appliance itself.
+      await tx.execute(sql`select publish_live_message('system_alert', null, null, null, '{}')`)
       await tx.insert(engineState).values({ engine_id: other.engine_id }).onConflictDoNothing()
       const isOther = eq(engineState.engine_id, other.engine_id)
       await tx.update(engineState).set({ engine_status: 2, reason: 'refused' }).where(isOther)
@@ -110,6 +112,7 @@ describe.each<[string, Follow]>([
         data: { engine_status: 2, engine_reason: 'refused' },
       }),
     )
+    expect(all.events).toContainEqual(expect.objectContaining({ kind: 'system_alert', engine_id: null }))
     expect(limited.events.filter(event => 'data' in event)).toHaveLength(1)
   })
 

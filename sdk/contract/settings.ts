@@ -142,7 +142,7 @@ const engine = z.strictObject({
 const media = z.strictObject({
   webrtc: webrtc.prefault({}),
   recording: recording.prefault({}),
-  snapshot_s: z.number().min(0).max(60).default(5).meta({
+  snapshot_s: z.number().min(0).max(60).default(20).meta({
     description: 'Maximum age of a snapshot in seconds; packets of this period are buffered in memory',
   }),
 })

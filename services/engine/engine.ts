@@ -200,7 +200,6 @@ async function startPictures({ settings, folder, log, onStop }: StartContext, me
     loadPicture: createFramePictureLoader(media),
     store: pictures,
     intervalMs: settings.picture_interval_ms,
-    now: () => performance.now(),
     log,
   })
   onStop(eventPictures.drain)

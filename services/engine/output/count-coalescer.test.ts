@@ -42,6 +42,13 @@ describe('count coalescer', () => {
     expect(passed.at(-1)?.data).toEqual({ door: { up: 990 } })
   })
 
+  test('merges only counts of the same 100 ms of the camera, even if they are analysed together', () => {
+    const { passed, coalescer } = collect()
+    for (const timeMs of [0, 80, 160, 240, 1000]) coalescer.add(count(1, { door: { up: timeMs } }, timeMs))
+    vi.advanceTimersByTime(100)
+    expect(passed.map(({ data }) => data.door?.up)).toEqual([0, 160, 240, 1000])
+  })
+
   test('throttles each channel separately', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1 } }))
@@ -59,7 +66,7 @@ describe('count coalescer', () => {
   })
 })
 
-function count(channel: number, data: CountDraft['data']): CountDraft {
-  const time = '2026-01-01T00:00:00.000Z'
+function count(channel: number, data: CountDraft['data'], timeMs = 0): CountDraft {
+  const time = new Date(timeMs).toISOString()
   return { kind: 'count', channel, source: 1, pipeline: 1, pts: 0, epoch: 1, time, data }
 }

@@ -8,7 +8,8 @@ const INTERVAL_MS = 100
 
 /**
  * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within
- * the interval are merged into one, in which newer values replace older ones.
+ * the interval are merged into one, in which newer values replace older ones. A busy machine may analyse the frames of seconds
+ * within the interval; only counts of the same interval of the camera's time are merged, so that each is near its events.
  */
 export interface CountCoalescer {
   add(count: CountDraft): void
@@ -20,6 +21,8 @@ export interface CountCoalescer {
 interface ThrottledChannel {
   /** The counts since then, merged. */
   pending: CountDraft | undefined
+  /** Time of the first of them, in epoch ms. */
+  pendingSinceMs: number
   timer: NodeJS.Timeout
 }
 
@@ -29,7 +32,7 @@ export function createCountCoalescer(publish: (count: CountDraft) => void): Coun
   function publishAndThrottle(count: CountDraft): void {
     const { channel } = count
     const timer = setTimeout(() => endInterval(channel), INTERVAL_MS)
-    throttled.set(channel, { pending: undefined, timer })
+    throttled.set(channel, { pending: undefined, pendingSinceMs: 0, timer })
     publish(count)
   }
 
@@ -43,7 +46,15 @@ export function createCountCoalescer(publish: (count: CountDraft) => void): Coun
     add: count => {
       const channel = throttled.get(count.channel)
       if (!channel) return publishAndThrottle(count)
-      channel.pending = channel.pending ? mergeCounts(channel.pending, count) : count
+      const timeMs = Date.parse(count.time)
+      const { pending } = channel
+      if (pending && Math.abs(timeMs - channel.pendingSinceMs) < INTERVAL_MS) {
+        channel.pending = mergeCounts(pending, count)
+        return
+      }
+      if (pending) publish(pending)
+      channel.pending = count
+      channel.pendingSinceMs = timeMs
     },
     flush: () => {
       for (const { pending, timer } of throttled.values()) {

@@ -32,7 +32,7 @@ describe('hidden regions', () => {
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 
 /** Analysed frames at these moments, and a media that keeps pictures at these. */
-async function snapshotsWith(analysed: number[], kept: number[]) {
+async function snapshotsWith(analysed: number[], kept: number[], now?: () => number) {
   const asked: unknown[] = []
   const media = createServer(async (request, response) => {
     const body = JSON.parse(String(Buffer.concat(await request.toArray())))
@@ -58,6 +58,7 @@ async function snapshotsWith(analysed: number[], kept: number[]) {
     media: { url, token: undefined },
     frameHistory,
     channelShapes: () => [],
+    ...(now && { now }),
   })
   return {
     asked,
@@ -107,6 +108,17 @@ describe('channel snapshot', () => {
       code: 'id',
       value: { nearest: '2026-01-01T00:00:00.200Z' },
     })
+  })
+
+  test('is unavailable at a recent time of which no frame was analysed yet', async () => {
+    const asked = START_MS + 5000
+    const takeAt = async (nowMs: number) =>
+      (await snapshotsWith([9000], [9000], () => nowMs)).take({ position: { timeMs: asked } })
+    for (const nowMs of [asked, asked + 19_999])
+      await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'unavailable' })
+    // No frame is going to follow: the camera was disconnected. A time in the future is an error.
+    for (const nowMs of [asked + 20_000, asked - 1])
+      await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'id' })
   })
 
   test('is rejected for a position without analysed frames, with the nearest position', async () => {

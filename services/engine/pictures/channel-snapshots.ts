@@ -38,8 +38,8 @@ export interface ChannelSnapshots {
   /**
    * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the
    * picture may show another frame within a second, because the media service may have no picture of the analysed one.
-   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if the newest frame is not
-   * available or the media service is unreachable.
+   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if it may not have been analysed
+   * yet, the newest frame is not available, or the media service is unreachable.
    */
   capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
@@ -49,28 +49,37 @@ export interface ChannelSnapshotsOptions {
   frameHistory: Pick<FrameHistory, 'find'>
   /** Returns the lines and zones of a channel. */
   channelShapes(channel: number): Shape[]
+  /** Epoch ms. */
+  now?(): number
 }
 
 const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
+/** An overloaded machine analyses frames this much later than they were captured. */
+const MAX_ANALYSIS_DELAY_MS = 20_000
 
 export function createChannelSnapshots({
   media,
   frameHistory,
   channelShapes,
+  now = Date.now,
 }: ChannelSnapshotsOptions): ChannelSnapshots {
   function findFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
     const frame = frameHistory.find(channel, position)
     if (!frame) throw new EyrieError('unavailable', `channel ${channel} has analysed no frame yet`)
-    if (position && !isNear(frame, position))
+    if (!position || isNear(frame, position)) return frame
+    if (mayFollow(frame, position, now()))
       throw new EyrieError(
-        'id',
-        `channel ${channel} has no analysed frame near ${describePosition(position)}`,
-        {
-          value: { nearest: 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString() },
-        },
+        'unavailable',
+        `channel ${channel} has analysed no frame near ${describePosition(position)} yet: ask again later`,
       )
-    return frame
+    throw new EyrieError(
+      'id',
+      `channel ${channel} has no analysed frame near ${describePosition(position)}`,
+      {
+        value: { nearest: 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString() },
+      },
+    )
   }
 
   return {
@@ -108,6 +117,13 @@ const isNear = (frame: AnalysedFrame, position: FramePosition) =>
   'pts' in position
     ? isSameMoment(frame.pts, position.pts)
     : Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
+
+/** Returns whether the frame at a time may be analysed later, as it is recent and `frame` is the nearest one so far. */
+const mayFollow = (frame: AnalysedFrame, position: FramePosition, nowMs: number) =>
+  'timeMs' in position &&
+  position.timeMs > frame.timeMs &&
+  position.timeMs <= nowMs &&
+  nowMs - position.timeMs < MAX_ANALYSIS_DELAY_MS
 
 const describePosition = (position: FramePosition) =>
   'pts' in position ? `pts ${position.pts}` : new Date(position.timeMs).toISOString()

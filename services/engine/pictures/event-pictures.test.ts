@@ -33,7 +33,6 @@ const pictureOf = (pts: number) => createHash('sha256').update(bytesOf(pts)).dig
 async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) {
   const store = createPictureStore(createTemporaryFolder(), 1000)
   await store.open()
-  const clock = { now: 0 }
   const log = createLog('test', 'silent')
   const published: unknown[] = []
   const requested: { pts: number; load(): void }[] = []
@@ -47,7 +46,6 @@ async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) 
     store,
     intervalMs: 1000,
     waitMs,
-    now: () => clock.now,
     log,
   })
   const pipeline = createPublishPipeline({
@@ -56,7 +54,7 @@ async function startPipeline({ fails = false, waitMs = 60_000, lead = 0 } = {}) 
     output: { publish: ({ kind, pts, data }) => published.push(shown(kind, pts, data)) },
     log,
   })
-  return { clock, published, requested, pipeline, drain: eventPictures.drain }
+  return { published, requested, pipeline, drain: eventPictures.drain }
 }
 
 describe('event', () => {
@@ -83,35 +81,39 @@ describe('event', () => {
   })
 
   test('shares the previous picture if it was requested recently, and reports how much older it is', async () => {
-    const { pipeline, drain, requested, published, clock } = await startPipeline()
+    const { pipeline, drain, requested, published } = await startPipeline()
+    const later = 1 + TICKS_PER_SECOND
     pipeline.publish(event(1, 'first'))
     pipeline.publish(event(1 + 0.5 * TICKS_PER_SECOND, 'second'))
     pipeline.publish(event(3, 'elsewhere', 2))
     expect(published).toEqual([])
     for (const { load } of requested) load()
     await drain()
-    clock.now = 1000
-    pipeline.publish(event(4, 'later'))
+    pipeline.publish(event(later, 'later'))
     requested[2]!.load()
     await drain()
-    expect(requested.map(({ pts }) => pts)).toEqual([1, 3, 4])
+    expect(requested.map(({ pts }) => pts)).toEqual([1, 3, later])
     const inFirst = published.filter(data => (data as { type: string }).type !== 'elsewhere')
     expect(inFirst).toEqual([
       { type: 'first', picture: pictureOf(1) },
       { type: 'second', picture: pictureOf(1), picture_offset: -500 },
-      { type: 'later', picture: pictureOf(4) },
+      { type: 'later', picture: pictureOf(later) },
     ])
   })
 
-  test('does not share a picture of another second or of another run of the media service', async () => {
+  test('has a picture of its own in another second or another run of media, even if analysed in the same moment', async () => {
     const { pipeline, drain, requested, published } = await startPipeline()
+    const distant = 2 + TICKS_PER_SECOND
     pipeline.publish(event(1, 'first'))
-    requested[0]!.load()
-    await drain()
-    pipeline.publish(event(2 + TICKS_PER_SECOND, 'distant'))
+    pipeline.publish(event(distant, 'distant'))
     pipeline.publish({ ...event(2, 'restarted'), epoch: 2 })
+    for (const { load } of requested) load()
     await drain()
-    expect(published.slice(1)).toEqual([{ type: 'distant' }, { type: 'restarted' }])
+    expect(published).toEqual([
+      { type: 'first', picture: pictureOf(1) },
+      { type: 'distant', picture: pictureOf(distant) },
+      { type: 'restarted', picture: pictureOf(2) },
+    ])
   })
 
   test('is published with the nearest frame that media has, and with its offset', async () => {
@@ -155,11 +157,30 @@ describe('event', () => {
     expect(published).toEqual([{ type: 'fire' }])
   })
 
-  test('has no picture without a source, and other messages do not wait', async () => {
+  test('has no picture without a source, and frames and other channels do not wait', async () => {
     const { pipeline, published } = await startPipeline()
+    const frame: MessageDraft = {
+      ...{ kind: 'frame', channel: 1, ...place, pts: 1 },
+      data: { n: 1, objects: [], counters: {}, latency: 1 },
+    }
     pipeline.publish(event(1, 'fire'))
     pipeline.publish({ ...event(1, 'box'), source: null })
+    pipeline.publish(frame)
+    pipeline.publish({ kind: 'count', channel: 2, ...place, pts: 1, data: {} })
+    expect(published).toEqual([{ type: 'box' }, 'frame', 'count'])
+  })
+
+  test('precedes the count that it has changed', async () => {
+    const { pipeline, drain, requested, published } = await startPipeline()
+    pipeline.publish(event(1, 'fire'))
     pipeline.publish({ kind: 'count', channel: 1, ...place, pts: 1, data: {} })
-    expect(published).toEqual([{ type: 'box' }, 'count'])
+    pipeline.publish(event(2, 'smoke'))
+    requested[0]!.load()
+    await drain()
+    expect(published).toEqual([
+      { type: 'fire', picture: pictureOf(1) },
+      'count',
+      { type: 'smoke', picture: pictureOf(1) },
+    ])
   })
 })

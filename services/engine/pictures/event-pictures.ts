@@ -18,12 +18,13 @@ type EventDraft = Extract<MessageDraft, { kind: 'event' }>
 export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
   store: Pick<PictureStore, 'save'>
-  /** Minimum time between two pictures of a channel. */
+  /**
+   * Minimum time between two pictures of a channel, measured in stream time: a busy machine analyses the frames of seconds in one
+   * go, and each of these seconds needs its picture.
+   */
   intervalMs: number
   /** Maximum time that an event waits for its picture. */
   waitMs?: number
-  /** Returns the time of a monotonic clock in ms. */
-  now(): number
   log: Log
 }
 
@@ -36,6 +37,8 @@ export interface EventPictures {
    * the picture cannot be loaded, the event remains without a picture.
    */
   publish(event: EventDraft, output: Publisher): void
+  /** Publishes a message of a channel after its pending events: the counters that they have changed follow them. */
+  publishAfterEvents(message: MessageDraft, output: Publisher): void
   /**
    * Resolves when all pending events have been published, and the pictures that are ready shortly. Slow pictures are given up,
    * because the engine stops.
@@ -46,8 +49,6 @@ export interface EventPictures {
 interface RequestedPicture {
   pts: number
   epoch: number | null
-  /** Time of the monotonic clock in ms. */
-  requestedAt: number
   /** Undefined if the picture cannot be loaded or stored. */
   stored: Promise<StoredPicture | undefined>
   /** The frames for which the picture is published as a separate message: once, even for several events. */
@@ -64,13 +65,13 @@ export function createEventPictures({
   store,
   intervalMs,
   waitMs = WAIT_MS,
-  now,
   log,
 }: EventPicturesOptions): EventPictures {
   /** The last requested picture of each channel. */
   const lastPictures = new Map<number, RequestedPicture>()
-  /** The publication of the last pending event of each channel. */
-  const pendingEvents = new Map<number, Promise<void>>()
+  const intervalTicks = (intervalMs * TICKS_PER_SECOND) / 1000
+  /** The publication of the last pending message of each channel. */
+  const pendingMessages = new Map<number, Promise<void>>()
   const latePictures = new Set<Promise<void>>()
   let hasDrained = false
 
@@ -90,15 +91,12 @@ export function createEventPictures({
    */
   function requestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
     const last = lastPictures.get(channel)
-    const isSameFrame = last?.pts === pts && last.epoch === epoch
-    if (isSameFrame) return last
-
-    const isTooSoon = last !== undefined && now() - last.requestedAt < intervalMs
-    if (isTooSoon) return last.epoch === epoch && isSameMoment(last.pts, pts) ? last : undefined
+    const isSameStream = last?.epoch === epoch
+    if (isSameStream && (last.pts === pts || Math.abs(last.pts - pts) < intervalTicks))
+      return isSameMoment(last.pts, pts) ? last : undefined
 
     const picture: RequestedPicture = {
       ...{ pts, epoch },
-      requestedAt: now(),
       stored: loadAndStore(source, pts),
       framesSentSeparately: new Set(),
     }
@@ -125,28 +123,44 @@ export function createEventPictures({
     latePictures.add(published)
   }
 
+  /** Publishes a message of a channel with its picture, when that is ready and the messages before it are published. */
+  function enqueue(
+    channel: number,
+    storedInTime: Promise<StoredPicture | undefined> | undefined,
+    publish: (stored: StoredPicture | undefined) => void,
+  ): void {
+    const published = Promise.all([storedInTime, pendingMessages.get(channel)]).then(([stored]) => {
+      publish(stored)
+      if (pendingMessages.get(channel) === published) pendingMessages.delete(channel)
+    })
+    pendingMessages.set(channel, published)
+  }
+
+  function publishAfterEvents(message: MessageDraft, output: Publisher): void {
+    const { channel } = message
+    if (channel === null || !pendingMessages.has(channel)) output.publish(message)
+    else enqueue(channel, undefined, () => output.publish(message))
+  }
+
   return {
+    publishAfterEvents,
     publish(event, output) {
       const { channel, source, pts, epoch } = event
       const hasFrame = channel !== null && source !== null && pts !== null
       if (!hasFrame) return output.publish(event)
 
-      const previousEvent = pendingEvents.get(channel)
       const picture = requestPicture({ channel, source, pts, epoch })
-      if (!previousEvent && !picture) return output.publish(event)
+      if (!picture) return publishAfterEvents(event, output)
 
-      const storedInTime = picture && withTimeout(waitMs, picture.stored).catch(() => undefined)
-      // Waiting for the previous event keeps the order.
-      const published = Promise.all([storedInTime, previousEvent]).then(([stored]) => {
+      const storedInTime = withTimeout(waitMs, picture.stored).catch(() => undefined)
+      enqueue(channel, storedInTime, stored => {
         const data = stored && toPictureData(stored, pts)
         output.publish(data ? { ...event, data: { ...event.data, ...data } } : event)
-        if (picture && !data) publishSeparately(event, pts, picture, output)
-        if (pendingEvents.get(channel) === published) pendingEvents.delete(channel)
+        if (!data) publishSeparately(event, pts, picture, output)
       })
-      pendingEvents.set(channel, published)
     },
     drain: async () => {
-      await Promise.all(pendingEvents.values())
+      await Promise.all(pendingMessages.values())
       await withTimeout(DRAIN_MS, Promise.all(latePictures)).catch(() => {})
       hasDrained = true
     },

@@ -13,10 +13,10 @@ export interface AnalysedFrame {
 }
 
 /**
- * 10 s at 30 frames per second. Older frames are useless: their pictures are no longer available, because the media
- * service buffers pictures for 5 s by default (setting `snapshot_s`).
+ * 20 s at 30 frames per second. Older frames are useless: their pictures are no longer available, because the media
+ * service buffers pictures for 20 s by default (setting `snapshot_s`).
  */
-const MAX_FRAMES_PER_CHANNEL = 300
+const MAX_FRAMES_PER_CHANNEL = 600
 
 /** A moment in the stream of a channel: a presentation time in 90 kHz ticks, or a time of capture in epoch ms. */
 export type FramePosition = { pts: number } | { timeMs: number }

@@ -32,6 +32,10 @@ describe('publish pipeline', () => {
           step('pictures')(draft)
           output.publish(draft)
         },
+        publishAfterEvents: (draft, output) => {
+          step('pictures')(draft)
+          output.publish(draft)
+        },
         drain: async () => {},
       },
       output: { publish: step('output') },
@@ -41,7 +45,7 @@ describe('publish pipeline', () => {
     expect(steps).toEqual([
       ...['recordings frame', 'history frame', 'output frame'],
       ...['recordings event', 'pictures event', 'output event'],
-      ...['recordings count', 'output count'],
+      ...['recordings count', 'pictures count', 'output count'],
     ])
   })
 

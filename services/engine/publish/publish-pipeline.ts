@@ -12,7 +12,7 @@ export interface PublishSteps {
   recordings: RecordingTap
   /** Retains the objects of recent frames for snapshots. */
   frameHistory?: FrameHistory | undefined
-  /** Delays an event by up to 50 ms to add the picture of its frame. Other messages are not delayed. */
+  /** Delays an event by up to 50 ms to add the picture of its frame, and the counts that follow it. Frames are not delayed. */
   eventPictures?: EventPictures | undefined
   /** Assigns a number to the message, stores it and sends it to clients. */
   output: Publisher
@@ -38,6 +38,7 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
       annotateRecording(draft)
       if (draft.kind === 'frame') frameHistory?.add(draft)
       if (draft.kind === 'event' && eventPictures) eventPictures.publish(draft, output)
+      else if (draft.kind === 'count' && eventPictures) eventPictures.publishAfterEvents(draft, output)
       else output.publish(draft)
     },
   }

@@ -1,14 +1,18 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { EngineCondition, SourceCondition } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
+import { createCertificate } from '../../../test/fixtures/network/certificate.ts'
 import { startSchedulerProcess } from '../../../test/fixtures/scheduler/run-scheduler.ts'
 import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-api.ts'
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { delivery, setting, source, systemAlert } from '../db/schema/index.ts'
-import { createSystemAlerts, type SystemAlerts } from './system-alerts.ts'
+import { createSystemAlerts, type SystemAlerts, type SystemAlertsOptions } from './system-alerts.ts'
 
 const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
 const SID = 7
@@ -31,13 +35,14 @@ beforeEach(async () => {
 })
 
 /** As after a start of management. */
-const start = () =>
+const start = (options: Partial<SystemAlertsOptions> = {}) =>
   createSystemAlerts({
     secrets: management.scheduler.secrets,
     listOutages: () => [],
     data: management.data,
     certificate: undefined,
     now: () => nowMs,
+    ...options,
   })
 
 const running: Omit<SourceCondition, 'id'> = { type: 'video', state: 'running' }
@@ -200,6 +205,44 @@ describe('system alerts', () => {
     })
     const kinds = (await listAlerts()).map(({ system_alert_kind }) => system_alert_kind).sort()
     expect(kinds).toEqual(['clock_wrong', 'engine_away', 'license_ending'])
+  })
+
+  it('report a certificate that ends soon and one that has ended', async () => {
+    const { cert } = createCertificate(createTemporaryFolder())
+    const certificate = readFileSync(cert, 'utf8')
+    const endsMs = Date.parse(new X509Certificate(certificate).validTo)
+    const day = new Date(endsMs).toISOString().slice(0, 10)
+    alerts = start({ certificate })
+    nowMs = endsMs - 22 * 86_400_000
+    await report(running, 10)
+    expect(await listAlerts()).toEqual([])
+    nowMs = endsMs - 20 * 86_400_000
+    await report(running, 10)
+    const kind = { system_alert_kind: 'certificate_ending', system_alert_state: 'open' }
+    expect(await listAlerts()).toMatchObject([
+      {
+        ...kind,
+        system_alert_message: expect.stringContaining(
+          `the TLS certificate ends on ${day}, in 20 days: renew`,
+        ),
+      },
+    ])
+    nowMs = endsMs + 60_000
+    await report(running, 10)
+    expect(await listAlerts()).toMatchObject([
+      { ...kind, system_alert_message: expect.stringContaining(`the TLS certificate ended on ${day}`) },
+    ])
+  })
+
+  it('record the first user who acknowledges them', async () => {
+    await report(unreachable, 90)
+    const [alert] = await listAlerts()
+    const { system_alert_id } = alert!
+    const second = await management.signIn('superadmin')
+    const { response } = await management.call(routes.acknowledge, { system_alert_id })
+    const again = await management.call(routes.acknowledge, { system_alert_id }, second)
+    expect(again.response).toEqual(response)
+    expect(response).toMatchObject({ acknowledged_by: management.superadmin.user_id })
   })
 
   it('report an old backup, but not a missing one', async () => {

@@ -18,8 +18,8 @@ export interface PictureThresholds {
 
 /** What is wrong with a picture. Undefined: it cannot be judged. */
 export interface PictureVerdict {
-  isBlack: boolean
-  isFrozen: boolean
+  isBlack: boolean | undefined
+  isFrozen: boolean | undefined
   isDefocused: boolean | undefined
   hasMoved: boolean | undefined
   reference: PictureReference | undefined

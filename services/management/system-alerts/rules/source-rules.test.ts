@@ -91,6 +91,13 @@ describe('rules about a camera', () => {
     expect(reference).toBe(learned)
   })
 
+  it('end all alerts about the pictures of a camera that is no longer analysed', () => {
+    const { picture: _, ...unanalysed } = running
+    const { observations, reference } = observeSource(unanalysed, subject, learned, thresholds)
+    expect(observations.map(({ isPresent }) => isPresent)).toEqual(Array(7).fill(false))
+    expect(reference).toBe(learned)
+  })
+
   it('leave open whether the picture of an unreachable camera is black', () => {
     const { observations } = observeSource(
       { ...running, state: 'reconnecting' },

@@ -1,7 +1,7 @@
 import type { SourceCondition } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import type { Observation, Subject } from './observation.ts'
-import { judgePicture, type PictureReference } from './picture-rules.ts'
+import { judgePicture, type PictureReference, type PictureVerdict } from './picture-rules.ts'
 
 /** What was observed about a source, and the learned appearance of its pictures. */
 export interface SourceObservations {
@@ -51,8 +51,10 @@ function observeFrameRate(
   const { state, rate, fps, received_fps, analysed_fps } = condition
   const expected = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
   const kind = 'low_frame_rate'
-  if (state !== 'running' || !isCamera(condition) || !expected || analysed_fps === undefined)
-    return { kind, subject, isPresent: undefined, reason: '' }
+  if (state !== 'running' || !isCamera(condition)) return { kind, subject, isPresent: undefined, reason: '' }
+  // Nobody analyses the camera any more: an alert about it ends.
+  if (analysed_fps === undefined) return { kind, subject, isPresent: false, reason: '' }
+  if (!expected) return { kind, subject, isPresent: undefined, reason: '' }
 
   const isPresent = analysed_fps < (expected * frame_rate_percent) / 100
   const [analysed, wanted] = [analysed_fps, expected].map(value => Number(value.toFixed(1)))
@@ -79,26 +81,36 @@ function observePicture(
   reference: PictureReference | undefined,
   thresholds: Thresholds,
 ): SourceObservations {
-  const { state, picture } = condition
+  const { picture } = condition
   const observe = (kind: Observation['kind'], isPresent: boolean | undefined, reason: string) => ({
     kind,
     subject,
     isPresent,
     reason: isPresent ? reason : '',
   })
-  const isKnown = state === 'running' && picture !== undefined
-  const verdict = isKnown ? judgePicture(picture, reference, thresholds) : undefined
+  const verdict = judgeIfExamined(condition, reference, thresholds)
   return {
     observations: [
-      observe('picture_black', verdict?.isBlack, 'the picture is black'),
+      observe('picture_black', verdict.isBlack, 'the picture is black'),
       observe(
         'picture_frozen',
-        verdict?.isFrozen,
+        verdict.isFrozen,
         `the picture has not changed for ${Math.round(picture?.still_s ?? 0)} seconds, not even by noise`,
       ),
-      observe('picture_defocused', verdict?.isDefocused, 'the picture is less sharp than usual'),
-      observe('picture_moved', verdict?.hasMoved, 'the camera shows another scene than usual'),
+      observe('picture_defocused', verdict.isDefocused, 'the picture is less sharp than usual'),
+      observe('picture_moved', verdict.hasMoved, 'the camera shows another scene than usual'),
     ],
-    reference: verdict ? verdict.reference : reference,
+    reference: verdict.reference,
   }
+}
+
+/** Nothing is known about the pictures of a lost camera. Those of a camera that is no longer analysed are nobody's concern. */
+function judgeIfExamined(
+  { state, picture }: SourceCondition,
+  reference: PictureReference | undefined,
+  thresholds: Thresholds,
+): PictureVerdict {
+  if (state === 'running' && picture) return judgePicture(picture, reference, thresholds)
+  const none = state === 'running' ? false : undefined
+  return { isBlack: none, isFrozen: none, isDefocused: none, hasMoved: none, reference }
 }

@@ -1,0 +1,127 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
+import { DEMO_LINES } from '../../scene/demo.ts'
+import { findCrossings } from '../../scene/truth/derive-truth.ts'
+import type { Outline } from '../../scene/truth/scene-truth.ts'
+import { event, notification, setting } from '../../services/management/db/schema/index.ts'
+import { alertInput } from '../fixtures/management/alert-input.ts'
+import { type Fleet, startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
+import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { startMediaProcess } from '../fixtures/processes/media-process.ts'
+
+const LONG_MS = 900_000
+const SCENE_S = 12
+const MIN_EVENTS_PER_SECOND = 1.2
+/** Each line of the scene twice, a tenth of the picture apart. */
+const lines: Outline[] = DEMO_LINES.flatMap(({ name, coords }) => [
+  { name, coords },
+  { name: `${name} 2`, coords: coords.map(({ x, y }) => ({ x: x + 0.1, y })) },
+])
+
+/** What fires each alert, and how many of its notifications are examined. */
+const ALERTS = {
+  'by an event': { alert_threshold_key: 'total', alert_threshold_condition: 'gte', alert_threshold: '1' },
+  'by a count': { alert_threshold_key: 'occupancy', alert_threshold_condition: 'gte', alert_threshold: '0' },
+  // Nothing in the scene changes this statistic.
+  'by the clock': {
+    ...{ alert_threshold_key: 'fire', alert_threshold_condition: 'lt', alert_threshold: '1' },
+    alert_frequency: 2,
+  },
+}
+type AlertName = keyof typeof ALERTS
+const COUNTS: Record<AlertName, number> = { 'by an event': 24, 'by a count': 12, 'by the clock': 6 }
+
+/** Waits for the first notifications of an alert after a time, until none of their pictures is being fetched. */
+const waitForNotifications = (fleet: Fleet, alert_name: AlertName, after: Date) =>
+  vi.waitUntil(
+    async () => {
+      const rows = await fleet.database.system('test', tx =>
+        tx
+          .select()
+          .from(notification)
+          .where(and(eq(notification.alert_name, alert_name), gt(notification.notification_time, after)))
+          .orderBy(asc(notification.notification_time))
+          .limit(COUNTS[alert_name]),
+      )
+      const isComplete = rows.length === COUNTS[alert_name] && rows.every(row => row.next_snapshot === null)
+      return isComplete ? rows : undefined
+    },
+    { timeout: LONG_MS / 3, interval: 500 },
+  )
+
+/** The scene as a camera of management, with an alert of each kind. */
+async function startScene() {
+  const scene = await renderTestScene(SCENE_S)
+  const crossings = lines.flatMap(line => findCrossings(line, scene.truth.frames))
+  expect(crossings.length / SCENE_S).toBeGreaterThan(MIN_EVENTS_PER_SECOND)
+
+  const variables = { EYRIE_MEDIA_ROOTS: scene.folder }
+  const media = await startMediaProcess(variables)
+  onTestFinished(media.stop)
+  const fleet = await startFleet()
+  const engine = await startManagedEngine({ media, variables })
+  const engine_id = await fleet.registerEngine({ engine_port: engine.port })
+  const stream = { type: 'inf', address: scene.video, fps: { output: 10 } }
+  const { source_id } = await fleet.addSource(engine_id, stream)
+  const elements = createScenePipeline('scene-detector', 0).map(element =>
+    element.name === 'line-crossing' ? { ...element, config: { [source_id]: { lines } } } : element,
+  )
+  const pipeline_id = await fleet.addPipeline(engine_id, elements)
+  const channel_id = await fleet.addChannel(source_id, pipeline_id, { channel_threshold_duration: 2 })
+  await fleet.untilVerified(channel_id)
+  await fleet.database.system('test', tx =>
+    tx.insert(setting).values({ name: 'local_engine', value: { engine_id } }),
+  )
+  return { media, fleet, engine, channel_id }
+}
+
+describe('every notification of a burst', () => {
+  it(
+    'has a picture of its moment with the box of what fired it, whether the camera is recorded or not',
+    async () => {
+      const { media, fleet, engine, channel_id } = await startScene()
+      fleet.jobs.start(fleet.database)
+      onTestFinished(fleet.jobs.stop)
+      // The first event shows that the channel runs: before, the clock fires without a camera.
+      await vi.waitUntil(
+        () => fleet.database.system('test', async tx => (await tx.select().from(event).limit(1))[0]),
+        { timeout: LONG_MS / 3, interval: 500 },
+      )
+      for (const [alert_name, fields] of Object.entries(ALERTS)) {
+        const input = alertInput(channel_id, { alert_name, alert_frequency: 0, ...fields })
+        expect((await fleet.send(managementRoutes.alert.create, input)).status).toBe(201)
+      }
+
+      const [source] = await engine.api.source.list()
+      for (const recording of [null, { mode: 'continuous' }] as const) {
+        await engine.api.source.modify(source!.id, { recording })
+        const after = new Date()
+        for (const alert_name of Object.keys(ALERTS) as AlertName[]) {
+          const rows = await waitForNotifications(fleet, alert_name, after)
+          const missing = rows.filter(
+            ({ picture, bbox }) => !picture || (!bbox && alert_name !== 'by the clock'),
+          )
+          expect(missing, `${alert_name}, recording ${JSON.stringify(recording)}`).toEqual([])
+          for (const { picture_offset } of rows)
+            expect(Math.abs(picture_offset!)).toBeLessThanOrEqual(MAX_PICTURE_OFFSET_MS)
+        }
+      }
+
+      const { response: incidents } = await fleet.call(managementRoutes.incident.list, { channel_id })
+      const incident = incidents.find(({ alert_name }) => alert_name === 'by an event')!
+      expect(incident).toMatchObject({
+        incident_state: 'open',
+        image_url: expect.stringContaining('/image?'),
+      })
+      expect(incident.bbox).not.toBeNull()
+      // Management proxies this path to media.
+      const clip = await fetch(`${media.url}${incident.clip_url.replace('/live', '')}`)
+      expect([clip.status, clip.headers.get('content-type')]).toEqual([200, 'video/mp4'])
+      await clip.body?.cancel()
+    },
+    LONG_MS,
+  )
+})

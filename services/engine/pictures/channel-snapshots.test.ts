@@ -104,10 +104,19 @@ describe('channel snapshot', () => {
       timeMs: START_MS + 210,
     })
     expect(asked).toMatchObject([{ pts: 18_000 }])
-    await expect(take({ position: { timeMs: START_MS + 1201 } })).rejects.toMatchObject({
-      code: 'id',
-      value: { nearest: '2026-01-01T00:00:00.200Z' },
-    })
+  })
+
+  test('shows the picture of media at a time near which no frame was analysed, unless boxes or blur are requested', async () => {
+    const { asked, take } = await snapshotsWith([9000], [9000, 450_000])
+    const position = { timeMs: START_MS + 5100 }
+    expect(await take({ position })).toMatchObject({ pts: 450_000, timeMs: START_MS + 5000 })
+    expect(asked).toMatchObject([{ pts: 459_000, hidden: [] }])
+    const nearest = { code: 'id', value: { nearest: '2026-01-01T00:00:00.100Z' } }
+    await expect(take({ position, blur: ['faces'] })).rejects.toMatchObject(nearest)
+    // Media has no picture of this moment.
+    await expect(take({ position: { timeMs: START_MS + 2100 } })).rejects.toMatchObject({ code: 'id' })
+    // Too far from the only frame whose stream time is known.
+    await expect(take({ position: { timeMs: START_MS + 10_101 } })).rejects.toMatchObject(nearest)
   })
 
   test('is unavailable at a recent time of which no frame was analysed yet', async () => {

@@ -37,9 +37,10 @@ export interface ChannelSnapshot {
 export interface ChannelSnapshots {
   /**
    * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the
-   * picture may show another frame within a second, because the media service may have no picture of the analysed one.
-   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if it may not have been analysed
-   * yet, the newest frame is not available, or the media service is unreachable.
+   * picture may show another frame within a second, because the media service may have no picture of the analysed one, or
+   * because an overloaded machine has analysed none near a time.
+   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if it may arrive later, the newest
+   * frame is not available, or the media service is unreachable.
    */
   capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
@@ -55,8 +56,10 @@ export interface ChannelSnapshotsOptions {
 
 const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
-/** An overloaded machine analyses frames this much later than they were captured. */
+/** On an overloaded machine, a frame may be analysed this much later than it was captured. */
 const MAX_ANALYSIS_DELAY_MS = 20_000
+/** Distance from an analysed frame within which stream time and time of capture grow alike. */
+const MAX_EXTRAPOLATION_MS = 10_000
 
 export function createChannelSnapshots({
   media,
@@ -68,23 +71,37 @@ export function createChannelSnapshots({
     const frame = frameHistory.find(channel, position)
     if (!frame) throw new EyrieError('unavailable', `channel ${channel} has analysed no frame yet`)
     if (!position || isNear(frame, position)) return frame
+    throw createMissingError(channel, frame, position)
+  }
+
+  /** Returns the frame for which media is asked. Only analysed frames have objects. */
+  function findRequestedFrame(
+    channel: number,
+    position: FramePosition | undefined,
+    isExact: boolean,
+  ): AnalysedFrame {
+    if (isExact || !position || !('timeMs' in position)) return findFrame(channel, position)
+    const frame = frameHistory.find(channel, position)
+    const distanceMs = frame ? position.timeMs - frame.timeMs : Number.POSITIVE_INFINITY
+    if (!frame || isNear(frame, position) || Math.abs(distanceMs) > MAX_EXTRAPOLATION_MS)
+      return findFrame(channel, position)
+    const pts = Math.max(0, Math.round(frame.pts + distanceMs * TICKS_PER_MS))
+    return { pts, timeMs: position.timeMs, objects: [] }
+  }
+
+  function createMissingError(channel: number, frame: AnalysedFrame, position: FramePosition): EyrieError {
+    const missing = `channel ${channel} has no frame near ${describePosition(position)}`
     if (mayFollow(frame, position, now()))
-      throw new EyrieError(
-        'unavailable',
-        `channel ${channel} has analysed no frame near ${describePosition(position)} yet: ask again later`,
-      )
-    throw new EyrieError(
-      'id',
-      `channel ${channel} has no analysed frame near ${describePosition(position)}`,
-      {
-        value: { nearest: 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString() },
-      },
-    )
+      return new EyrieError('unavailable', `${missing} yet: ask again later`)
+    const nearest = 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString()
+    return new EyrieError('id', missing, { value: { nearest } })
   }
 
   return {
     async capture({ id, source }, { position, width, boxes, blur }) {
-      const frame = findFrame(id, position)
+      // The boxes and blurred regions belong to one frame and must not be applied to another frame.
+      const isExact = boxes || blur.length > 0
+      const frame = findRequestedFrame(id, position, isExact)
       const request: SnapshotRequest = {
         pts: frame.pts,
         ...(width !== undefined && { width }),
@@ -95,18 +112,18 @@ export function createChannelSnapshots({
       try {
         const response = await requestSnapshot(media, source, request)
         const pts = Number(response.headers.get('X-Pts'))
-        // The boxes and blurred regions belong to one frame and must not be applied to another frame.
-        const isExact = boxes || blur.length > 0
         if (isExact ? pts !== frame.pts : !isSameMoment(pts, frame.pts))
           throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
         const timeMs = Math.round(frame.timeMs + (pts - frame.pts) / TICKS_PER_MS)
         return { jpeg: new Uint8Array(await response.arrayBuffer()), pts, timeMs }
       } catch (error) {
         const isExpired = error instanceof EyrieError && error.code === 'id'
-        const isNewestRequested = position === undefined
+        if (!isExpired) throw error
         // The client did not choose the frame, so a missing frame is not an error of the client.
-        if (isExpired && isNewestRequested)
+        if (position === undefined)
           throw new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
+        const newest = frameHistory.find(id)
+        if (newest && mayFollow(newest, position, now())) throw createMissingError(id, newest, position)
         throw error
       }
     },
@@ -118,10 +135,10 @@ const isNear = (frame: AnalysedFrame, position: FramePosition) =>
     ? isSameMoment(frame.pts, position.pts)
     : Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
 
-/** Returns whether the frame at a time may be analysed later, as it is recent and `frame` is the nearest one so far. */
-const mayFollow = (frame: AnalysedFrame, position: FramePosition, nowMs: number) =>
+/** Returns whether the frame at a recent time may arrive later, because it is later than all frames so far. */
+const mayFollow = (newest: AnalysedFrame, position: FramePosition, nowMs: number) =>
   'timeMs' in position &&
-  position.timeMs > frame.timeMs &&
+  position.timeMs > newest.timeMs + MAX_PICTURE_OFFSET_MS &&
   position.timeMs <= nowMs &&
   nowMs - position.timeMs < MAX_ANALYSIS_DELAY_MS
 

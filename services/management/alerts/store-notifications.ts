@@ -15,6 +15,9 @@ import { loadRunningIncidents } from '../incidents/running-incidents.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 
+/** On a busy machine, the picture of an event arrives later than the event. A snapshot is requested if it takes longer. */
+const EVENT_PICTURE_MS = 1_000
+
 /** One firing of an alert. */
 export interface FiredAlert {
   alert: ActiveAlert
@@ -70,7 +73,7 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
       bbox,
       picture: nearest?.picture,
       picture_offset: nearest?.picture_offset,
-      next_snapshot: nearest ? null : sql`now()`,
+      next_snapshot: nearest ? null : sql`now() + ${frame ? EVENT_PICTURE_MS : 0} * interval '1 millisecond'`,
     })
     const isFetching = !nearest || (await schedulePictureFetch(tx, nearest.picture, alert, timeMs))
 

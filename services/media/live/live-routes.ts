@@ -126,14 +126,14 @@ export function liveRoutes(
 
     const { size, ...request } = parsed.data
     const stream = await selectSnapshotStream(getLive(c), { size, pts: request.pts })
-    return respondWithSnapshot(c, await snapshots.take(stream, request))
+    return respondWithSnapshot(c, await snapshots.take(stream, request, c.req.raw.signal))
   })
 
   app.post('/streams/:id/snapshot.jpg', limitBodySize(MAX_BODY_BYTES), async c => {
     const body: unknown = await c.req.json().catch(() => undefined)
     const request = parseAs(snapshotRequest, body)
     const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })
-    return respondWithSnapshot(c, await snapshots.take(stream, request))
+    return respondWithSnapshot(c, await snapshots.take(stream, request, c.req.raw.signal))
   })
 }
 

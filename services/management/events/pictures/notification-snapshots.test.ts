@@ -76,6 +76,18 @@ describe('snapshot of a notification', () => {
     ])
   })
 
+  it('is requested once for all notifications within a second', async () => {
+    const { url, paths } = await serveEngine(200, new Uint8Array(randomBytes(1000)), firedMs)
+    for (const offsetMs of [-900, 0, 900, 1500])
+      await insertNotification({ notification_time: new Date(firedMs + offsetMs) })
+    await fetchFrom(url)
+    // One of the burst, and one of the notification after it, for which the engine returns the same picture.
+    expect(paths).toHaveLength(2)
+    const rows = await fixture.readNotifications()
+    expect(rows.map(({ picture_offset }) => picture_offset)).toEqual([900, 0, -900, null])
+    expect(rows.map(({ next_snapshot }) => next_snapshot)).toEqual([null, null, null, null])
+  })
+
   it('is not requested again if the engine has no picture of this moment', async () => {
     const { url, paths } = await serveEngine(404, new Uint8Array(), firedMs)
     await insertNotification()

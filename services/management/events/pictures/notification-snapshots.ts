@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import type { Log } from '@eyrie/kit'
 import { asc, eq, lt, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
@@ -21,7 +22,8 @@ export interface SnapshotOptions {
   signal: AbortSignal
 }
 
-const CONCURRENT_REQUESTS = 8
+const CONCURRENT_CHANNELS = 8
+const MAX_BATCH = 100
 const RETRY_MS = 1_000
 /** Engines have pictures of the last minute at most (setting `snapshot_s`). */
 const MAX_AGE_MS = 60_000
@@ -33,7 +35,11 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
   while (!options.signal.aborted) {
     const due = await findDueSnapshots(options.database)
     if (due.length === 0) return
-    await Promise.all(due.map(row => fetchAndAttach(row, options)))
+    const channels = [...Map.groupBy(due, ({ channel_id }) => channel_id).values()]
+    const work = async () => {
+      for (let rows = channels.shift(); rows; rows = channels.shift()) await fetchOfChannel(rows, options)
+    }
+    await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, work))
   }
 }
 
@@ -53,37 +59,59 @@ const findDueSnapshots = (database: Database) =>
       .innerJoin(channel, eq(channel.channel_id, notification.channel_id))
       .where(lt(notification.next_snapshot, sql`now()`))
       .orderBy(asc(notification.next_snapshot))
-      .limit(CONCURRENT_REQUESTS),
+      .limit(MAX_BATCH),
   )
 
-async function fetchAndAttach(row: DueSnapshot, options: SnapshotOptions): Promise<void> {
-  const { notification_uuid, engine_id } = row
+/**
+ * Requests the snapshots of a channel one after the other. A snapshot illustrates all notifications within a second, so that a burst
+ * does not cost the engine a picture for each.
+ */
+async function fetchOfChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
   const { database, log, signal } = options
-  const result = await fetchToStore(row, options).catch((error: Error) => {
-    log.debug({ err: error, engine_id, notification_uuid }, 'failed to fetch snapshot of notification')
-    return 'failed' as const
-  })
-  // An aborted request remains due.
-  if (result === 'failed' && signal.aborted) return
+  const takenMs: number[] = []
+  let hasFailed = false
+  for (const row of rows) {
+    const { notification_uuid, engine_id, time } = row
+    if (takenMs.some(ms => Math.abs(ms - time.getTime()) <= MAX_PICTURE_OFFSET_MS)) continue
+    if (!hasFailed)
+      try {
+        const snapshotMs = await fetchToStore(row, options)
+        if (snapshotMs !== undefined) takenMs.push(snapshotMs)
+      } catch (error) {
+        log.debug({ err: error, engine_id, notification_uuid }, 'failed to fetch snapshot of notification')
+        // An aborted request remains due.
+        if (signal.aborted) return
+        hasFailed = true
+      }
+    await recordResult(database, row, !hasFailed || row.isTooOld)
+  }
+}
 
-  const isDone = result !== 'failed' || row.isTooOld
-  await database.system('pictures', async tx => {
+/** Records that a snapshot was requested. Unless that is done, it becomes due again. */
+const recordResult = (
+  database: Database,
+  { notification_uuid }: DueSnapshot,
+  isDone: boolean,
+): Promise<void> =>
+  database.system('pictures', async tx => {
     await tx
       .update(notification)
       .set({ next_snapshot: isDone ? null : sql`now() + ${RETRY_MS} * interval '1 millisecond'` })
       .where(eq(notification.notification_uuid, notification_uuid))
     if (isDone) await releaseWithoutPicture(tx, notification_uuid)
   })
-}
 
-/** Stores the snapshot as a file and attaches it. Resolves to `missing` if the engine has no picture of this moment. */
+/**
+ * Stores the snapshot as a file and attaches it. Resolves to the time of the picture in epoch ms, or to undefined if the engine has
+ * no picture of this moment.
+ */
 async function fetchToStore(
   { channel_id, engine_id, channel_sid, is_storage, time }: DueSnapshot,
   { database, source, store, signal }: SnapshotOptions,
-): Promise<'stored' | 'missing'> {
-  if (channel_sid === null) return 'missing'
+): Promise<number | undefined> {
+  if (channel_sid === null) return undefined
   const snapshot = await source.fetchSnapshot({ engine_id, channel_sid }, time.getTime(), signal)
-  if (!snapshot) return 'missing'
+  if (!snapshot) return undefined
 
   const { jpeg, takenMs } = snapshot
   const sha256 = createHash('sha256').update(jpeg).digest('hex')
@@ -99,5 +127,5 @@ async function fetchToStore(
       .where(eq(picture.sha256, sha256))
     await attachToNotifications(tx, [{ channel_id, sha256, takenMs }])
   })
-  return 'stored'
+  return takenMs
 }

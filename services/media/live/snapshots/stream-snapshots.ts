@@ -30,9 +30,10 @@ export interface Snapshots {
   buffer(stream: Stream<Track>): void
   /**
    * Decodes the picture nearest to the requested `pts`. Throws `EyrieError`: `id` if the picture is no longer buffered,
-   * `unavailable` if the stream has no picture yet or too many snapshots are pending.
+   * `unavailable` if the stream has no picture yet or too many snapshots are pending. `signal` is aborted by a client that has given
+   * up: nothing is decoded for it.
    */
-  take(stream: Stream<Track>, request?: SnapshotRequest): Promise<Snapshot>
+  take(stream: Stream<Track>, request?: SnapshotRequest, signal?: AbortSignal): Promise<Snapshot>
   stop(): void
 }
 
@@ -83,13 +84,16 @@ export function createSnapshots(seconds: number): Snapshots {
       stream.follow({ unit: gops.add, interrupt: gops.interrupt })
     },
 
-    async take(stream, request = {}) {
+    async take(stream, request = {}, signal) {
       if (pendingCount >= MAX_CONCURRENT + MAX_WAITING)
         throw new EyrieError('unavailable', 'too many snapshots are pending: retry later')
 
       pendingCount++
       try {
-        const { data, pts } = await semaphore.runExclusive(() => createPicture(stream, request))
+        const { data, pts } = await semaphore.runExclusive(() => {
+          signal?.throwIfAborted()
+          return createPicture(stream, request)
+        })
         return { jpeg: data, pts }
       } finally {
         pendingCount--

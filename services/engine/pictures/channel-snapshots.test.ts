@@ -32,7 +32,11 @@ describe('hidden regions', () => {
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 
 /** Analysed frames at these moments, and a media that keeps pictures at these. */
-async function snapshotsWith(analysed: number[], kept: number[], now?: () => number) {
+async function snapshotsWith(
+  analysed: number[],
+  kept: number[],
+  { now, lostMs = 0 }: { now?: () => number; lostMs?: number } = {},
+) {
   const asked: unknown[] = []
   const media = createServer(async (request, response) => {
     const body = JSON.parse(String(Buffer.concat(await request.toArray())))
@@ -48,7 +52,8 @@ async function snapshotsWith(analysed: number[], kept: number[], now?: () => num
   for (const [n, pts] of analysed.entries())
     frameHistory.add({
       ...place,
-      time: new Date(START_MS + pts / 90).toISOString(),
+      // The camera was lost before the last frame: time has passed, and stream time has not.
+      time: new Date(START_MS + pts / 90 + (n === analysed.length - 1 ? lostMs : 0)).toISOString(),
       pts,
       kind: 'frame',
       data: { n: n + 1, objects: found, counters: {}, latency: 1 },
@@ -122,12 +127,18 @@ describe('channel snapshot', () => {
   test('is unavailable at a recent time of which no frame was analysed yet', async () => {
     const asked = START_MS + 5000
     const takeAt = async (nowMs: number) =>
-      (await snapshotsWith([9000], [9000], () => nowMs)).take({ position: { timeMs: asked } })
+      (await snapshotsWith([9000], [9000], { now: () => nowMs })).take({ position: { timeMs: asked } })
     for (const nowMs of [asked, asked + 19_999])
       await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'unavailable' })
     // No frame is going to follow: the camera was disconnected. A time in the future is an error.
     for (const nowMs of [asked + 20_000, asked - 1])
       await expect(takeAt(nowMs)).rejects.toMatchObject({ code: 'id' })
+  })
+
+  test('is rejected for a time at which the camera was lost', async () => {
+    const { take } = await snapshotsWith([9000, 18_000], [9000, 18_000], { lostMs: 4000 })
+    await expect(take({ position: { timeMs: START_MS + 2700 } })).rejects.toMatchObject({ code: 'id' })
+    expect(await take({ position: { timeMs: START_MS + 3500 } })).toMatchObject({ timeMs: START_MS + 4200 })
   })
 
   test('is rejected for a position without analysed frames, with the nearest position', async () => {

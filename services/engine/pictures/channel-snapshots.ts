@@ -89,6 +89,13 @@ export function createChannelSnapshots({
     return { pts, timeMs: position.timeMs, objects: [] }
   }
 
+  /** Returns the time of a picture. The analysed frame nearest to it knows it best: while a camera is lost, time passes alone. */
+  function findTime(channel: number, pts: number, requested: AnalysedFrame): number {
+    const analysed = frameHistory.find(channel, { pts })
+    const known = analysed && isSameMoment(analysed.pts, pts) ? analysed : requested
+    return Math.round(known.timeMs + (pts - known.pts) / TICKS_PER_MS)
+  }
+
   function createMissingError(channel: number, frame: AnalysedFrame, position: FramePosition): EyrieError {
     const missing = `channel ${channel} has no frame near ${describePosition(position)}`
     if (mayFollow(frame, position, now()))
@@ -114,7 +121,10 @@ export function createChannelSnapshots({
         const pts = Number(response.headers.get('X-Pts'))
         if (isExact ? pts !== frame.pts : !isSameMoment(pts, frame.pts))
           throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
-        const timeMs = Math.round(frame.timeMs + (pts - frame.pts) / TICKS_PER_MS)
+        const timeMs = findTime(id, pts, frame)
+        const isWrongMoment =
+          position && 'timeMs' in position && Math.abs(timeMs - position.timeMs) > MAX_PICTURE_OFFSET_MS
+        if (isWrongMoment) throw createMissingError(id, { ...frame, timeMs }, position)
         return { jpeg: new Uint8Array(await response.arrayBuffer()), pts, timeMs }
       } catch (error) {
         const isExpired = error instanceof EyrieError && error.code === 'id'

@@ -247,6 +247,7 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await insertPictureNotification(randomBytes(100))
     await management.database.system('test', async tx => {
       await publishMessage(tx, { kind: 'incident', channel_id, data: {} })
+      await publishMessage(tx, { kind: 'system_alert', engine_id, data: {} })
       await tx.insert(channelState).values({ channel_id, status: 'running', is_heard: true })
     })
     await vi.waitUntil(() => home.messages.some(({ topic }) => topic.includes('/source/')))
@@ -258,7 +259,7 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
           ({ topic }) => `${describeTopic(topic)} ${retained.retained.has(topic) ? 'yes' : 'no'}`,
         ),
       )
-    const isEvent = (topic: string) => /\/(notification|incident)$/.test(topic)
+    const isEvent = (topic: string) => /\/(notification|incident|system-alert)$/.test(topic)
     await vi.waitUntil(() => {
       const states = [...home.retained.keys()].filter(topic => !isEvent(topic))
       return retained.retained.size === states.length && published().size === documented.length

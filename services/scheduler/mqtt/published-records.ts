@@ -55,6 +55,12 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     queue.addEvent(topic, JSON.stringify({ id: String(position), time, channel_id, channel_name, ...data }))
   }
 
+  const addSystemAlert = ({ position, time, source_id, engine_id, data }: SchedulerFeedMessage) =>
+    queue.addEvent(
+      topics.systemAlert,
+      JSON.stringify({ id: String(position), time, source_id, engine_id, ...data }),
+    )
+
   /** Applies counts to a channel. A statistic without a description appears in the next inventory. */
   function applyCounts(channel: PublishedChannel, added: FeedCounts) {
     channel.counts = { ...channel.counts, ...added }
@@ -133,6 +139,7 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       const { kind, channel_id, source_id, engine_id, data } = message
       const channel = channels.get(channel_id ?? '')
       if (channel) applyChannelMessage(channel, message)
+      if (kind === 'system_alert') addSystemAlert(message)
       if (kind === 'source_state' && source_id !== null) setJson(topics.sourceState(source_id), data)
       if (kind === 'engine_state' && engine_id !== null && isNew(message)) publishEngine(engine_id, data)
     },

@@ -14,6 +14,7 @@ export interface Topics {
   alertState(alert_id: string): string
   sourceState(source_id: string): string
   engineState(engine_id: string): string
+  systemAlert: string
   /** The topic of a configuration that Home Assistant reads. `entity` is unique within the channel. */
   discovery(component: string, channel_id: string, entity: string): string
   /** Matches all topics of `discovery`. */
@@ -38,6 +39,7 @@ export function createTopics(settings: MqttSettings, host: string = hostname()):
     alertState: id => `${root}/alert/${id}/state`,
     sourceState: id => `${root}/source/${id}/state`,
     engineState: id => `${root}/engine/${id}/state`,
+    systemAlert: `${root}/system-alert`,
     discovery: (component, id, entity) =>
       `${mqtt_discovery_prefix}/${component}/${node}/${id}_${entity}/config`,
     discoveryFilter: `${mqtt_discovery_prefix}/+/${node}/+/config`,

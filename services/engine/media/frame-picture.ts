@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { fetchService } from '@eyrie/kit'
+import { Semaphore } from 'async-mutex'
 
 /** A frame of a source as JPEG, and its timestamp in 90 kHz ticks. */
 export interface FramePicture {
@@ -20,8 +22,15 @@ const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
 /** Returns whether a picture of one frame may show an event of another one. Both are in 90 kHz ticks of the same epoch. */
 export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
-/** Decoding takes seconds on an overloaded machine, and a request that is given up would still be carried out. */
-const TIMEOUT_MS = 3_000
+/**
+ * Decoding takes seconds on an overloaded machine. Media buffers the frame for longer (setting `snapshot_s`), so that a late picture
+ * is better than none.
+ */
+const TIMEOUT_MS = 15_000
+/** Media rejects more than a few requests at a time, so that further ones wait here. */
+const MAX_CONCURRENT = 8
+const RETRY_MS = 500
+const TOO_BUSY = 503
 
 /** Address of the media service and the token for its API. */
 export interface MediaAccess {
@@ -30,13 +39,27 @@ export interface MediaAccess {
   token: string | undefined
 }
 
-/** Creates a loader of pictures from live streams. The media service buffers each stream back to the last keyframe. */
+/** Creates a loader of pictures from live streams. The media service buffers the packets of each stream. */
 export function createFramePictureLoader({ url, token }: MediaAccess): LoadFramePicture {
+  const semaphore = new Semaphore(MAX_CONCURRENT)
+
+  /** Requests the picture again while media is too busy, until the signal is aborted. */
+  async function request(source: number, pts: number, signal: AbortSignal): Promise<Response> {
+    for (;;) {
+      signal.throwIfAborted()
+      const response = await fetchService(url, `/streams/${source}/snapshot.jpg?pts=${pts}`, {
+        headers: token ? { Authorization: `Bearer ${token}` } : {},
+        signal,
+      })
+      if (response.status !== TOO_BUSY) return response
+      await response.body?.cancel()
+      await wait(RETRY_MS, undefined, { signal, ref: false })
+    }
+  }
+
   return async (source, pts) => {
-    const response = await fetchService(url, `/streams/${source}/snapshot.jpg?pts=${pts}`, {
-      headers: token ? { Authorization: `Bearer ${token}` } : {},
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await semaphore.runExclusive(() => request(source, pts, signal))
     if (!response.ok) throw new Error(`media answered ${response.status}: ${await response.text()}`)
 
     const jpeg = new Uint8Array(await response.arrayBuffer())

@@ -37,7 +37,7 @@ const detectZoneIntersection = defineElement({
 
       process({ objects, pts, discontinuity }) {
         const events: EventData[] = watchedZones.flatMap(({ visits }) =>
-          visits.startFrame(pts, discontinuity),
+          visits.startFrame(pts, discontinuity, objects),
         )
 
         /** Updates the visits of an object. Returns the object with the names of the zones that it is in. */

@@ -1,9 +1,21 @@
-import { type Counter, type DetectedObject, type EventData, TICKS_PER_SECOND } from '@eyrie/element'
+import {
+  type BBox,
+  type Counter,
+  type DetectedObject,
+  type EventData,
+  TICKS_PER_SECOND,
+} from '@eyrie/element'
+import { iou } from '@eyrie/element/tracking'
 
 /** An object is inside if at least this share of its region is inside the zone. */
 const MIN_INSIDE_SHARE = 0.5
 /** A visit continues while the object is occluded or at the edge of the zone for at most this long. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
+/** A parked object is hidden by others for longer: its visit continues for this share of the time for which it has stood still. */
+const PARKED_GRACE_SHARE = 1 / 4
+const MAX_GRACE_TICKS = 300 * TICKS_PER_SECOND
+/** An object stands still while its box overlaps the first one of this time by this much (intersection over union). */
+const MIN_STILL_OVERLAP = 0.6
 
 /** The stay of a tracked object in a zone. Times are presentation times (pts) of frames, in ticks of 90 kHz. */
 interface Visit {
@@ -11,6 +23,9 @@ interface Visit {
   visitor: DetectedObject
   enteredPts: number
   lastInsidePts: number
+  /** Where the visitor stands, and since when. */
+  stillBox: BBox
+  stillSincePts: number
   /** First frame after `lastInsidePts` in which the visitor was detected outside. */
   firstOutsidePts?: number
   /** The visit is reported as too long in the first frame later than this. */
@@ -33,12 +48,34 @@ export class ZoneVisits {
     this.#maxDwellTicks = maxDwellSeconds * TICKS_PER_SECOND
   }
 
-  /** Starts a frame. Ends the visits that have exceeded the grace period, or all visits at a discontinuity. */
-  startFrame(pts: number, discontinuity: boolean): EventData[] {
+  /**
+   * Starts a frame with these objects. Ends the visits that have exceeded their grace period, or all visits at a discontinuity. A
+   * parked object that was lost and is tracked anew at its place continues its visit.
+   */
+  startFrame(pts: number, discontinuity: boolean, objects: readonly DetectedObject[]): EventData[] {
     this.#untrackedInside = 0
+    if (!discontinuity) this.#resumeVisits(objects)
     return [...this.#visits]
-      .filter(([, { lastInsidePts }]) => discontinuity || pts - lastInsidePts > GRACE_TICKS)
+      .filter(([, visit]) => discontinuity || pts - visit.lastInsidePts > computeGrace(visit))
       .map(([track]) => this.#exit(track))
+  }
+
+  /** Assigns the visits of lost parked objects to new tracks at the same places. */
+  #resumeVisits(objects: readonly DetectedObject[]): void {
+    const tracks = new Set(objects.map(({ track }) => track))
+    for (const [lostTrack, visit] of [...this.#visits]) {
+      if (tracks.has(lostTrack) || !isParked(visit)) continue
+      const successor = objects.find(
+        ({ track, class: label, bbox }) =>
+          track !== undefined &&
+          !this.#visits.has(track) &&
+          label === visit.visitor.class &&
+          iou(bbox, visit.stillBox) >= MIN_STILL_OVERLAP,
+      )
+      if (successor?.track === undefined) continue
+      this.#visits.delete(lostTrack)
+      this.#visits.set(successor.track, visit)
+    }
   }
 
   /**
@@ -60,6 +97,10 @@ export class ZoneVisits {
     if (!visit) return isMostlyInside ? this.#enter(track, object, pts) : { isInside: false }
 
     visit.visitor = object
+    if (iou(object.bbox, visit.stillBox) < MIN_STILL_OVERLAP) {
+      visit.stillBox = object.bbox
+      visit.stillSincePts = pts
+    }
     if (isMostlyInside) {
       visit.lastInsidePts = pts
       visit.firstOutsidePts = undefined
@@ -83,7 +124,10 @@ export class ZoneVisits {
 
   #enter(track: number, visitor: DetectedObject, pts: number) {
     const dwellDuePts = pts + this.#maxDwellTicks
-    this.#visits.set(track, { visitor, enteredPts: pts, lastInsidePts: pts, dwellDuePts })
+    this.#visits.set(track, {
+      ...{ visitor, enteredPts: pts, lastInsidePts: pts, dwellDuePts },
+      ...{ stillBox: visitor.bbox, stillSincePts: pts },
+    })
     this.#total += 1
     return { isInside: true, event: this.#createEvent('zone-enter', visitor) }
   }
@@ -110,6 +154,16 @@ export class ZoneVisits {
     return { type, name: this.#zone, track, class: label, bbox }
   }
 }
+
+/** Returns for how long a visit continues while its visitor is not inside. One that was seen outside has left. */
+function computeGrace({ lastInsidePts, firstOutsidePts, stillSincePts }: Visit): number {
+  if (firstOutsidePts !== undefined) return GRACE_TICKS
+  const parkedGrace = (lastInsidePts - stillSincePts) * PARKED_GRACE_SHARE
+  return Math.min(Math.max(GRACE_TICKS, parkedGrace), MAX_GRACE_TICKS)
+}
+
+/** Returns whether a visitor has stood still for so long that it is given more time to be seen again. */
+const isParked = (visit: Visit): boolean => computeGrace(visit) > GRACE_TICKS
 
 function roundToMs(seconds: number): number {
   return Math.round(seconds * 1000) / 1000

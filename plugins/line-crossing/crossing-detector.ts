@@ -6,6 +6,8 @@ export type Direction = 'up' | 'down'
 
 /** Minimum distance from a line, in box sizes, at which jitter of the box cannot move an object to the other side. */
 const MIN_CLEARANCE = 0.05
+/** The same for the way back. An object that stands on a line jitters for hours; one that turns back goes farther than that. */
+const MIN_RETURN_CLEARANCE = 0.25
 
 /** Detects the line crossings of one track, which is an object that is followed from frame to frame. */
 export class CrossingDetector {
@@ -16,11 +18,14 @@ export class CrossingDetector {
    * clearance away from the line.
    */
   readonly #pending: number[]
+  /** The direction in which the object has crossed each line last. */
+  readonly #lastDirections: (Direction | undefined)[]
 
   constructor(lines: readonly (readonly Point[])[], start: Point) {
     this.#lines = lines
     this.#position = start
     this.#pending = lines.map(() => 0)
+    this.#lastDirections = lines.map(() => undefined)
   }
 
   /**
@@ -32,10 +37,15 @@ export class CrossingDetector {
     for (let line = 0; line < this.#lines.length; line += 1) {
       const coords = this.#lines[line]!
       const net = this.#pending[line]! + netCrossings(this.#position, position, coords)
-      const isClear = distanceInBoxes(coords, position, bbox) >= MIN_CLEARANCE
+      const direction = net > 0 ? 'up' : 'down'
+      const last = this.#lastDirections[line]
+      const isReturn = net !== 0 && last !== undefined && direction !== last
+      const clearance = isReturn ? MIN_RETURN_CLEARANCE : MIN_CLEARANCE
+      const isClear = distanceInBoxes(coords, position, bbox) >= clearance
       this.#pending[line] = isClear ? 0 : net
       if (!isClear || net === 0) continue
-      crossed.push({ line, direction: net > 0 ? 'up' : 'down' })
+      this.#lastDirections[line] = direction
+      crossed.push({ line, direction })
     }
     this.#position = position
     return crossed

@@ -190,6 +190,15 @@ describe('line-crossing', () => {
     expect((await run(frames, {}, { 1: { lines: [kerb] } })).counters.kerb?.total).toBe(1)
   })
 
+  it('counts the way back only if it goes farther than jitter', async () => {
+    const { w, h } = person(0.5, 0.5, 1).bbox
+    const size = Math.max(w, h)
+    const jittering = Array.from({ length: 50 }, (_, i) => 0.5 + (i % 2 === 0 ? -0.2 : 0.2) * size)
+    const types = async (ys: number[]) => (await run(walk(ys))).events.map(({ direction }) => direction)
+    expect(await types([0.4, 0.6, ...jittering])).toHaveLength(1)
+    expect(await types([0.4, 0.6, ...jittering, 0.4])).toHaveLength(2)
+  })
+
   it('ignores jitter on the line if the object turns back', async () => {
     expect((await run(walk([0.4, 0.495, 0.505, 0.498, 0.503, 0.4]))).events).toEqual([])
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createScenePipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { DEMO_LINES } from '../../scene/demo.ts'
@@ -57,6 +57,13 @@ const waitForNotifications = (fleet: Fleet, alert_name: AlertName, after: Date) 
     },
     { timeout: LONG_MS / 3, interval: 500 },
   )
+
+/** Returns the times of all messages about frames in epoch ms. */
+const readMessageTimes = (fleet: Fleet) =>
+  fleet.database.system('test', async tx => {
+    const rows = await tx.select({ time: event.time }).from(event).where(isNotNull(event.pts))
+    return rows.map(({ time }) => time.getTime())
+  })
 
 /** The scene as a camera of management, with an alert of each kind. */
 async function startScene() {
@@ -121,12 +128,18 @@ describe('every notification of a burst', () => {
         const after = new Date()
         for (const alert_name of Object.keys(ALERTS) as AlertName[]) {
           const rows = await waitForNotifications(fleet, alert_name, after)
-          const missing = rows.filter(
-            ({ picture, bbox }) => !picture || (!bbox && alert_name !== 'by the clock'),
-          )
-          expect(missing, `${alert_name}, recording ${JSON.stringify(recording)}`).toEqual([])
-          for (const { picture_offset } of rows)
-            expect(Math.abs(picture_offset!)).toBeLessThanOrEqual(MAX_PICTURE_OFFSET_MS)
+          const isClock = alert_name === 'by the clock'
+          const missing = rows.filter(({ picture, bbox }) => !picture || (!bbox && !isClock))
+          // Nobody can have a picture of a moment at which an overloaded machine played none.
+          const messageTimes = isClock && missing.length > 0 ? await readMessageTimes(fleet) : []
+          const wasPlayed = ({ notification_time }: { notification_time: Date }) =>
+            messageTimes.some(time => Math.abs(time - notification_time.getTime()) <= MAX_PICTURE_OFFSET_MS)
+          expect(
+            isClock ? missing.filter(wasPlayed) : missing,
+            `${alert_name}, recording ${JSON.stringify(recording)}`,
+          ).toEqual([])
+          const offsets = rows.map(({ picture_offset }) => Math.abs(picture_offset ?? 0))
+          expect(Math.max(...offsets)).toBeLessThanOrEqual(MAX_PICTURE_OFFSET_MS)
         }
       }
 

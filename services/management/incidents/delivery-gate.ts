@@ -46,7 +46,7 @@ export async function createDeliveryGate(
           if (MACHINE_TYPES.includes(type)) return undefined
           if (groupingReason) return { reason: groupingReason }
           if (budget_per_hour === 0) return undefined
-          const digestAt = await budgets.take(receiver, budget_per_hour)
+          const digestAt = await budgets.claim(receiver, budget_per_hour)
           return (
             digestAt && {
               reason: `the budget of ${budget_per_hour} messages per hour to this receiver is used up: a digest follows`,

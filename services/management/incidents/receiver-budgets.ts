@@ -9,10 +9,10 @@ const MAX_BUDGET = 1000
 /** How many messages each receiver has got in the last hour, and may still get. */
 export interface ReceiverBudgets {
   /**
-   * Takes a message of a receiver who may get `limit` in an hour. Returns undefined if it may be sent; otherwise, the time at
+   * Claims a message of a receiver who may get `limit` in an hour. Returns undefined if it may be sent; otherwise, the time at
    * which the next one may be sent.
    */
-  take(receiver: Receiver, limit: number): Promise<Date | undefined>
+  claim(receiver: Receiver, limit: number): Promise<Date | undefined>
 }
 
 export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
@@ -31,7 +31,7 @@ export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
   }
 
   return {
-    async take(receiver, limit) {
+    async claim(receiver, limit) {
       const key = `${receiver.target} ${receiver.recipient}`
       const times = sentTimes.get(key) ?? (await loadSentTimes(receiver))
       sentTimes.set(key, times)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getLogFiles } from '@eyrie/cli/logs/log-format'
+import { getLogFiles } from '@eyrie/cli/logs/log-files'
 import { expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createLogFile } from './log-file.ts'

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { getLogFiles } from '@eyrie/cli/logs/log-format'
+import { getLogFiles } from '@eyrie/cli/logs/log-files'
 import type { LogSink } from './service-log.ts'
 
 const MAX_FILE_BYTES = 10 << 20

@@ -6,7 +6,7 @@ import {
   type Paint,
   SEVERITIES,
   type Severity,
-} from '@eyrie/cli/logs/log-format'
+} from '@eyrie/contract/log-record'
 import { tryParseJson } from '@eyrie/contract/parse'
 
 /** Fields of a log entry. `err` is the cause of a failure. */

@@ -11,6 +11,7 @@ import { digestToken } from './access-control.ts'
 import { NO_TRUSTED_PROXIES, type TrustedProxies, trustedProxies } from './client/trusted-proxies.ts'
 import { type EgressException, egressExceptions } from './egress/egress-rules.ts'
 import { readOwnIsolation } from './launcher/isolation.ts'
+import type { LogFormat } from './log.ts'
 import { readTlsIdentity, type TlsIdentity } from './tls.ts'
 import type { TraceSettings } from './tracer.ts'
 
@@ -72,6 +73,7 @@ const environmentVariables = z.object({
   EYRIE_LICENSE: z.string().default('none'),
   MEDIASOUP_WORKER_BIN: z.string().optional(),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  EYRIE_LOG_FORMAT: z.enum(['json', 'text']).default('json'),
 
   // Names, units and defaults are those of the OpenTelemetry specification.
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
@@ -135,6 +137,7 @@ export interface Environment {
   /** The boundaries around this process. */
   isolation: Isolation
   logLevel: string
+  logFormat: LogFormat
   /** Undefined if tracing is disabled. */
   tracing: TraceSettings | undefined
 }
@@ -202,6 +205,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     webrtcWorker: variables.MEDIASOUP_WORKER_BIN,
     isolation: readOwnIsolation(env),
     logLevel: variables.EYRIE_LOG_LEVEL,
+    logFormat: variables.EYRIE_LOG_FORMAT,
     tracing: readTraceSettings(variables),
   }
 }

@@ -70,7 +70,7 @@ function prepare(name: ServiceName): Dependencies {
     // Before the service starts any process, which would inherit the descriptor of the secrets.
     const secrets = extractSecrets(process.env)
     const environment = readEnvironment({ ...process.env, ...secrets })
-    const log = createLog(name, environment.logLevel)
+    const log = createLog(name, environment.logLevel, environment.logFormat)
     if (unprotected) log.warn({ reason: unprotected }, 'failed to protect the memory of the service')
     return { environment, log }
   } catch (error) {

@@ -8,7 +8,7 @@ import { createLogFile } from '../../../appliance/process/log-file.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { runCommandLine } from '../command-line.ts'
-import { getLogFiles } from './log-format.ts'
+import { getLogFiles } from './log-files.ts'
 
 const record = (service: string, level: number, msg: string, fields = {}) =>
   JSON.stringify({ level, time: new Date(2026, 0, 2, 3, 4, 5).toISOString(), service, msg, ...fields })

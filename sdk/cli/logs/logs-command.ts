@@ -1,5 +1,13 @@
 import { setInterval } from 'node:timers/promises'
 import {
+  formatLogRecord,
+  type LogRecord,
+  logRecord,
+  type Paint,
+  SEVERITIES,
+  type Severity,
+} from '@eyrie/contract/log-record'
+import {
   type Command,
   JSON_OPTION,
   parseArguments,
@@ -7,15 +15,7 @@ import {
   parsePositiveInteger,
 } from '../command/command.ts'
 import { styled } from '../command/terminal.ts'
-import {
-  formatLogRecord,
-  getLogFiles,
-  type LogRecord,
-  logRecord,
-  type Paint,
-  SEVERITIES,
-  type Severity,
-} from './log-format.ts'
+import { getLogFiles } from './log-files.ts'
 import { type LogTail, openLogTail } from './log-tail.ts'
 
 const POLL_INTERVAL_MS = 200

@@ -8,7 +8,7 @@ import { SHIPPED_MODELS, scanModels } from '@eyrie/model-store'
 import type { Terminal } from '../command/terminal.ts'
 import { getServiceAccess, type ServiceAccess } from '../engine/engine-access.ts'
 import { readPipelineHealth } from '../engine/pipeline-health.ts'
-import { getLogFiles } from '../logs/log-format.ts'
+import { getLogFiles } from '../logs/log-files.ts'
 
 /**
  * The contents of a support bundle, the archive that a user attaches to a bug report: responses of the services, logs,

@@ -1,17 +1,6 @@
-import { join } from 'node:path'
 import { z } from 'zod'
-import type { Style } from '../command/terminal.ts'
 
-/** The log of the appliance: where its files are, what a line contains, and how a line is printed on a terminal. */
-
-const MAX_ROTATED_FILES = 4
-
-/** Returns the log files of a data folder: the current one, followed by the rotated ones from newest to oldest. */
-export function getLogFiles(data: string): [current: string, ...rotated: string[]] {
-  const current = join(data, 'log/eyrie.log')
-  const rotated = Array.from({ length: MAX_ROTATED_FILES }, (_, index) => `${current}.${index + 1}`)
-  return [current, ...rotated]
-}
+/** A line of the log of the services, and how it is printed for people. */
 
 /** A line of the log, as pino writes it. Levels: 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
 export const logRecord = z.looseObject({
@@ -33,6 +22,9 @@ function toSeverity(level: number): Severity {
   if (level >= SEVERITIES.info) return 'info'
   return 'debug'
 }
+
+/** Colours and emphasis of a terminal, as `styleText` of Node.js names them. */
+type Style = 'dim' | 'cyan' | 'yellow' | 'red'
 
 /** Returns the text in a style, or unchanged if the output has no colours. */
 export type Paint = (style: Style, text: string) => string

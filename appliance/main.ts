@@ -1,12 +1,18 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
+import { type Environment, extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
 import { createLogFile } from './process/log-file.ts'
 import { createPrinter, createServiceLog } from './process/service-log.ts'
-import { prepareQuickstart, type QuickstartRequest } from './quickstart/quickstart.ts'
-import { startSupervisor } from './supervisor/supervisor.ts'
+import { announceConsoleLink } from './quickstart/console-link.ts'
+import { renderScene } from './quickstart/demo-scene.ts'
+import {
+  prepareQuickstart,
+  type QuickstartRequest,
+  type QuickstartServices,
+} from './quickstart/quickstart.ts'
+import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 
 // The entry point of the appliance, which is the whole of Eyrie on one machine. It runs the services as child processes
 // until it receives SIGINT, SIGTERM or SIGHUP, and sets up the video that `make run` asks for.
@@ -44,9 +50,11 @@ async function runAppliance(): Promise<void> {
   const supervisor = await startSupervisor(quickstart.environment, process.env, log, printNotice)
 
   const startup = new AbortController()
-  const quickstartDone = quickstart.run(supervisor, startup.signal, printNotice).catch(err => {
-    if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
-  })
+  const quickstartDone = quickstart
+    .run(toQuickstartServices(supervisor, environment), startup.signal)
+    .catch(err => {
+      if (!startup.signal.aborted) log.error('supervisor', 'quickstart failed', { err })
+    })
   const workerDone = flags['obtain-worker'] ? obtainWorker(process.env, log, startup.signal) : undefined
 
   await stopSignal
@@ -54,6 +62,17 @@ async function runAppliance(): Promise<void> {
   startup.abort()
   await Promise.all([supervisor.stop(), quickstartDone, workerDone])
   log.info('supervisor', 'stopped')
+}
+
+function toQuickstartServices(supervisor: Supervisor, { data }: Environment): QuickstartServices {
+  const { urls, engineToken, mediaSurroundings } = supervisor
+  return {
+    engine: { url: urls.engine, token: engineToken },
+    waitUntilHealthy: supervisor.waitUntilHealthy,
+    renderScene: signal => renderScene(data, mediaSurroundings, log, signal),
+    announceConsole: signal =>
+      announceConsoleLink(urls.management, data, log, { signal, print: printNotice }),
+  }
 }
 
 /** Prints a text for the operator. Under systemd it is omitted, because the journal stores what is printed. */

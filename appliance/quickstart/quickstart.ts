@@ -3,9 +3,7 @@ import { type Client, createClient } from '@eyrie/client'
 import { EyrieError, type PipelineInput, type SourceInput } from '@eyrie/contract'
 import type { Environment } from '@eyrie/kit'
 import type { LogFields, ServiceLog } from '../process/service-log.ts'
-import type { Supervisor } from '../supervisor/supervisor.ts'
-import { requestConsoleLink } from './console-link.ts'
-import { getSceneFile, renderScene } from './demo-scene.ts'
+import { getSceneFile, type SceneRendering } from './demo-scene.ts'
 import { chooseLines, drawProposedLines } from './quickstart-lines.ts'
 import { provideModel, SCENE_DETECTOR } from './quickstart-model.ts'
 import { createDefaultPipeline, createScenePipeline } from './quickstart-pipeline.ts'
@@ -30,11 +28,18 @@ type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 export interface Quickstart {
   /** The environment, with the folder of the requested file added to the folders that the media service may read. */
   environment: Environment
-  /**
-   * Creates the requested source and pipeline once the services are healthy. Logs the address of the console, and passes a link
-   * to `print`, which must not log it.
-   */
-  run(supervisor: Supervisor, signal: AbortSignal, print: (text: string) => void): Promise<void>
+  /** Creates the requested source and pipeline once the services are healthy. */
+  run(services: QuickstartServices, signal: AbortSignal): Promise<void>
+}
+
+/** What the quickstart needs of the appliance. */
+export interface QuickstartServices {
+  /** URL of the engine, and a token that it accepts. */
+  engine: { url: string; token: string }
+  waitUntilHealthy(signal: AbortSignal): Promise<void>
+  renderScene(signal: AbortSignal): SceneRendering
+  /** Shows how to open the console, where the video is to be seen. */
+  announceConsole(signal: AbortSignal): Promise<void>
 }
 
 /** Validates a request, before any service is started. Throws an `Error` with the reason if the request is invalid. */
@@ -57,11 +62,11 @@ export async function prepareQuickstart(
 
   return {
     environment: { ...environment, mediaRoots: [...new Set(mediaRoots)] },
-    async run(supervisor, signal, print) {
-      const rendering = isScene ? renderScene(data, supervisor.mediaSurroundings, log, signal) : undefined
-      await Promise.all([supervisor.waitUntilHealthy(signal), rendering?.playable])
+    async run(services, signal) {
+      const rendering = isScene ? services.renderScene(signal) : undefined
+      await Promise.all([services.waitUntilHealthy(signal), rendering?.playable])
 
-      const access = { url: supervisor.urls.engine, token: supervisor.engineToken, signal }
+      const access = { ...services.engine, signal }
       const engine = createClient(access)
       const isExplicit = request.source !== undefined || request.model !== undefined
       if (isExplicit || (await isUnconfigured(engine, previous))) {
@@ -74,12 +79,7 @@ export async function prepareQuickstart(
       }
 
       if (!isScene && model === SCENE_DETECTOR) log.warn('quickstart', UNSUITABLE_MODEL, { model })
-      const consoleUrl = supervisor.urls.management
-      log.info('eyrie', `ready: open ${consoleUrl} and sign in, or open a link of ./eyrie open`)
-      await requestConsoleLink(consoleUrl, data, signal).then(
-        link => print(`\n  ${link}\n\nThis link opens the console once, in a browser on this machine.`),
-        err => log.warn('quickstart', 'failed to create a link to the console', { err }),
-      )
+      await services.announceConsole(signal)
       await Promise.all([rendering?.finished, drawProposedLines({ engine: access, data, log })])
     },
   }

@@ -37,6 +37,8 @@ export interface LaunchCommandOptions {
   reportToProgram?: boolean
   /** Signal that the program receives when this process ends; SIGKILL by default. */
   parentSignal?: NodeJS.Signals
+  /** Process that starts the command, if it is not this one. */
+  parent?: number
 }
 
 /**
@@ -46,14 +48,20 @@ export interface LaunchCommandOptions {
 export function toLaunchCommand(
   command: readonly string[],
   policy: LaunchPolicy,
-  { inherit, reportTo, reportToProgram, parentSignal = 'SIGKILL' }: LaunchCommandOptions,
+  {
+    inherit,
+    reportTo,
+    reportToProgram,
+    parentSignal = 'SIGKILL',
+    parent = process.pid,
+  }: LaunchCommandOptions,
 ): [program: string, ...args: string[]] {
   return [
     LAUNCHER,
     // First, so that errors in the other options are reported.
     ...(reportTo === undefined ? [] : [`--report=${reportTo}`]),
     ...toOptions(policy),
-    `--parent=${process.pid}`,
+    `--parent=${parent}`,
     `--parent-signal=${constants.signals[parentSignal]}`,
     `--inherit=${inherit}`,
     ...(reportToProgram ? [`--report-variable=${REPORT_VARIABLE}`] : []),

@@ -51,6 +51,10 @@ async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promi
   }
 
   signal.throwIfAborted()
+  if (!process.send)
+    throw new Error(
+      'this container may not read the files of the other services: run docker compose run --rm eyrie backup by a timer of the machine',
+    )
   process.on('message', receive)
   signal.addEventListener('abort', abort)
   try {

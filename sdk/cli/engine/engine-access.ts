@@ -58,7 +58,7 @@ export function getServiceAccess({ data, environment = {} }: Pick<Terminal, 'dat
   scheduler: ServiceAccess
 } {
   const { EYRIE_MEDIA_URL, EYRIE_MEDIA_PORT, EYRIE_MANAGEMENT_URL, EYRIE_MANAGEMENT_PORT } = environment
-  const { EYRIE_SCHEDULER_PORT } = environment
+  const { EYRIE_SCHEDULER_URL, EYRIE_SCHEDULER_PORT } = environment
   return {
     media: {
       url: EYRIE_MEDIA_URL || toLocalUrl(EYRIE_MEDIA_PORT || MEDIA_PORT),
@@ -68,7 +68,10 @@ export function getServiceAccess({ data, environment = {} }: Pick<Terminal, 'dat
       url: EYRIE_MANAGEMENT_URL || toLocalUrl(EYRIE_MANAGEMENT_PORT || MANAGEMENT_PORT),
       token: undefined,
     },
-    scheduler: { url: toLocalUrl(EYRIE_SCHEDULER_PORT || SCHEDULER_PORT), token: undefined },
+    scheduler: {
+      url: EYRIE_SCHEDULER_URL || toLocalUrl(EYRIE_SCHEDULER_PORT || SCHEDULER_PORT),
+      token: undefined,
+    },
   }
 }
 

@@ -17,7 +17,23 @@ interface InstalledPackage {
 }
 
 /** Returns the installed Debian packages that setup requires, and all installed packages that these need. */
-export function listDebianComponents(): DependentComponent[] {
+export const listDebianComponents = (): DependentComponent[] =>
+  listComponents((_, find) => {
+    const reached = new Set<InstalledPackage>(readRequiredNames().flatMap(find))
+    // A set is iterated in the order of insertion, including what is added meanwhile.
+    for (const { dependencies } of reached) for (const found of dependencies.flatMap(find)) reached.add(found)
+    return reached
+  })
+
+/** Returns all installed Debian packages. */
+export const listAllDebianComponents = (): DependentComponent[] => listComponents(installed => installed)
+
+function listComponents(
+  select: (
+    installed: InstalledPackage[],
+    find: (name: string) => InstalledPackage[],
+  ) => Iterable<InstalledPackage>,
+): DependentComponent[] {
   const installed = readInstalledPackages()
   const distribution = readDistribution()
   const byName = Map.groupBy(
@@ -29,11 +45,7 @@ export function listDebianComponents(): DependentComponent[] {
   const toRef = ({ name, version, architecture }: InstalledPackage) =>
     `pkg:deb/${distribution.id}/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${distribution.id}-${distribution.version}`
 
-  const reached = new Set<InstalledPackage>(readRequiredNames().flatMap(find))
-  // A set is iterated in the order of insertion, including what is added meanwhile.
-  for (const { dependencies } of reached) for (const found of dependencies.flatMap(find)) reached.add(found)
-
-  return [...reached].map(found => ({
+  return [...select(installed, find)].map(found => ({
     component: {
       type: 'library',
       'bom-ref': toRef(found),

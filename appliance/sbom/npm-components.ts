@@ -1,9 +1,14 @@
 import { type LockedPackage, readLockedPackages } from '../notices/locked-packages.ts'
 import { type DependentComponent, toLicenses } from './component.ts'
 
-/** Returns the packages of a lockfile that npm installs on this machine. */
-export function listNpmComponents(lockfile: string): DependentComponent[] {
-  const packages = readLockedPackages(lockfile).filter(isForThisMachine)
+/** Returns the packages of a lockfile that npm installs on this machine, or those of them that are selected. */
+export function listNpmComponents(
+  lockfile: string,
+  isSelected: (locked: LockedPackage) => boolean = () => true,
+): DependentComponent[] {
+  const packages = readLockedPackages(lockfile).filter(
+    locked => isForThisMachine(locked) && isSelected(locked),
+  )
   const byFolder = new Map(packages.map(locked => [locked.folder, locked]))
   return packages.map(locked => ({
     component: {

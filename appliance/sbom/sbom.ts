@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { LockedPackage } from '../notices/locked-packages.ts'
 import { type DependentComponent, toLicenses } from './component.ts'
-import { listDebianComponents } from './debian-components.ts'
+import { listAllDebianComponents, listDebianComponents } from './debian-components.ts'
 import { listNpmComponents } from './npm-components.ts'
 
 const LOCKFILES = ['package-lock.json', 'appliance/setup/toolchain/package-lock.json']
@@ -11,8 +12,30 @@ const LOCKFILES = ['package-lock.json', 'appliance/setup/toolchain/package-lock.
  * lockfiles, including Node, and the installed Debian packages. It needs no network, and is the same for the same packages.
  */
 export function createSbom(root: string) {
+  return toDocument(root, [
+    ...LOCKFILES.flatMap(file => listNpmComponents(join(root, file))),
+    ...listDebianComponents(),
+  ])
+}
+
+/**
+ * Creates the software bill of materials of a container image, which has only some of the npm packages, in the folder `installation`,
+ * and all of its Debian packages.
+ */
+export function createImageSbom(root: string, installation: string) {
+  const isPresent = ({ folder }: LockedPackage) => existsSync(join(installation, folder, 'package.json'))
+  const hasNode = existsSync('/usr/local/bin/node')
+  const isNode = ({ name }: LockedPackage) => hasNode && name.startsWith('node-linux-')
+  const [packages = '', toolchain = ''] = LOCKFILES
+  return toDocument(root, [
+    ...listNpmComponents(join(root, packages), isPresent),
+    ...listNpmComponents(join(root, toolchain), isNode),
+    ...listAllDebianComponents(),
+  ])
+}
+
+function toDocument(root: string, all: DependentComponent[]) {
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const all = [...LOCKFILES.flatMap(file => listNpmComponents(join(root, file))), ...listDebianComponents()]
   const components = mergeByRef(all)
   const refs = components.map(({ component }) => component['bom-ref'])
   return {

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds the images of Eyrie for this machine and prints their sizes: build.sh [service ...]
+#   EYRIE_VERSION     tag of the images; latest by default
+#   EYRIE_PLATFORM    another platform, such as linux/arm64, which needs qemu-user-static on this machine
+#   DEBIAN            the base image; where no registry can be reached, base-image.sh makes one from Debian's archive
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+version=${EYRIE_VERSION:-latest}
+services=("$@")
+((${#services[@]})) || services=(database scheduler management engine media tools)
+
+# Largest sizes in MB: what is downloaded to a box by a mobile network, and what an update keeps twice.
+declare -A max_mb=([media]=450 [engine]=450 [management]=250 [scheduler]=250)
+
+options_given=()
+options=(--file "$here/Dockerfile" --build-arg "REVISION=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown)")
+[[ -z ${EYRIE_PLATFORM:-} ]] || options+=(--platform "$EYRIE_PLATFORM")
+[[ -z ${DEBIAN:-} ]] || options+=(--build-arg "DEBIAN=$DEBIAN")
+# Networks that inspect TLS have an authority of their own.
+[[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || options+=(--secret "id=certificates,src=$NODE_EXTRA_CA_CERTS")
+[[ -z ${EYRIE_BUILD_OPTIONS:-} ]] || read -ra options_given <<<"$EYRIE_BUILD_OPTIONS"
+
+
+"$here/base-image.sh" "${DEBIAN:-debian:trixie-slim}"
+failed=false
+for service in "${services[@]}"; do
+  docker buildx build "${options[@]}" "${options_given[@]}" --target "$service" --tag "eyrie/$service:$version" --load "$root"
+done
+for service in "${services[@]}"; do
+  megabytes=$(($(docker image inspect --format '{{.Size}}' "eyrie/$service:$version") / 1000000))
+  limit=${max_mb[$service]:-}
+  printf '%-12s %4d MB%s\n' "$service" "$megabytes" "${limit:+ of $limit}"
+  if [[ -n $limit ]] && ((megabytes > limit)); then
+    echo "the image of $service is larger than $limit MB" >&2
+    failed=true
+  fi
+done
+! $failed

@@ -1,0 +1,128 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+
+// Copies the npm packages that programs need, and nothing else, for an image: node collect-packages.ts <folder> <program> ...
+// Packages that exist below a folder named with --without=<folder> are left out, because a lower layer contains them.
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const { dependencies = {} } = readManifest(ROOT)
+
+interface Manifest {
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+/** Modules of Eyrie and packages that a program loads. */
+export interface ProgramParts {
+  modules: Set<string>
+  packages: Set<string>
+}
+
+/** What a module names: packages, modules, and programs that it starts as a process or thread. */
+const IMPORT =
+  /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
+
+/** Finds what programs load. Type imports are erased, and are not followed. */
+export function findProgramParts(programs: readonly string[]): ProgramParts {
+  const modules = new Set(programs.map(program => resolve(ROOT, program)))
+  const packages = new Set<string>()
+  // A set is iterated in the order of insertion, including what is added meanwhile.
+  for (const module of modules) {
+    if (!module.endsWith('.ts')) continue
+    for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(IMPORT)) {
+      if (isType) continue
+      addReference(module, imported ?? lazy ?? literal ?? '', { modules, packages })
+    }
+  }
+  return { modules, packages }
+}
+
+function addReference(module: string, name: string, { modules, packages }: ProgramParts): void {
+  if (name.endsWith('.ts')) {
+    const file = resolve(dirname(module), name)
+    if (existsSync(file) && statSync(file).isFile()) modules.add(file)
+  } else if (name.startsWith('@eyrie/')) {
+    const file = tryToResolve(module, name)
+    if (file) modules.add(file)
+  } else {
+    const found = /^(@[^/]+\/[^/]+|[^@./][^/]*)/.exec(name)?.[1]
+    if (found && !isBuiltin(name) && Object.hasOwn(dependencies, found)) packages.add(found)
+  }
+}
+
+/** Resolves a module of the workspace as Node does. Undefined: the text is no module. */
+function tryToResolve(module: string, name: string): string | undefined {
+  try {
+    return createRequire(module).resolve(name)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the folders of packages and of all packages that they need, relative to the project. */
+export function listPackageFolders(packages: Iterable<string>): string[] {
+  const folders = new Set([...packages].map(name => join('node_modules', name)))
+  for (const folder of folders) {
+    const manifest = readManifest(join(ROOT, folder))
+    const needed = {
+      ...manifest.dependencies,
+      ...manifest.optionalDependencies,
+      ...manifest.peerDependencies,
+    }
+    for (const name of Object.keys(needed)) {
+      const found = findPackage(folder, name)
+      if (found) folders.add(found)
+    }
+  }
+  return [...folders].sort()
+}
+
+/** Finds a package as Node does. Undefined: an optional package for another machine, or an optional peer. */
+function findPackage(folder: string, name: string): string | undefined {
+  for (let parent = folder; parent !== '.'; parent = dirname(parent)) {
+    const candidate = join(parent, 'node_modules', name)
+    if (existsSync(join(ROOT, candidate, 'package.json'))) return candidate
+  }
+  const candidate = join('node_modules', name)
+  return existsSync(join(ROOT, candidate, 'package.json')) ? candidate : undefined
+}
+
+const OTHER_PLATFORM = new RegExp(
+  `/bin/napi-v\\d+/(?!linux/${process.arch}(/|$)|linux$)[^/]+|/build/(?:darwin|win32)|/prebuilds/(?!linux-${process.arch})`,
+)
+/** Files that no program loads. Licences stay. */
+const UNUSED =
+  /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow)$|\/(?:\.github|docs|examples|benchmarks?|__tests__)$/i
+const LICENCE = /licen[cs]e|notice|copying/i
+
+const isNeeded = (path: string) => LICENCE.test(path) || !(OTHER_PLATFORM.test(path) || UNUSED.test(path))
+
+/** Copies the packages of programs to a folder, without the packages below `without`. */
+function collect(target: string, programs: readonly string[], without: string | undefined): void {
+  for (const folder of listPackageFolders(findProgramParts(programs).packages)) {
+    if (without !== undefined && existsSync(join(without, folder, 'package.json'))) continue
+    const source = join(ROOT, folder)
+    mkdirSync(join(target, folder), { recursive: true })
+    cpSync(source, join(target, folder), {
+      recursive: true,
+      // Packages below are copied on their own, if they are needed.
+      filter: path => !relative(source, path).split('/').includes('node_modules') && isNeeded(path),
+    })
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [target = '', ...rest] = process.argv.slice(2)
+  const without = rest.find(argument => argument.startsWith('--without='))?.slice('--without='.length)
+  collect(
+    resolve(target),
+    rest.filter(argument => !argument.startsWith('--')),
+    without && resolve(without),
+  )
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment, ServiceName } from '@eyrie/kit'
+import type { Owner } from '../accounts/data-ownership.ts'
+import { type ApplianceTokens, selectSecrets } from '../supervisor/service-secrets.ts'
+
+/** Name of the user and the database, as compose.yaml passes them to Postgres. */
+const DATABASE = 'eyrie'
+/** The user that runs Postgres in its image. */
+const DATABASE_PASSWORD_FILE = 'password'
+
+/** The user that runs Prometheus in its image. */
+const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
+
+/** The secrets of a service, as the variables that it reads from a descriptor. */
+export const SECRETS_FILE = 'secrets.json'
+
+const SERVICES: readonly ServiceName[] = ['media', 'engine', 'management', 'scheduler']
+
+/**
+ * Writes the secrets of each service to a folder of its own, which only this service can read. Docker mounts no other folder in
+ * its container.
+ */
+export function writeCredentials(
+  folder: string,
+  environment: Environment,
+  tokens: ApplianceTokens,
+  owners: Readonly<Record<ServiceName | 'database', Owner>>,
+): void {
+  const databaseUrl = environment.databaseUrl ?? createDatabaseUrl(folder, owners.database)
+  for (const service of SERVICES) {
+    const secrets = selectSecrets(service, { ...environment, databaseUrl }, tokens)
+    writeOwned(join(folder, service), SECRETS_FILE, JSON.stringify(secrets), owners[service])
+  }
+  // Engine and media show their metrics to clients of the engine.
+  writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
+}
+
+/** The password of the database in the container `database`. It is generated once, because Postgres stores it as well. */
+function createDatabaseUrl(folder: string, owner: Owner): string {
+  const file = join(folder, 'database', DATABASE_PASSWORD_FILE)
+  const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const password = existing || randomBytes(24).toString('base64url')
+  writeOwned(join(folder, 'database'), DATABASE_PASSWORD_FILE, password, owner)
+  return `postgres://${DATABASE}:${password}@database:5432/${DATABASE}`
+}
+
+/** Replaces a file at once, so that a service that starts meanwhile reads all of it. */
+function writeOwned(folder: string, name: string, content: string, { uid, gid }: Owner): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const temporary = join(folder, `${name}.new`)
+  writeFileSync(temporary, `${content}\n`, { mode: 0o400, flush: true })
+  chownSync(temporary, uid, gid)
+  renameSync(temporary, join(folder, name))
+  chownSync(folder, uid, gid)
+}

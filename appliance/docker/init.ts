@@ -1,0 +1,102 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { extractSecrets, readEnvironment, readSettings } from '@eyrie/kit'
+import { z } from 'zod'
+import { listOwnedFolders } from '../accounts/data-ownership.ts'
+import { applyOwners, shareFile } from '../accounts/owners.ts'
+import { findServiceAccounts } from '../accounts/service-accounts.ts'
+import { createPrinter, createServiceLog } from '../process/service-log.ts'
+import { provideModel } from '../quickstart/quickstart-model.ts'
+import { readState } from '../quickstart/quickstart-state.ts'
+import { prepareMediaFolders } from '../supervisor/media-folders.ts'
+import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
+import { addPublishedAddress } from './container-settings.ts'
+import { writeCredentials } from './credentials.ts'
+import { readGivenSecrets } from './given-secrets.ts'
+import { describeRingProblem, measureFileSystem, parseSize } from './ring-check.ts'
+
+// The first step of docker compose up, before any service starts: what the supervisor does on a machine without containers. It creates
+// the folders and the secrets, gives each service its own, and checks what would fail later. It runs as root, once.
+
+const GIVEN_SECRETS = '/run/eyrie/given'
+const GIVEN_SETTINGS = '/run/eyrie/eyrie.json'
+const CREDENTIALS = '/run/eyrie/credentials'
+
+const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])
+
+try {
+  await initialize(process.env)
+} catch (error) {
+  log.error('init', (error as Error).message)
+  process.exitCode = 1
+}
+
+async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
+  const given = readGivenSecrets(GIVEN_SECRETS)
+  const isTlsExpected = Boolean(variables.EYRIE_TLS_HOST)
+  if (isTlsExpected !== (given.certificate !== undefined))
+    throw new Error(
+      'TLS needs both: the files tls.crt and tls.key in the folder of secrets, and EYRIE_TLS_HOST in .env, the name in the certificate',
+    )
+  const secrets = { ...extractSecrets(variables), ...given.secrets }
+  const environment = readEnvironment({ ...variables, ...given.certificate, ...secrets })
+  const { data, ring } = environment
+  const accounts = findServiceAccounts()
+  if ('missing' in accounts) throw new Error(`this image has no user ${accounts.missing}`)
+
+  const memory = {
+    channels: Number(variables.EYRIE_CHANNELS),
+    bytes: measureFileSystem(ring),
+    configuredChannels: countConfiguredChannels(data),
+    mediaBytes: parseSize('EYRIE_MEDIA_MEMORY', variables.EYRIE_MEDIA_MEMORY ?? ''),
+  }
+  const problem = describeRingProblem(memory)
+  if (problem) throw new Error(problem)
+
+  writeSettings(data, variables)
+  const { MODEL, SOURCE } = variables
+  if (MODEL) await provideModel(MODEL, false, data, (message, fields) => log.info('init', message, fields))
+
+  prepareMediaFolders(environment)
+  requestScene(data, !(given.source || SOURCE) && (readState(data)?.scene ?? true))
+  writeCredentials(CREDENTIALS, environment, getOrCreateTokens(environment), accounts)
+  const shared = { uid: 0, gid: accounts.media.gid }
+  for (const { path, reason } of applyOwners(listOwnedFolders(data, { shared, roles: accounts })))
+    log.warn('init', 'failed to change owner', { path, reason })
+  shareFile(join(data, 'eyrie.json'), shared, 0o640)
+  log.info('init', 'prepared the data folder', { channels: memory.channels, ring_mib: memory.bytes >> 20 })
+}
+
+const configuration = z.looseObject({ pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })) })
+
+/** Each pipeline analyses each of its sources. */
+function countConfiguredChannels(data: string): number {
+  try {
+    const { pipelines } = configuration.parse(
+      tryParseJson(readFileSync(join(data, 'engine/configuration.json'), 'utf8')),
+    )
+    return pipelines.reduce((sum, { sources }) => sum + sources.length, 0)
+  } catch {
+    return 0 // Before the first start.
+  }
+}
+
+/** Writes the settings in the file of the operator, with the address of this machine. Throws an `Error` if a setting is not valid. */
+function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
+  const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
+  const given = tryParseJson(readFileSync(GIVEN_SETTINGS, 'utf8'))
+  if (typeof given !== 'object' || given === null)
+    throw new Error('the file that EYRIE_SETTINGS names is not valid: it must contain a JSON object')
+  const published = { address: EYRIE_ADDRESS, announced: EYRIE_ANNOUNCED, port: Number(EYRIE_WEBRTC_PORT) }
+  const settings = addPublishedAddress({ ...given }, published)
+  writeFileSync(join(data, 'eyrie.json'), `${JSON.stringify(settings, null, 2)}\n`)
+  readSettings(data)
+}
+
+/** Tells the container that renders the demo scene whether to do so. */
+function requestScene(data: string, isNeeded: boolean): void {
+  const file = join(data, 'media/scene.request')
+  if (isNeeded) writeFileSync(file, '')
+  else rmSync(file, { force: true })
+}

@@ -1,0 +1,52 @@
+import { statfsSync } from 'node:fs'
+import { formatBytes } from '@eyrie/contract/format-bytes'
+
+/** Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml multiplies by the same number. */
+export const RING_BYTES_PER_CHANNEL = 10 << 20
+/** What media needs in addition to the pictures: its libraries, and packets of live views and recordings. */
+export const MEDIA_BASE_BYTES = 512 << 20
+
+/** The memory for decoded pictures, as far as it is known before the start. */
+export interface RingMemory {
+  /** For how many channels the settings plan: EYRIE_CHANNELS. */
+  channels: number
+  /** Size of the volume in bytes. */
+  bytes: number
+  /** Number of channels that are configured already. */
+  configuredChannels: number
+  /** Limit of the memory of media in bytes. */
+  mediaBytes: number
+}
+
+/**
+ * Returns why the memory for decoded pictures is too small, and what to do about it, or undefined. A volume keeps the size with which
+ * it was created.
+ */
+export function describeRingProblem(memory: RingMemory): string | undefined {
+  const { channels, bytes, configuredChannels, mediaBytes } = memory
+  if (configuredChannels > channels)
+    return `${configuredChannels} channels are configured, and the memory for decoded pictures is planned for ${channels}: set EYRIE_CHANNELS=${configuredChannels} or more in .env, then run docker compose down and docker compose up`
+  const needed = channels * RING_BYTES_PER_CHANNEL
+  if (bytes < needed)
+    return `the volume for decoded pictures has ${formatBytes(bytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(needed)}: run docker compose down, docker volume rm eyrie_ring and docker compose up, which create it again`
+  const limit = needed + MEDIA_BASE_BYTES
+  if (mediaBytes < limit)
+    return `EYRIE_MEDIA_MEMORY permits media ${formatBytes(mediaBytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(limit)}: set EYRIE_MEDIA_MEMORY=${Math.ceil(limit / (1 << 20))}m or more in .env`
+  return undefined
+}
+
+/** Returns the size of a file system in bytes. */
+export function measureFileSystem(folder: string): number {
+  const { blocks, bsize } = statfsSync(folder)
+  return blocks * bsize
+}
+
+const UNITS: Record<string, number> = { '': 1, b: 1, k: 1 << 10, m: 1 << 20, g: 1 << 30 }
+
+/** Parses a size as Compose writes it, such as `512m` or `2g`. Throws an `Error` that names the variable. */
+export function parseSize(variable: string, text: string): number {
+  const [, number, unit = ''] = /^(\d+)([bkmg]?)b?$/i.exec(text) ?? []
+  if (number === undefined)
+    throw new Error(`${variable} is not valid: expected a size such as 512m or 2g, not ${text}`)
+  return Number(number) * UNITS[unit.toLowerCase()]!
+}

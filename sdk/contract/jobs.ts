@@ -10,6 +10,7 @@ import { findCronError } from './cron.ts'
 export const JOBS = {
   retention: 'Deletes events, statistics, notifications and pictures older than management.retention_days',
   deliveries: 'Gives up messages that could not be sent within a day',
+  reports: 'Sends scheduled reports whose time has come',
   pictures: 'Deletes files of pictures that no record refers to',
   database: 'Updates the statistics of large tables, removes dead rows and rebuilds damaged indexes',
   backup: 'Writes an encrypted backup to the folder or the storage of /config/backup',
@@ -62,6 +63,7 @@ const job = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
 export const jobSettings = z.strictObject({
   retention: job('retention', { schedule: '7 * * * *', limit_s: 1800, jitter_s: 60 }),
   deliveries: job('deliveries', { schedule: '*/5 * * * *', limit_s: 60, jitter_s: 10 }),
+  reports: job('reports', { schedule: '*/5 * * * *', limit_s: 1800, jitter_s: 10 }),
   pictures: job('pictures', { schedule: '37 3 * * *', limit_s: 3600, jitter_s: 600 }),
   database: job('database', { schedule: '23 4 * * sun', limit_s: 7200, jitter_s: 600 }),
   backup: job('backup', { schedule: '41 2 * * *', limit_s: 14_400, jitter_s: 600 }),

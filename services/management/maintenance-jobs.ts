@@ -12,6 +12,7 @@ import type { JobWorks } from './jobs/job.ts'
 import { createJobGuard, type JobGuard } from './jobs/job-guard.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { maintainDatabase } from './jobs/maintain-database.ts'
+import { sendDueReports } from './reports/scheduled/send-reports.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
 /** What the jobs need from the process that runs them. */
@@ -67,6 +68,13 @@ export function createJobs(options: JobsOptions): Jobs {
     async deliveries({ database }) {
       const count = await expireDeliveries(database)
       return count === 0 ? 'no message has expired' : `gave up ${count} messages`
+    },
+    async reports({ database, signal }) {
+      const { sent, failed } = await sendDueReports(database, nowMs(), signal)
+      const names = failed.map(name => `"${name}"`).join(', ')
+      const problem = `could not create ${names}: read why with /report/schedule/list`
+      const result = sent === 0 ? 'no report was due' : `sent ${sent} reports`
+      return failed.length === 0 ? result : `${result}; ${problem}`
     },
     pictures: context =>
       cleanPictures(context, {

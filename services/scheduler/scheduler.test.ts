@@ -77,6 +77,35 @@ describe('scheduler', () => {
     ])
   })
 
+  it('sends a scheduled report as an e-mail to each receiver, with the file of the report', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    await management.call(managementRoutes.config.updateSmtp, {
+      smtp_host: '127.0.0.1',
+      smtp_port: server.port,
+      smtp_from: 'eyrie@example.com',
+    })
+    await start()
+    const { reportSchedule } = managementRoutes
+    const created = await management.call(reportSchedule.create, {
+      report_name: 'Visitors',
+      site_id: records.site_id,
+      report_every: 'day',
+      report_to: ['a@example.com', 'b@example.com'],
+      report_format: 'csv',
+    })
+    const report_schedule_id = created.headers.get('location')!.split('=')[1]!
+    const sent = await management.call(reportSchedule.send, { report_schedule_id })
+    await waitForState(sent.headers.get('location')!.split('=')[1]!, 'sent')
+    await vi.waitUntil(() => server.emails.length === 2)
+    expect(server.emails.flatMap(({ to }) => to).toSorted()).toEqual(['a@example.com', 'b@example.com'])
+    for (const { content } of server.emails) {
+      expect(content).toContain('Subject: Visitors: ')
+      expect(content).toMatch(/filename=Visitors-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv/)
+      // The beginning of the file in base64.
+      expect(content).toContain(Buffer.from('usecase,channel').toString('base64'))
+    }
+  })
+
   it('repeats a failed delivery with the same id', async () => {
     const receiver = await startWebhookReceiver(response => response.writeHead(500).end())
     await start()

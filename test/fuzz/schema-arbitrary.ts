@@ -51,6 +51,8 @@ const plausibleValues: Record<string, fc.Arbitrary<unknown>> = {
   is_default: fc.constantFrom('true', 'false'),
   is_secret: fc.constantFrom('true', 'false'),
   site_timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  report_time: fc.constantFrom('07:00', '23:59'),
+  report_to: fc.constantFrom(['office@example.com'], ['a@example.com', 'b@example.com']),
   occurrence_activate_cron: fc.constantFrom('0 8 * * mon-fri', '*/5 * * * *'),
   occurrence_deactivate_cron: fc.constant('0 18 * * *'),
   occurrence_start_time: fc.constantFrom('08:00', '2026-01-31T08:00:00Z'),

@@ -24,6 +24,10 @@ export const firingDetails = z.object({
 })
 export type FiringDetails = z.infer<typeof firingDetails>
 
+/** The file of a scheduled report. */
+export const reportFile = z.object({ report_id: z.uuid(), file_name: z.string(), media_type: z.string() })
+export type ReportFile = z.infer<typeof reportFile>
+
 /** What to send, with all placeholders replaced. */
 export const deliveryRequest = z.object({
   /** Was validated when it was stored. Replaced placeholders may make its texts longer than those of an alert. */
@@ -33,6 +37,8 @@ export const deliveryRequest = z.object({
   details: firingDetails,
   /** The system alerts that the message is about. Absent for the firing of an alert. */
   system_alerts: z.array(systemAlertReport).optional(),
+  /** The file of a scheduled report, which an e-mail has as an attachment. */
+  report: reportFile.optional(),
   /** Messages with the same key are one thread in a mailbox. Default: the messages about an incident. */
   thread_key: z.string().optional(),
   /** A summary, which the receiver of an e-mail may unsubscribe from. */
@@ -41,10 +47,12 @@ export const deliveryRequest = z.object({
 export type DeliveryRequest = z.infer<typeof deliveryRequest>
 
 /** Why a message is sent. */
-export const deliveryKind = z.enum(['notification', 'escalation', 'digest', 'test', 'system_alert']).meta({
-  description:
-    'notification: an alert has fired; escalation: no person has acknowledged the incident in time; digest: a summary of messages that were suppressed by the budget of the receiver; system_alert: the appliance has failed or recovered; test',
-})
+export const deliveryKind = z
+  .enum(['notification', 'escalation', 'digest', 'test', 'system_alert', 'report'])
+  .meta({
+    description:
+      'notification: an alert has fired; escalation: no person has acknowledged the incident in time; digest: a summary of messages that were suppressed by the budget of the receiver; system_alert: the appliance has failed or recovered; report: a scheduled report; test',
+  })
 export type DeliveryKind = z.infer<typeof deliveryKind>
 
 /** A subscription of a browser to messages (Push API). Keys are in base64url. */
@@ -136,6 +144,9 @@ export const deliveryChanges = {
   query: z.strictObject({ version: z.coerce.number().int() }),
   response: z.strictObject({ version: z.int() }),
 }
+
+/** Path of the file of a scheduled report. */
+export const deliveryReportPath = (report_id: string): string => `/scheduler/reports/${report_id}`
 
 /** Path of a picture, a JPEG file. */
 export const deliveryPicturePath = (sha256: string): string => `/scheduler/pictures/${sha256}`

@@ -32,10 +32,15 @@ export const delivery = z
     }),
     is_test: z.boolean(),
     alert_id: recordId.nullable().meta({ description: 'Null if the alert was deleted' }),
-    channel_id: recordId.nullable().meta({ description: 'Null if the message is about a system alert' }),
+    channel_id: recordId
+      .nullable()
+      .meta({ description: 'Null if the message is about a system alert, or a report' }),
     system_alert_id: recordId
       .nullable()
       .meta({ description: 'The first system alert of the message; null if it is about an alert' }),
+    report_schedule_id: recordId
+      .nullable()
+      .meta({ description: 'The scheduled report; null for other messages' }),
     notification_uuid: recordId
       .nullable()
       .meta({ description: 'Null for a digest, for a test and for a system alert' }),
@@ -132,14 +137,20 @@ export const deliveryRoutes = {
   list: route({
     method: 'get',
     path: '/delivery/list',
-    summary: 'List the deliveries of a channel',
+    summary: 'List the deliveries of a channel or of a scheduled report',
     description: 'Newest first.',
     access: 'view',
-    query: z.strictObject({
-      channel_id: reference('channel'),
-      delivery_state: deliveryState.optional(),
-      ...pagination('delivery'),
-    }),
+    query: z
+      .strictObject({
+        channel_id: reference('channel').optional(),
+        report_schedule_id: reference('report_schedule').optional(),
+        delivery_state: deliveryState.optional(),
+        ...pagination('delivery'),
+      })
+      .refine(query => (query.channel_id === undefined) !== (query.report_schedule_id === undefined), {
+        error: 'send either channel_id or report_schedule_id',
+        path: ['channel_id'],
+      }),
     status: 200,
     response: z.array(delivery),
   }),

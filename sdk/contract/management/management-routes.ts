@@ -25,6 +25,7 @@ import { notificationRoutes } from './notification.ts'
 import { organizationRoutes } from './organization.ts'
 import { pushRoutes } from './push.ts'
 import { reportRoutes } from './report.ts'
+import { reportScheduleRoutes } from './report-schedule.ts'
 import { roleRoutes } from './role.ts'
 import { scheduleRoutes } from './schedule.ts'
 import { scheduleExceptionRoutes } from './schedule-exception.ts'
@@ -60,6 +61,7 @@ export const managementRoutes = {
   incident: incidentRoutes,
   snooze: snoozeRoutes,
   report: reportRoutes,
+  reportSchedule: reportScheduleRoutes,
   schedule: scheduleRoutes,
   scheduleException: scheduleExceptionRoutes,
   calendar: calendarRoutes,

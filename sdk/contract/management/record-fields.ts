@@ -23,6 +23,7 @@ export type RecordName =
   | 'organization'
   | 'pipeline'
   | 'push_subscription'
+  | 'report_schedule'
   | 'role'
   | 'schedule'
   | 'schedule_exception'

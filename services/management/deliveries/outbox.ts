@@ -19,7 +19,7 @@ export interface NewDelivery {
   kind: DeliveryKind
   /** Null if the alert was deleted. Undefined for a system alert. */
   alert_id?: string | null
-  /** Undefined for a system alert. */
+  /** Undefined for a system alert and for a report. */
   channel_id?: string | null
   /** Undefined for a digest, for a test and for a system alert. */
   notification_uuid?: string
@@ -27,6 +27,9 @@ export interface NewDelivery {
   /** The first system alert that the message is about. */
   system_alert_id?: string
   request: DeliveryRequest
+  /** The scheduled report, and its file. */
+  report_schedule_id?: string
+  report_id?: string
   /** Whether a picture that the message contains is being fetched. */
   awaitsPicture?: boolean
   /** Undefined if the message is sent. */
@@ -64,9 +67,9 @@ export async function storeDeliveries(
   return rows.map(({ delivery_id }) => delivery_id)
 }
 
-/** A message that is not sent has one row, and so has one about the appliance, which no browser receives. */
-const listCopies = async (tx: Transaction, { channel_id, request, suppression }: NewDelivery) =>
-  suppression || !channel_id ? [{ request }] : listReceivers(tx, channel_id, request)
+/** A message that is not sent has one row. */
+const listCopies = async (tx: Transaction, { channel_id = null, request, suppression }: NewDelivery) =>
+  suppression ? [{ request }] : listReceivers(tx, channel_id, request)
 
 function toRow(
   { request: _, awaitsPicture = false, suppression, ...references }: NewDelivery,

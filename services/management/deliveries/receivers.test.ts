@@ -87,6 +87,22 @@ describe('the receivers of a message', () => {
     ])
   })
 
+  it('are separate deliveries of an SMS about the appliance, which has no channel', async () => {
+    const request = createRequest(
+      { action_type: 'sms', action_to: '+41790000001, +41790000002' },
+      firingDetails,
+    )
+    const { system_alert_id } = records
+    await database.system('test', tx =>
+      storeDeliveries(tx, [{ kind: 'system_alert', system_alert_id, request }]),
+    )
+    const messages = await claim()
+    expect(messages.map(({ request }) => request.action.action_to).toSorted()).toEqual([
+      '+41790000001',
+      '+41790000002',
+    ])
+  })
+
   it('are those of the settings if the action names none', async () => {
     await management.call(managementRoutes.config.updateSms, { sms_to: '+41790000003, +41790000004' })
     expect(await send({ action_type: 'sms' })).toHaveLength(2)

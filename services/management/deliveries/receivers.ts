@@ -20,14 +20,15 @@ export interface MessageCopy {
 /**
  * Returns the receivers of a message of which each gets a delivery of its own: an SMS, a digest and a push message are sent to
  * each receiver separately, so that a repeated attempt sends nothing twice to the others. All other messages have one delivery.
+ * No browser receives messages without a channel, which are those about the appliance.
  */
 export async function listReceivers(
   tx: Transaction,
-  channel_id: string,
+  channel_id: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
   const type = findActionType(request.action)
-  if (type === 'push') return listBrowsers(tx, channel_id, request)
+  if (type === 'push') return channel_id === null ? [{ request }] : listBrowsers(tx, channel_id, request)
   if (type !== 'sms' && !(type === 'email' && request.digest)) return [{ request }]
   const addresses = splitAddresses(request.action.action_to || (await readDefault(tx, type)))
   // The attempt reports that there is no receiver.

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Egress, Log } from '@eyrie/kit'
 import { and, isNotNull, lt } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
-import { delivery, incident, notification } from '../db/schema/index.ts'
+import { delivery, incident, notification, report } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
 import { maintainPartitions } from './partitions.ts'
@@ -56,6 +56,7 @@ export function createEvents(options: EventsOptions): Events {
         await tx.delete(incident).where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
         // Tests and digests belong to no notification.
         await tx.delete(delivery).where(lt(delivery.created_at, oldest))
+        await tx.delete(report).where(lt(report.created_at, oldest))
       })
       await removeExpiredPictures(database, pictures, now(), retentionMs)
     },

@@ -36,6 +36,7 @@ import { eventOperations } from './operations/events/event-operations.ts'
 import { feedOperations } from './operations/events/feed-operations.ts'
 import { notificationOperations } from './operations/events/notification-operations.ts'
 import { reportOperations } from './operations/events/report-operations.ts'
+import { reportScheduleOperations } from './operations/events/report-schedule-operations.ts'
 import { scheduleExceptionOperations } from './operations/events/schedule-exception-operations.ts'
 import { scheduleOperations } from './operations/events/schedule-operations.ts'
 import { customerOperations } from './operations/hierarchy/customer-operations.ts'
@@ -118,6 +119,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...calendarOperations(now),
     ...systemAlertOperations(secrets, now),
     ...reportOperations(nowMs),
+    ...reportScheduleOperations(nowMs),
     ...imageOperations(images),
   ]
 

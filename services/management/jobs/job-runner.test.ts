@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { JOB_NAMES } from '@eyrie/contract/jobs'
 import { createLog } from '@eyrie/kit'
 import { eq, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
@@ -22,6 +23,7 @@ function createRunner(work: JobWork) {
   const works: JobWorks = {
     retention: unused,
     deliveries: unused,
+    reports: unused,
     pictures: unused,
     database: unused,
     backup: unused,
@@ -152,7 +154,7 @@ describe('the plan', () => {
     await database().system('test', tx => storePlan(tx, [{ job_name: 'expiry', next_run_at }]))
     expect(await read()).toMatchObject({ run_id, next_run_at, job_state: 'succeeded' })
     const jobs = await database().system('test', tx => listJobs(tx))
-    expect(jobs).toHaveLength(6)
+    expect(jobs).toHaveLength(JOB_NAMES.length)
     expect(jobs[0]).toMatchObject({ job_name: 'retention', run_id: null, job_state: null, next_run_at: null })
   })
 })

@@ -2,7 +2,7 @@ import type { CalendarPeriod, ReportInterval } from '@eyrie/contract/management/
 import type { Period } from '../events/statistics/samples.ts'
 import { getOffsetMs, toMoment } from '../events/statistics/time-zone.ts'
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 /** The first Monday of epoch time. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
@@ -23,7 +23,7 @@ export interface ReportBucket {
 
 // Local times are expressed as the epoch milliseconds at which clocks in UTC show them.
 
-const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
+export const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
 
 /** Returns the last complete days, weeks or months before a moment in a time zone. */
 export function findLastPeriod(
@@ -74,7 +74,7 @@ export const formatLocalDay = (timeMs: number, timeZone: string): string =>
 export const formatLocalTime = (timeMs: number, timeZone: string): string =>
   new Date(toLocal(timeMs, timeZone)).toISOString().slice(0, 16).replace('T', ' ')
 
-const formatDay = (local: number) => new Date(local).toISOString().slice(0, 10)
+export const formatDay = (local: number) => new Date(local).toISOString().slice(0, 10)
 
 function findStart(local: number, unit: ReportInterval): number {
   if (unit === 'day') return Math.floor(local / DAY_MS) * DAY_MS
@@ -84,8 +84,8 @@ function findStart(local: number, unit: ReportInterval): number {
   return date.setUTCDate(1)
 }
 
-/** Adds units to the start of one. */
-function addUnits(start: number, unit: ReportInterval, count: number): number {
+/** Adds units to the start of one, in local time. */
+export function addUnits(start: number, unit: ReportInterval, count: number): number {
   if (unit !== 'month') return start + count * (unit === 'week' ? WEEK_MS : DAY_MS)
   const date = new Date(start)
   return date.setUTCMonth(date.getUTCMonth() + count)

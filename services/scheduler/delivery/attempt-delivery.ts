@@ -8,7 +8,7 @@ const RETRY_BACKOFF = { initialMs: 5_000, maxMs: 600_000 }
 
 export interface AttemptOptions {
   senders: Senders
-  management: Pick<ManagementClient, 'readPicture'>
+  management: Pick<ManagementClient, 'readPicture' | 'readReport'>
   /** Time limit for an attempt. */
   timeoutMs: number
 }
@@ -21,9 +21,11 @@ export async function attemptDelivery(
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(timeoutMs)
   const { picture } = delivery
+  const { report } = delivery.request
   const readPicture = async () => (picture === null ? undefined : management.readPicture(picture, signal))
+  const readReport = async () => report && management.readReport(report.report_id, signal)
   try {
-    return await senders[delivery.type]({ delivery, settings, signal, readPicture })
+    return await senders[delivery.type]({ delivery, settings, signal, readPicture, readReport })
   } catch (error) {
     const reason = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : describe(error as Error)
     return { state: 'failed', reason, isTargetDown: true }

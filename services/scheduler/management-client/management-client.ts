@@ -5,6 +5,7 @@ import {
   deliveryChanges,
   deliveryClaim,
   deliveryPicturePath,
+  deliveryReportPath,
   deliveryResults,
 } from '@eyrie/contract/management/delivery-queue'
 import type { Job } from '@eyrie/contract/management/job'
@@ -37,6 +38,8 @@ export interface ManagementClient {
   runJob(name: string, run_id: string, limit_s: number, signal: AbortSignal): Promise<Job>
   /** Resolves to a JPEG, or to undefined if it is not stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
+  /** Resolves to the file of a scheduled report, or to undefined if it was deleted. */
+  readReport(report_id: string, signal: AbortSignal): Promise<Buffer | undefined>
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
@@ -74,6 +77,17 @@ export function createManagementClient(url: string, token: string): ManagementCl
     return parseAs(response, answer).version
   }
 
+  /** Resolves to undefined if the file does not exist. */
+  async function readFile(path: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const response = await send(path, { signal })
+    if (response.status === 404) {
+      await response.body?.cancel()
+      return undefined
+    }
+    await assertOk(response)
+    return Buffer.from(await response.arrayBuffer())
+  }
+
   return {
     claim: async claim => parseAs(deliveryClaim.response, await post(deliveryClaim.path, claim)),
 
@@ -101,15 +115,8 @@ export function createManagementClient(url: string, token: string): ManagementCl
       return parseAs(jobRun.response, await post(jobRun.path(name), { run_id, limit_s }, limited))
     },
 
-    async readPicture(sha256, signal) {
-      const response = await send(deliveryPicturePath(sha256), { signal })
-      if (response.status === 404) {
-        await response.body?.cancel()
-        return undefined
-      }
-      await assertOk(response)
-      return Buffer.from(await response.arrayBuffer())
-    },
+    readPicture: (sha256, signal) => readFile(deliveryPicturePath(sha256), signal),
+    readReport: (report_id, signal) => readFile(deliveryReportPath(report_id), signal),
   }
 }
 

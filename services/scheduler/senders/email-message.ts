@@ -5,17 +5,24 @@ import { createUnsubscribeLink } from './email-headers.ts'
 export interface EmailMessage {
   text: string
   html: string
-  /** Pictures that the HTML shows. */
-  attachments: { filename: string; content: Buffer; contentType: string; cid: string }[]
+  /** A picture has a `cid`, by which the HTML shows it. */
+  attachments: { filename: string; content: Buffer; contentType: string; cid?: string }[]
 }
 
 const PICTURE_ID = 'picture@eyrie'
 const UNSUBSCRIBE = 'Stop these summaries'
 
-/** Creates the text of an e-mail, as plain text and as HTML with the picture in it. */
+/** What an e-mail contains in addition to its text. */
+export interface EmailFiles {
+  picture: Buffer | undefined
+  /** The file of a scheduled report. */
+  report: Buffer | undefined
+}
+
+/** Creates the text of an e-mail, as plain text and as HTML with the picture in it, and its attachments. */
 export function createEmailMessage(
   { request, unsubscribe_token }: ClaimedDelivery,
-  picture: Buffer | undefined,
+  { picture, report }: EmailFiles,
   publicUrl: string | undefined,
 ): EmailMessage {
   const { subject, message, details, action } = request
@@ -28,8 +35,9 @@ export function createEmailMessage(
   ] as const
   const unsubscribe =
     unsubscribe_token === null ? undefined : createUnsubscribeLink(unsubscribe_token, publicUrl)
-  // The message about system alerts contains its facts.
-  const factLines = request.system_alerts ? [] : facts.map(([name, value]) => `${name}: ${value}`)
+  // The messages about system alerts and reports contain their facts.
+  const factLines =
+    request.system_alerts || request.report ? [] : facts.map(([name, value]) => `${name}: ${value}`)
   return {
     text: [
       message,
@@ -49,9 +57,14 @@ export function createEmailMessage(
       unsubscribe ? formatLink(unsubscribe, UNSUBSCRIBE) : '',
       '</body></html>',
     ].join('\n'),
-    attachments: picture
-      ? [{ filename: 'picture.jpg', content: picture, contentType: 'image/jpeg', cid: PICTURE_ID }]
-      : [],
+    attachments: [
+      ...(picture
+        ? [{ filename: 'picture.jpg', content: picture, contentType: 'image/jpeg', cid: PICTURE_ID }]
+        : []),
+      ...(report && request.report
+        ? [{ filename: request.report.file_name, content: report, contentType: request.report.media_type }]
+        : []),
+    ],
   }
 }
 

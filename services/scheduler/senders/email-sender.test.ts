@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { SmtpSettings } from '@eyrie/contract/management/delivery-settings'
 import type { Egress } from '@eyrie/kit'
 import { describe, expect, it } from 'vitest'
@@ -151,6 +152,43 @@ describe('several e-mails', () => {
     expect(other).not.toBe(first)
     expect(read('In-Reply-To')).toEqual([first, second, other])
     expect(new Set(read('Message-ID')).size).toBe(3)
+  })
+})
+
+describe('a scheduled report', () => {
+  const report = {
+    report_id: randomUUID(),
+    file_name: 'Visitors-2026-03.csv',
+    media_type: 'text/csv; charset=utf-8',
+  }
+  const message = createClaimedDelivery(
+    { action_to: 'office@example.com' },
+    { type: 'email', kind: 'report' },
+  )
+  const reportDelivery = { ...message, request: { ...message.request, message: 'Up: 12', report } }
+
+  it('has the file as an attachment, and no facts of an alert', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const settings = { ...noSettings, smtp: createSmtpSettings(server.port) }
+    const readReport = async () => Buffer.from('first_day,up\r\n2026-03-01,12\r\n')
+    expect(await send(createAttempt(reportDelivery, { settings, readReport }))).toMatchObject({
+      state: 'sent',
+    })
+    const { content } = server.emails[0]!
+    expect(content).toContain('Up: 12')
+    expect(content).toContain('Content-Disposition: attachment; filename=Visitors-2026-03.csv')
+    expect(content).toContain((await readReport()).toString('base64'))
+    expect(content).not.toContain('Priority')
+  })
+
+  it('is given up if its file was deleted', async () => {
+    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
+    const settings = { ...noSettings, smtp: createSmtpSettings(server.port) }
+    expect(await send(createAttempt(reportDelivery, { settings }))).toEqual({
+      state: 'dead',
+      reason: 'the file of the report was deleted',
+    })
+    expect(server.emails).toEqual([])
   })
 })
 

@@ -10,6 +10,7 @@ const NO_SENDER = 'the e-mail has no sender: a superadmin sets smtp_from with /c
 const NO_RECEIVER = 'the e-mail has no receiver: set action_to of the alert, or smtp_to of the settings'
 const UNSUBSCRIBED =
   'the receiver has unsubscribed from digests: a superadmin lists the addresses with /delivery/unsubscribed/list'
+const NO_REPORT = 'the file of the report was deleted'
 const TOO_SLOW = 'the mail server did not answer in time'
 
 /** Sends e-mails by the mail server of the settings, which passes them on. */
@@ -38,17 +39,19 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
 }
 
 async function send(
-  { delivery, signal, readPicture }: Attempt,
+  { delivery, signal, readPicture, readReport }: Attempt,
   smtp: SmtpSettings,
   addresses: { from: string; to: string },
   transports: MailTransports,
   publicUrl: string | undefined,
 ): Promise<Outcome> {
   const picture = smtp.smtp_attachment ? await readPicture() : undefined
+  const report = await readReport()
+  if (delivery.request.report && !report) return { state: 'dead', reason: NO_REPORT }
   const { response, rejected } = await transports.use(smtp).sendMail({
     ...addresses,
     subject: delivery.request.subject,
-    ...createEmailMessage(delivery, picture, publicUrl),
+    ...createEmailMessage(delivery, { picture, report }, publicUrl),
     ...createEmailHeaders(delivery, publicUrl),
     signal,
   })

@@ -32,6 +32,8 @@ export interface Attempt {
   signal: AbortSignal
   /** Returns the picture of the notification, a JPEG, if there is one. */
   readPicture(): Promise<Buffer | undefined>
+  /** Returns the file of the scheduled report that the message contains, unless it was deleted. */
+  readReport(): Promise<Buffer | undefined>
 }
 
 /** Sends messages of one type. May reject: every error counts as an attempt that failed because the target is down. */

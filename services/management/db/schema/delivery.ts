@@ -5,6 +5,7 @@ import { alert, incident, notification } from './alert.ts'
 import { channel } from './channel.ts'
 import { createdAt, instant, key, optionalText } from './columns.ts'
 import { pushSubscription } from './push.ts'
+import { report, reportSchedule } from './report.ts'
 import { systemAlert } from './system-alert.ts'
 
 /**
@@ -16,16 +17,19 @@ export const delivery = pgTable(
   {
     /** The same for all attempts: receivers recognize repeated messages by it. */
     delivery_id: key().primaryKey(),
-    /** `notification`, `escalation`, `digest`, `test` or `system_alert`. */
+    /** `notification`, `escalation`, `digest`, `test`, `system_alert` or `report`. */
     kind: text().notNull().default('notification'),
     /** Null for a digest, for a test and for a system alert. */
     notification_uuid: uuid().references(() => notification.notification_uuid, { onDelete: 'cascade' }),
     alert_id: uuid().references(() => alert.alert_id, { onDelete: 'set null' }),
     incident_id: uuid().references(() => incident.incident_id, { onDelete: 'set null' }),
-    /** Null for a system alert. */
+    /** Null for a system alert and for a report. */
     channel_id: uuid().references(() => channel.channel_id, { onDelete: 'cascade' }),
     /** The first system alert that the message is about; null for the firing of an alert. */
     system_alert_id: uuid().references(() => systemAlert.system_alert_id, { onDelete: 'cascade' }),
+    /** The scheduled report that the message contains, and its file. Null for other messages. */
+    report_schedule_id: uuid(),
+    report_id: uuid().references(() => report.report_id, { onDelete: 'cascade' }),
     type: text().notNull(),
     /** Identifies the server that receives the message. */
     target: text().notNull(),
@@ -61,9 +65,14 @@ export const delivery = pgTable(
     ),
     check(
       'delivery_kind_values',
-      sql`${table.kind} in ('notification', 'escalation', 'digest', 'test', 'system_alert')`,
+      sql`${table.kind} in ('notification', 'escalation', 'digest', 'test', 'system_alert', 'report')`,
     ),
-    // Postgres would shorten the default name of this constraint.
+    // Postgres would shorten the default names of these constraints.
+    foreignKey({
+      name: 'delivery_report_schedule',
+      columns: [table.report_schedule_id],
+      foreignColumns: [reportSchedule.report_schedule_id],
+    }).onDelete('cascade'),
     foreignKey({
       name: 'delivery_push_subscription',
       columns: [table.push_subscription_id],
@@ -76,6 +85,8 @@ export const delivery = pgTable(
     index('delivery_by_incident').on(table.incident_id),
     index('delivery_by_alert').on(table.alert_id),
     index('delivery_by_system_alert').on(table.system_alert_id),
+    index('delivery_by_report_schedule').on(table.report_schedule_id, table.created_at),
+    index('delivery_by_report').on(table.report_id),
     index('delivery_by_push_subscription').on(table.push_subscription_id),
     index('delivery_by_age').on(table.created_at),
     index('delivery_by_receiver')

@@ -23,6 +23,7 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
   organization: tables.organization.organization_id,
   pipeline: tables.pipeline.pipeline_id,
   push_subscription: tables.pushSubscription.push_subscription_id,
+  report_schedule: tables.reportSchedule.report_schedule_id,
   role: tables.role.role_id,
   schedule: tables.schedule.schedule_id,
   schedule_exception: tables.scheduleException.exception_id,

@@ -5,6 +5,7 @@ import {
   deliveryChanges,
   deliveryClaim,
   deliveryPicturePath,
+  deliveryReportPath,
   deliveryResults,
 } from '@eyrie/contract/management/delivery-queue'
 import { parseAs } from '@eyrie/contract/parse'
@@ -16,6 +17,7 @@ import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/c
 import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
 import { readDeliverySettings, smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
 import { readVapidKey } from '../../deliveries/push-subscriptions.ts'
+import { readReportFile } from '../../deliveries/report-files.ts'
 import { createUnsubscribeToken } from '../../deliveries/unsubscribed-addresses.ts'
 import type { PictureStore } from '../../events/pictures/picture-store.ts'
 import type { LiveFeed } from '../../feed/live-feed.ts'
@@ -91,6 +93,13 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
     const jpeg = await services().pictures.read(c.req.param('sha256') ?? '')
     if (!jpeg) throw new EyrieError('id', 'this picture is not stored')
     return c.body(new Uint8Array(jpeg), 200, { 'Content-Type': 'image/jpeg' })
+  })
+
+  app.get(deliveryReportPath(':report_id{[0-9a-f-]{36}}'), async c => {
+    const report_id = c.req.param('report_id') ?? ''
+    const file = await database().system('deliveries', tx => readReportFile(tx, report_id))
+    if (!file) throw new EyrieError('id', 'this report is not stored')
+    return c.body(new Uint8Array(file.content), 200, { 'Content-Type': file.media_type })
   })
 
   addScheduleRoutes(app, { database, changes: () => services().scheduleChanges })

@@ -26,13 +26,14 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
   })),
 
   defineOperation(routes.list, async ({ input }, tx) => {
-    const { channel_id, delivery_state, delivery_offset, delivery_limit } = input
+    const { channel_id, report_schedule_id, delivery_state, delivery_offset, delivery_limit } = input
     const rows = await tx
       .select()
       .from(delivery)
       .where(
         and(
-          eq(delivery.channel_id, channel_id),
+          channel_id ? eq(delivery.channel_id, channel_id) : undefined,
+          report_schedule_id ? eq(delivery.report_schedule_id, report_schedule_id) : undefined,
           delivery_state ? eq(delivery.state, delivery_state) : undefined,
         ),
       )

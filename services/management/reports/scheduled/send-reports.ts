@@ -1,0 +1,198 @@
+import { buffer } from 'node:stream/consumers'
+import { EyrieError } from '@eyrie/contract'
+import { REPORT_MEDIA_TYPES } from '@eyrie/contract/management/report'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
+import { v7 } from 'uuid'
+import type { Database, Transaction } from '../../db/database.ts'
+import { reportSchedule, report as reportTable, site } from '../../db/schema/index.ts'
+import { storeDeliveries } from '../../deliveries/outbox.ts'
+import { loadPrincipal } from '../../users/load-principal.ts'
+import { createReport } from '../create-report.ts'
+import { writeReport } from '../formats/write-report.ts'
+import { createFileName, type Report } from '../report.ts'
+import { findLastPeriod, type ReportPeriod } from '../report-period.ts'
+import { createReportRequest } from './report-message.ts'
+import { findDuePeriods, findLastDay, type ReportTimes } from './report-times.ts'
+
+/** Mail servers commonly reject e-mails of more than 25 MB, and an attachment grows by a third. */
+const MAX_FILE_BYTES = 15 << 20
+
+type ScheduleRow = typeof reportSchedule.$inferSelect
+
+/** A schedule with the time zone of its site. */
+export interface ScheduledReport extends ScheduleRow {
+  timeZone: string
+}
+
+export const toReportTimes = ({ report_every, report_time, timeZone }: ScheduledReport): ReportTimes => ({
+  every: report_every,
+  time: report_time,
+  timeZone,
+})
+
+export interface SentReports {
+  sent: number
+  /** Names of the reports that could not be created. Their schedules say why. */
+  failed: string[]
+}
+
+/**
+ * Stores the e-mails of all scheduled reports that are due at `now` (epoch ms), each period once. A report that its owner may not
+ * create, or that is too large, is left out; its schedule then has the reason.
+ */
+export async function sendDueReports(
+  database: Database,
+  now: number,
+  signal: AbortSignal,
+): Promise<SentReports> {
+  const schedules = await database.system('reports', tx => readSchedules(tx), { accessMode: 'read only' })
+  const result: SentReports = { sent: 0, failed: [] }
+  for (const schedule of schedules) {
+    const times = toReportTimes(schedule)
+    let { last_day } = schedule
+    for (const period of schedule.is_active ? findDuePeriods(times, last_day, now) : []) {
+      signal.throwIfAborted()
+      const progress = { from: last_day, to: findLastDay(period, times) }
+      const problem = await sendReport(database, schedule, period, now, progress)
+      if (problem === undefined) result.sent += 1
+      else result.failed.push(schedule.report_name)
+      last_day = progress.to
+    }
+  }
+  return result
+}
+
+/**
+ * Sends the report about the last complete period now, without changing what the schedule has sent. Returns the id of the first
+ * delivery. Throws `EyrieError` as `createReport`, and if the owner of the schedule may not create it.
+ */
+export async function sendReportNow(
+  database: Database,
+  report_schedule_id: string,
+  now: number,
+): Promise<string> {
+  const [schedule] = await database.system('reports', tx =>
+    readSchedules(tx, eq(reportSchedule.report_schedule_id, report_schedule_id)),
+  )
+  if (!schedule) throw new EyrieError('id', 'this scheduled report was deleted')
+  const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
+  const file = await createFile(database, schedule, period, now)
+  const ids = await database.system('reports', tx => storeMessages(tx, schedule, file))
+  return ids[0]!
+}
+
+/** Reads the schedules that meet a condition, by name. */
+export async function readSchedules(tx: Transaction, condition?: SQL): Promise<ScheduledReport[]> {
+  const rows = await tx
+    .select({ schedule: reportSchedule, timeZone: site.site_timezone })
+    .from(reportSchedule)
+    .innerJoin(site, eq(site.site_id, reportSchedule.site_id))
+    .where(condition)
+    .orderBy(asc(reportSchedule.report_name), asc(reportSchedule.report_schedule_id))
+  return rows.map(({ schedule, timeZone }) => ({ ...schedule, timeZone }))
+}
+
+/** The last day that was reported before and after a report. */
+interface Progress {
+  from: string
+  to: string
+}
+
+/** Stores the e-mails of a report, or why it could not be created. Returns this reason. */
+async function sendReport(
+  database: Database,
+  schedule: ScheduledReport,
+  period: ReportPeriod,
+  now: number,
+  { from, to }: Progress,
+): Promise<string | undefined> {
+  let file: CreatedFile | undefined
+  let report_problem = ''
+  try {
+    file = await createFile(database, schedule, period, now)
+  } catch (error) {
+    if (!(error instanceof EyrieError) || error.code === 'unavailable') throw error
+    report_problem = error.message
+  }
+  await database.system('reports', async tx => {
+    // Another run may have sent the report, or a person may have changed the schedule meanwhile.
+    const [claimed] = await tx
+      .update(reportSchedule)
+      .set({ last_day: to, report_problem })
+      .where(
+        and(
+          eq(reportSchedule.report_schedule_id, schedule.report_schedule_id),
+          eq(reportSchedule.last_day, from),
+          eq(reportSchedule.saved_at, schedule.saved_at),
+        ),
+      )
+      .returning({ last_day: reportSchedule.last_day })
+    if (claimed && file) await storeMessages(tx, schedule, file)
+  })
+  return file ? undefined : report_problem
+}
+
+interface CreatedFile {
+  report: Report
+  content: Buffer
+}
+
+/** Creates the file of a report with the rights of the person who saved the schedule. */
+async function createFile(
+  database: Database,
+  schedule: ScheduledReport,
+  period: ReportPeriod,
+  now: number,
+): Promise<CreatedFile> {
+  const { site_id, saved_by, user_id } = schedule
+  const owner = user_id && (await database.system('reports', tx => loadPrincipal(tx, user_id)))
+  const noAccess = new EyrieError(
+    'conflict',
+    `${saved_by} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
+  )
+  if (!owner || owner.role === null) throw noAccess
+  const report = await database.as(
+    owner,
+    'reports',
+    async tx => {
+      const sites = await tx.select().from(site).where(eq(site.site_id, site_id))
+      if (sites.length === 0) throw noAccess
+      const { report } = await createReport(tx, toRequest(schedule, period), now)
+      return report
+    },
+    { accessMode: 'read only' },
+  )
+  const content = await buffer(await writeReport(report, schedule.report_format))
+  if (content.length > MAX_FILE_BYTES)
+    throw new EyrieError(
+      'syntax',
+      `the file has ${content.length} bytes, and an e-mail at most ${MAX_FILE_BYTES}: choose a longer report_interval, or fewer channels`,
+    )
+  return { report, content }
+}
+
+const toRequest = (schedule: ScheduledReport, period: ReportPeriod) => ({
+  title: schedule.report_name,
+  site_id: schedule.site_id,
+  channelIds: schedule.channel_ids,
+  usecaseKeys: schedule.usecase_keys,
+  statisticKeys: schedule.usecase_meta_key,
+  interval: schedule.report_interval,
+  isCompared: schedule.report_comparison,
+  findPeriod: () => period,
+})
+
+/** Stores the file with an e-mail to each receiver. Returns the ids of the deliveries. */
+async function storeMessages(
+  tx: Transaction,
+  schedule: ScheduledReport,
+  { report, content }: CreatedFile,
+): Promise<string[]> {
+  const { report_schedule_id, report_format, report_to } = schedule
+  const report_id = v7()
+  const media_type = REPORT_MEDIA_TYPES[report_format]
+  await tx.insert(reportTable).values({ report_id, report_schedule_id, content, media_type })
+  const file = { report_id, media_type, file_name: createFileName(report, report_format) }
+  const request = createReportRequest(report, file, report_to, report_schedule_id)
+  return storeDeliveries(tx, [{ kind: 'report', report_schedule_id, report_id, request }])
+}

@@ -17,6 +17,8 @@ export interface PopulatedManagement {
   /** Access token of the first administrator. */
   token: string
   database: Database
+  /** Socket of Postgres. */
+  socket: string
   stop(): Promise<void>
 }
 
@@ -37,10 +39,10 @@ export async function startPopulatedManagement(amounts: DeviceCounts): Promise<P
   try {
     const api = `${service.url}/api/v1`
     const token = await signIn(api)
-    const path = join(data, 'postgres/data/.s.PGSQL.5432')
-    database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
+    const socket = join(data, 'postgres/data/.s.PGSQL.5432')
+    database = await createDatabase({ path: socket, user: APPLICATION_NAME, database: APPLICATION_NAME })
     await insertManyDevices(database, amounts)
-    return { service, api, token, database, stop }
+    return { service, api, token, database, socket, stop }
   } catch (error) {
     await stop()
     throw error

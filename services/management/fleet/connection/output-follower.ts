@@ -5,8 +5,11 @@ import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
 /** The name under which engines store how far the management service has read their output. */
 const CONSUMER = 'management'
-/** Reading pauses while this many messages are queued for the next transaction. */
-const MAX_QUEUED_MESSAGES = 500
+/**
+ * Reading pauses while this many messages are queued for the next transaction. When messages arrive faster than transactions are
+ * stored, large ones store more of them: most of a transaction's cost does not depend on the number of messages.
+ */
+export const MAX_QUEUED_MESSAGES = 5000
 /** Engines persist acknowledgements once per second: sending them more often has no effect. */
 const ACKNOWLEDGE_INTERVAL_MS = 1000
 const MAX_REMOVE_ATTEMPTS = 5

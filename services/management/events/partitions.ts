@@ -1,7 +1,7 @@
 import { lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { event, statisticMinute } from '../db/schema/index.ts'
-import { toTimestamp } from './statistics/samples.ts'
+import { event, statisticHour, statisticMinute } from '../db/schema/index.ts'
+import { HOUR_MS, toTimestamp } from './statistics/samples.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
@@ -33,6 +33,8 @@ export async function maintainPartitions(
     // Deletes expired events in the oldest remaining partition and in the default partition.
     await tx.delete(event).where(lt(event.time, new Date(oldestMs)))
     await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(oldestMs)))
+    // An hour is deleted with its last minute.
+    await tx.delete(statisticHour).where(lt(statisticHour.hour, new Date(oldestMs - HOUR_MS)))
   })
 }
 

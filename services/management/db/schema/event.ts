@@ -51,8 +51,8 @@ export const event = pgTable(
 )
 
 /**
- * A statistic of a channel during one minute. Statistics of longer periods are aggregated from minutes. Rows are deleted
- * at the same age as events.
+ * A statistic of a channel during one minute. Statistics of longer periods are aggregated from minutes, and from hours. Rows are
+ * deleted at the same age as events.
  */
 export const statisticMinute = pgTable(
   'statistic_minute',
@@ -70,6 +70,26 @@ export const statisticMinute = pgTable(
   table => [
     primaryKey({ columns: [table.channel_id, table.key, table.minute] }),
     index('statistic_minute_by_age').on(table.minute),
+  ],
+)
+
+/** A statistic of a channel during one hour of UTC, from which statistics of days and months are aggregated. */
+export const statisticHour = pgTable(
+  'statistic_hour',
+  {
+    channel_id: uuid().notNull(),
+    key: text().notNull(),
+    hour: instant().notNull(),
+    sum: doublePrecision().notNull(),
+    count: bigint({ mode: 'number' }).notNull(),
+    /** The newest value of the hour. */
+    last: doublePrecision().notNull(),
+    /** The time of `last`. */
+    last_at: instant().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.channel_id, table.key, table.hour] }),
+    index('statistic_hour_by_age').on(table.hour),
   ],
 )
 

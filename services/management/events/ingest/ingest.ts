@@ -5,7 +5,7 @@ import { engine, engineState, event } from '../../db/schema/index.ts'
 import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
 import { computeContribution, OCCUPANCY_AVERAGE } from '../statistics/contribution.ts'
-import { addToMinuteStatistics } from '../statistics/minute-statistics.ts'
+import { addToRollUps } from '../statistics/roll-ups.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
 import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
 import {
@@ -69,7 +69,7 @@ async function storeMessages(
     afterStoreCallbacks.push(await subscriber.beforeStore(tx, contributing))
 
   await insertEvents(tx, events)
-  const added = await addToMinuteStatistics(tx, contributing)
+  const added = await addToRollUps(tx, contributing)
   // The average follows from the occupancy and the time, so it has no current value.
   await addToLiveCounts(
     tx,

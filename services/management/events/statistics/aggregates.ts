@@ -31,7 +31,7 @@ export async function readAggregates(
   // Keys with samples in the period replace the entries with older values.
   const rows = await tx.execute<AggregateRow & { channel_id: string }>(sql`
     select channel_id, key, ${selectAggregateColumns(storedKeys, customAggregations)}
-    from (${selectSamples(channelIds, storedKeys, period, 'minute')}) s group by channel_id, key`)
+    from (${selectSamples(channelIds, storedKeys, period, 'hour')}) s group by channel_id, key`)
   for (const row of rows) byChannel.get(row.channel_id)?.set(row.key, toAggregate(row))
   return byChannel
 }

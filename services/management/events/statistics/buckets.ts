@@ -1,7 +1,7 @@
 import type { BucketInterval } from '@eyrie/contract/management/time-expression'
 import { type SQL, sql } from 'drizzle-orm'
-import { MINUTE_MS, type Period } from './samples.ts'
-import { toMoment } from './time-zone.ts'
+import { HOUR_MS, MINUTE_MS, type Period } from './samples.ts'
+import { getOffsetMs, toMoment } from './time-zone.ts'
 
 /** The intervals into which the history of a statistic is divided. */
 export interface Buckets {
@@ -14,6 +14,8 @@ export interface Buckets {
   toPeriod(key: number): Period
   /** Whether all buckets consist of whole minutes. */
   hasWholeMinutes: boolean
+  /** Whether all buckets of a period consist of whole hours of UTC. */
+  hasWholeHours(period: Period): boolean
 }
 
 /** Creates buckets of an interval. Days and months are those of an IANA time zone, and last longer or shorter when clocks change. */
@@ -31,6 +33,7 @@ function createFixedBuckets(ms: number): Buckets {
     select: time => sql`date_bin(${ms} * interval '1 millisecond', ${time}, ${origin})`,
     toPeriod: key => ({ from: key, to: key + ms }),
     hasWholeMinutes: ms % MINUTE_MS === 0,
+    hasWholeHours: () => ms % HOUR_MS === 0,
   }
 }
 
@@ -48,6 +51,7 @@ function createDayBuckets(days: number, timeZone: string): Buckets {
       sql`date_bin(${days} * interval '1 day', ${toLocal(time, timeZone)}, timestamp '1970-01-05 00:00:00')`,
     toPeriod: key => ({ from: toMoment(key, timeZone), to: toMoment(key + days * DAY_MS, timeZone) }),
     hasWholeMinutes: true,
+    hasWholeHours: period => hasHourOffsets(timeZone, period),
   }
 }
 
@@ -65,5 +69,16 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
       return { from: toMoment(key, timeZone), to: toMoment(end.getTime(), timeZone) }
     },
     hasWholeMinutes: true,
+    hasWholeHours: period => hasHourOffsets(timeZone, period),
   }
+}
+
+/** No zone changes its offset twice within this time, except during Ramadan, by whole hours. */
+const OFFSET_CHECK_MS = 28 * DAY_MS
+
+/** Returns whether the days of a time zone begin at whole hours of UTC throughout a period, a day before and a day after. */
+function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
+  const isWhole = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
+  for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) if (!isWhole(timeMs)) return false
+  return isWhole(to + DAY_MS)
 }

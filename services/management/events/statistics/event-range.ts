@@ -86,8 +86,11 @@ function listTracks(events: readonly { data: Record<string, unknown> }[]): strin
   return [...new Set(tracks.map(String))]
 }
 
-/** Minute statistics are precise enough for buckets that consist of whole minutes. */
-const getPrecision = ({ hasWholeMinutes }: Buckets): Precision => (hasWholeMinutes ? 'minute' : 'exact')
+/** The statistics of hours and minutes are precise enough for buckets that consist of whole ones. */
+function getPrecision(buckets: Buckets, period: Period): Precision {
+  if (!buckets.hasWholeMinutes) return 'exact'
+  return buckets.hasWholeHours(period) ? 'hour' : 'minute'
+}
 
 interface BucketAggregates {
   /** Identifies the bucket, see `Buckets`. */
@@ -124,7 +127,7 @@ async function readBucketAggregates(
   pagePeriod: Period,
 ): Promise<BucketAggregates[]> {
   const storedKeys = toStoredKeys(keys)
-  const samples = selectSamples([channel_id], storedKeys, pagePeriod, getPrecision(buckets))
+  const samples = selectSamples([channel_id], storedKeys, pagePeriod, getPrecision(buckets, pagePeriod))
   const rows = await tx.execute<AggregateRow & { bucket: number }>(sql`
     select extract(epoch from ${buckets.select(sql`time`)})::float8 * 1000 as bucket, key,
       ${selectAggregateColumns(storedKeys, customAggregations)}
@@ -161,7 +164,8 @@ async function readBucketKeys(tx: Transaction, options: EventRangeOptions): Prom
 
 /** Selects buckets that consist of whole minutes. */
 function selectWholeMinuteBuckets({ channel_id, selection, period, buckets }: EventRangeOptions): SQL {
-  const samples = selectSamples([channel_id], toStoredKeys(selection.keys), period, 'minute')
+  const precision = getPrecision(buckets, period)
+  const samples = selectSamples([channel_id], toStoredKeys(selection.keys), period, precision)
   return sql`select distinct ${buckets.select(sql`time`)} as bucket from (${samples}) s`
 }
 

@@ -9,8 +9,9 @@ export interface Period {
   to: number
 }
 
-/** Statistics are stored per minute. */
+/** Statistics are stored per minute and per hour. */
 export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
 
 // A Postgres array is passed as one text parameter. Drizzle would expand a JavaScript array to a list of parameters.
 
@@ -28,12 +29,26 @@ export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::ti
 const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
-/** `minute` returns one row for each whole minute, which is faster. `exact` returns one row for each event. */
-export type Precision = 'minute' | 'exact'
+/**
+ * `hour` returns one row for each whole hour, `minute` one for each whole minute, which is slower, and `exact` one for each event.
+ */
+export type Precision = 'hour' | 'minute' | 'exact'
+
+interface RollUp {
+  table: SQL
+  lengthMs: number
+  /** The precision in which the beginning and the end of a period are read. */
+  finer: Precision
+}
+
+const ROLL_UPS: Record<Exclude<Precision, 'exact'>, RollUp> = {
+  hour: { table: sql`statistic_hour`, lengthMs: HOUR_MS, finer: 'minute' },
+  minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
+}
 
 /**
  * Builds a query of the samples of channels within a period. A sample is a value that an event or notification has added
- * to a statistic, or the values of a whole minute. The rows have the columns channel_id, key, time, sum, count, last,
+ * to a statistic, or the values of a whole minute or hour. The rows have the columns channel_id, key, time, sum, count, last,
  * last_at and seq. At least one key is required.
  */
 export function selectSamples(
@@ -49,22 +64,25 @@ export function selectSamples(
   return sql.join(queries, sql` union all `)
 }
 
-/** Samples of whole minutes are read from the minute statistics, those of the rest of the period from the events. */
+/** Samples of whole hours or minutes are read from the roll-ups, those of the rest of the period from finer ones or from the events. */
 function selectStoredSamples(
   channelIds: readonly string[],
   keys: readonly string[],
   period: Period,
   precision: Precision,
 ): SQL[] {
-  const minutesStart = Math.ceil(period.from / MINUTE_MS) * MINUTE_MS
-  const minutesEnd = Math.floor(period.to / MINUTE_MS) * MINUTE_MS
-  const hasWholeMinutes = minutesStart < minutesEnd
-  if (precision === 'exact' || !hasWholeMinutes) return [selectEvents(channelIds, keys, period)]
+  if (precision === 'exact') return [selectEvents(channelIds, keys, period)]
+  const rollUp = ROLL_UPS[precision]
+  const select = (from: number, to: number) =>
+    selectStoredSamples(channelIds, keys, { from, to }, rollUp.finer)
+  const start = Math.ceil(period.from / rollUp.lengthMs) * rollUp.lengthMs
+  const end = Math.floor(period.to / rollUp.lengthMs) * rollUp.lengthMs
+  if (start >= end) return select(period.from, period.to)
 
   return [
-    selectEvents(channelIds, keys, { from: period.from, to: minutesStart }),
-    selectMinutes(channelIds, keys, { from: minutesStart, to: minutesEnd }),
-    selectEvents(channelIds, keys, { from: minutesEnd, to: period.to }),
+    ...(period.from < start ? select(period.from, start) : []),
+    selectRollUp(channelIds, keys, { from: start, to: end }, precision, rollUp),
+    ...(end < period.to ? select(end, period.to) : []),
   ]
 }
 
@@ -75,11 +93,17 @@ const selectEvents = (channelIds: readonly string[], keys: readonly string[], { 
   where e.channel_id = any (${uuidArray(channelIds)}) and e.time >= ${toTimestamp(from)}
     and e.time < ${toTimestamp(to)} and s.key = any (${textArray(keys)})`
 
-const selectMinutes = (channelIds: readonly string[], keys: readonly string[], { from, to }: Period) => sql`
-  select channel_id, key, minute as time, sum, count, last, last_at, 0::bigint as seq
-  from statistic_minute
+const selectRollUp = (
+  channelIds: readonly string[],
+  keys: readonly string[],
+  { from, to }: Period,
+  column: Exclude<Precision, 'exact'>,
+  { table }: RollUp,
+) => sql`
+  select channel_id, key, ${sql.identifier(column)} as time, sum, count, last, last_at, 0::bigint as seq
+  from ${table}
   where channel_id = any (${uuidArray(channelIds)}) and key = any (${textArray(keys)})
-    and minute >= ${toTimestamp(from)} and minute < ${toTimestamp(to)}`
+    and ${sql.identifier(column)} >= ${toTimestamp(from)} and ${sql.identifier(column)} < ${toTimestamp(to)}`
 
 const selectNotifications = (channelIds: readonly string[], { from, to }: Period) => sql`
   select channel_id, ${NOTIFICATION_KEY}::text as key, notification_time as time, 1::float8 as sum, 1::bigint as count,

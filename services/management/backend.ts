@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { type Egress, type Log, readSettings } from '@eyrie/kit'
 import { alertSubscriber } from './alerts/evaluate-messages.ts'
@@ -14,6 +16,7 @@ import type { LocalEngine } from './fleet/registry/local-engine.ts'
 import type { StartedServices } from './http/app.ts'
 import { createManagementApi } from './http/management-api.ts'
 import { createImageStore } from './images/image-store.ts'
+import { createLeases } from './leases/leases.ts'
 import { createJobs, type JobsEnvironment } from './maintenance-jobs.ts'
 import { createScheduleChanges, type ScheduleChanges } from './schedules/schedule-changes.ts'
 import { loadSecrets } from './secrets/secrets.ts'
@@ -36,6 +39,8 @@ export interface BackendOptions extends JobsEnvironment {
   localEngine?: LocalEngine
   /** The TLS certificate of the services, in PEM. */
   certificate?: string | undefined
+  /** Id of this management service among those on the same database. */
+  instance_id?: string
   /** Intervals at which engines are monitored. */
   timing?: Partial<FleetTiming>
 }
@@ -87,10 +92,16 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   const scheduleChanges = createScheduleChanges()
   const liveFeed = createLiveFeed()
   const jobs = createJobs({ ...options, events, secrets, now })
+  const leases = createLeases({
+    instance_id: options.instance_id ?? randomUUID(),
+    host_name: hostname(),
+    log,
+  })
   const fleet = createFleet({
     secrets,
     egress,
     createIngest,
+    leases,
     onCondition: (...received) => systemAlerts.recordCondition(...received),
     local: localEngine,
     log,
@@ -126,7 +137,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     liveFeed,
     fleet,
     systemAlerts,
-    jobs: createBackgroundJobs({ events, systemAlerts, ...jobs, now: nowMs, log }),
+    jobs: createBackgroundJobs({ events, systemAlerts, leases, ...jobs, now: nowMs, log }),
     alarms: jobs.alarms,
   }
 }

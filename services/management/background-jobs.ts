@@ -10,6 +10,8 @@ import { publishLiveCounts } from './feed/live-counts.ts'
 import { followUp } from './follow-up/follow-up.ts'
 import type { JobGuard } from './jobs/job-guard.ts'
 import type { JobRunner } from './jobs/job-runner.ts'
+import { BACKGROUND } from './leases/lease-store.ts'
+import { guardByLease, LeaseLostError, type Leases } from './leases/leases.ts'
 import { renewArmedStates } from './schedules/armed-alerts.ts'
 import type { SystemAlerts } from './system-alerts/system-alerts.ts'
 
@@ -33,13 +35,16 @@ export interface BackgroundJobsOptions {
   runner: JobRunner
   guard: JobGuard
   systemAlerts: Pick<SystemAlerts, 'evaluate'>
+  /** Decides which management service runs the jobs. */
+  leases: Leases
   /** Epoch ms. */
   now(): number
   log: Log
 }
 
 /**
- * Work at intervals of seconds that does not depend on messages of engines: alerts, pictures. The scheduler starts jobs with longer
+ * Work at intervals of seconds that does not depend on messages of engines: alerts, pictures. One of all management services on
+ * the database does it. The scheduler starts jobs with longer
  * intervals, see `jobs`.
  */
 export interface BackgroundJobs {
@@ -52,12 +57,14 @@ export function createBackgroundJobs({
   runner,
   guard,
   systemAlerts,
+  leases,
   now,
   log,
 }: BackgroundJobsOptions): BackgroundJobs {
   const stopping = new AbortController()
   const { signal } = stopping
   const running: Promise<void>[] = []
+  let stopLeases: (() => Promise<void>) | undefined
 
   /** Runs a job periodically until `stop` is called. Of consecutive failures, only the first is logged. */
   async function repeat(job: string, intervalMs: number, run: () => Promise<unknown>): Promise<void> {
@@ -65,10 +72,12 @@ export function createBackgroundJobs({
     let hasFailed = false
     while (!signal.aborted) {
       try {
+        await leases.waitForBackground(signal)
         await run()
         hasFailed = false
       } catch (error) {
-        if (!signal.aborted && !hasFailed) logFailure(error)
+        const isLost = error instanceof LeaseLostError
+        if (!signal.aborted && !hasFailed && !isLost) logFailure(error)
         hasFailed = true
       }
       const delayMs = hasFailed ? Math.min(intervalMs, MAX_RETRY_MS) : intervalMs
@@ -78,23 +87,27 @@ export function createBackgroundJobs({
 
   return {
     start(database) {
+      stopLeases = leases.start(database)
+      const guarded = guardByLease(database, leases.instance_id, BACKGROUND)
       running.push(
-        repeat('alerts', ALERTS_INTERVAL_MS, () => evaluateByTime(database, now())),
-        repeat('schedules', SCHEDULES_INTERVAL_MS, () => renewArmedStates(database, now())),
-        repeat('calendars', CALENDARS_INTERVAL_MS, () => extendCalendars(database, new Date(now()), log)),
-        repeat('incidents', INCIDENTS_INTERVAL_MS, () => followUp(database, now())),
-        repeat('live counts', LIVE_COUNTS_INTERVAL_MS, () => publishLiveCounts(database, now())),
-        repeat('live feed', LIVE_FEED_INTERVAL_MS, () => expireMessages(database)),
+        repeat('alerts', ALERTS_INTERVAL_MS, () => evaluateByTime(guarded, now())),
+        repeat('schedules', SCHEDULES_INTERVAL_MS, () => renewArmedStates(guarded, now())),
+        repeat('calendars', CALENDARS_INTERVAL_MS, () => extendCalendars(guarded, new Date(now()), log)),
+        repeat('incidents', INCIDENTS_INTERVAL_MS, () => followUp(guarded, now())),
+        repeat('live counts', LIVE_COUNTS_INTERVAL_MS, () => publishLiveCounts(guarded, now())),
+        repeat('live feed', LIVE_FEED_INTERVAL_MS, () => expireMessages(guarded)),
+        // Runs of jobs have leases of their own, and go on when another service runs the background jobs.
         repeat('requested jobs', REQUESTED_JOBS_INTERVAL_MS, () => runner.runRequested(database)),
         repeat('job guard', JOB_GUARD_INTERVAL_MS, () => guard.check(database)),
-        repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(database)),
-        repeat('pictures', PICTURES_INTERVAL_MS, () => events.fetchPictures(database, signal)),
-        repeat('snapshots', PICTURES_INTERVAL_MS, () => events.fetchSnapshots(database, signal)),
+        repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(guarded)),
+        repeat('pictures', PICTURES_INTERVAL_MS, () => events.fetchPictures(guarded, signal)),
+        repeat('snapshots', PICTURES_INTERVAL_MS, () => events.fetchSnapshots(guarded, signal)),
       )
     },
     async stop() {
       stopping.abort()
       await Promise.all([runner.stop(), ...running])
+      await stopLeases?.()
     },
   }
 }

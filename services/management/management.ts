@@ -12,6 +12,7 @@ import { createApp } from './http/app.ts'
 import { readOperatorToken } from './http/auth/operator-routes.ts'
 import { createUpstream } from './http/live/upstream-client.ts'
 import { createIsolationMonitor } from './isolation-monitor.ts'
+import { getInstanceId } from './leases/instance-id.ts'
 import manifest from './package.json' with { type: 'json' }
 import { monitorPackages, type PackageMonitor } from './packages/package-monitor.ts'
 import { ensureFirstAdministrator } from './users/first-administrator.ts'
@@ -103,6 +104,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
         isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
         certificate: environment.trustedCertificate,
         localEngine,
+        instance_id: getInstanceId(hosts.management, environment.ports.management),
         log,
       })
       backend = created

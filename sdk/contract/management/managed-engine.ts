@@ -145,7 +145,7 @@ export const driftReport = z.object({
   engine_id: recordId,
   checked_at: timestamp
     .nullable()
-    .meta({ description: 'Null if the engine has not been checked since the management service started' }),
+    .meta({ description: 'Null if the engine has never been checked' }),
   drift: z.array(drift),
 })
 

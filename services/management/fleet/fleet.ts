@@ -1,38 +1,38 @@
-import { type EngineOutage, EyrieError } from '@eyrie/contract'
+import type { EngineOutage } from '@eyrie/contract'
 import type { Egress, Log } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { logUnlessUnavailable } from '../db/database-errors.ts'
-import { engine, FLEET_CHANNEL } from '../db/schema/index.ts'
+import { FLEET_CHANNEL } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
+import type { HeldLeases } from '../leases/lease-store.ts'
+import { guardByLease, type Leases } from '../leases/leases.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import {
-  createEngineLink,
-  type DriftReport,
-  type EngineLink,
-  type FleetTiming,
-} from './connection/engine-link.ts'
+import { createEngineLink, type EngineLink, type FleetTiming } from './connection/engine-link.ts'
 import type { ConditionListener } from './connection/engine-monitors.ts'
 import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
+import { requestOfFollower, serveRequests } from './requests/engine-requests.ts'
+import { type DriftReport, readDriftReport } from './status/drift-report.ts'
+import { readFollowedByOthers } from './status/reported-state.ts'
 
 /**
- * The engines that are registered in the database, as the API uses them. The management service is connected to
+ * The engines that are registered in the database, as the API uses them. One management service is connected to
  * each of them and keeps it configured as stored.
  */
 export interface Fleet {
-  getDriftReport(engine_id: string): DriftReport
+  readDriftReport(database: Database, engine_id: string): Promise<DriftReport>
   /** Applies the stored configuration to an engine now, if the engine is connected. */
-  reconcile(engine_id: string): Promise<void>
+  reconcile(database: Database, engine_id: string): Promise<void>
   /**
    * Applies the stored configuration to an engine and overwrites the changes that other clients have made on it. Rejects
    * with `EyrieError` (`unavailable`) while the engine is disconnected.
    */
-  repair(engine_id: string): Promise<void>
+  repair(database: Database, engine_id: string): Promise<void>
 }
 
 export interface RunningFleet extends Fleet {
-  /** Connects to the engines registered in this database. */
+  /** Connects to the engines registered in this database that no other management service follows. */
   start(database: Database): void
-  /** Returns the engines that cannot be used, sorted by name. */
+  /** Returns the engines that cannot be used, sorted by name, as far as this service or the database knows. */
   listOutages(): EngineOutage[]
   stop(): Promise<void>
 }
@@ -42,7 +42,9 @@ export interface FleetOptions {
   /** Opens the connections to engines. */
   egress: Egress
   createIngest(database: Database): Ingest
-  /** Called every few seconds with the condition of a connected engine. */
+  /** Decides which engines this management service follows. */
+  leases: Leases
+  /** Called every few seconds with the condition of a connected engine, whichever service follows it. */
   onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
@@ -63,66 +65,88 @@ const DEFAULT_TIMING: FleetTiming = {
 
 type FleetState =
   | { phase: 'idle' }
-  | { phase: 'running'; stopListening: () => Promise<void> }
+  | { phase: 'running'; stops: (() => Promise<void>)[] }
   | { phase: 'stopped' }
 
-/** Connects to all registered engines. A change of stored data refreshes the link of the affected engine. */
+/**
+ * Connects to the registered engines for which this service holds the leases. A change of stored data refreshes the link of the
+ * affected engine.
+ */
 export function createFleet(fleetOptions: FleetOptions): RunningFleet {
-  const { secrets, egress, createIngest, onCondition, local, log, timing } = fleetOptions
+  const { secrets, egress, createIngest, leases, onCondition, local, log, timing } = fleetOptions
   const linkTiming = { ...DEFAULT_TIMING, ...timing }
   const links = new Map<string, EngineLink>()
+  /** The outages of engines that other services follow. */
+  let otherOutages: EngineOutage[] = []
   let state: FleetState = { phase: 'idle' }
+  const isRunning = () => state.phase === 'running'
 
-  /** Creates links to new engines, drops links to deleted engines, and refreshes the link of `changedId`, or all links. */
-  async function updateLinks(
-    database: Database,
-    ingest: Ingest,
-    changedId: string | undefined,
-  ): Promise<void> {
-    const rows = await database.system('follow engines', tx =>
-      tx.select({ engine_id: engine.engine_id }).from(engine),
-    )
-    if (state.phase === 'stopped') return
+  /** Follows the engines for which this service holds the lease, and no others. */
+  async function applyLeases(held: HeldLeases, database: Database): Promise<void> {
+    if (!isRunning()) return
+    const excess = new Set(held.excess)
+    const isFollowed = (engine_id: string) => held.subjects.has(engine_id) && !excess.has(engine_id)
 
-    const registeredIds = new Set(rows.map(({ engine_id }) => engine_id))
-    for (const engine_id of registeredIds) {
-      if (links.has(engine_id)) continue
-      const options = { engine_id, database, secrets, egress, ingest, onCondition, log, timing: linkTiming }
-      links.set(engine_id, createEngineLink(options))
-    }
-
+    const ending: Promise<void>[] = []
     for (const [engine_id, link] of links) {
-      if (registeredIds.has(engine_id)) continue
+      if (isFollowed(engine_id) && held.engines.has(engine_id)) continue
       links.delete(engine_id)
-      // The link ends when it finds that its record is deleted.
-      link.refresh()
+      // The link of a deleted engine ends when it finds that its record is deleted.
+      if (held.engines.has(engine_id)) ending.push(link.stop())
+      else link.refresh()
     }
+    await Promise.all(ending)
+    await leases.release(database, held.excess)
+    if (!isRunning()) return
 
-    if (changedId === undefined) for (const link of links.values()) link.refresh()
-    else links.get(changedId)?.refresh()
+    for (const engine_id of held.engines) {
+      if (!isFollowed(engine_id) || links.has(engine_id)) continue
+      const guarded = guardByLease(database, leases.instance_id, engine_id)
+      const options = { engine_id, database, guarded, secrets, egress, onCondition, log, timing: linkTiming }
+      links.set(engine_id, createEngineLink({ ...options, ingest: createIngest(guarded) }))
+    }
+    await readOthers(database, held)
+  }
+
+  /** Reads what other services have learned about the engines that they follow. */
+  async function readOthers(database: Database, { engines }: HeldLeases): Promise<void> {
+    const others = [...engines].filter(engine_id => !links.has(engine_id))
+    const followed = await readFollowedByOthers(database, others, linkTiming.outageGraceMs)
+    otherOutages = followed.flatMap(({ outage }) => outage ?? [])
+    for (const { engine_id, reported } of followed)
+      if (reported) onCondition(engine_id, reported.condition, reported.requestedMs, reported.receivedMs)
+  }
+
+  /** Refreshes the link of an engine, or all links, and serves what other services request of it. */
+  async function handleChange(database: Database, engine_id: string | undefined): Promise<void> {
+    if (engine_id !== undefined && !links.has(engine_id)) leases.renew()
+    for (const [id, link] of links) {
+      if (engine_id !== undefined && engine_id !== id) continue
+      link.refresh()
+      await serveRequests(guardByLease(database, leases.instance_id, id), id, link)
+    }
   }
 
   return {
-    getDriftReport: engine_id => links.get(engine_id)?.getDriftReport() ?? { checked_at: null, drift: [] },
+    readDriftReport,
 
-    reconcile: async engine_id => links.get(engine_id)?.reconcile(),
-
-    async repair(engine_id) {
+    async reconcile(database, engine_id) {
       const link = links.get(engine_id)
-      if (!link)
-        throw new EyrieError(
-          'unavailable',
-          'the management service has not connected to the engine yet: try again in a few seconds',
-        )
-      await link.repair()
+      if (link) await link.reconcile()
+      else await requestOfFollower(database, engine_id, 'reconcile')
+    },
+
+    async repair(database, engine_id) {
+      const link = links.get(engine_id)
+      if (link) await link.repair()
+      else await requestOfFollower(database, engine_id, 'repair')
     },
 
     start(database) {
-      const ingest = createIngest(database)
-      const handleChange = (engine_id?: string) => {
+      const onChange = (engine_id?: string) => {
         database
-          .retryUntilAvailable(() => updateLinks(database, ingest, engine_id))
-          .catch(logUnlessUnavailable(log, 'failed to read registered engines'))
+          .retryUntilAvailable(() => handleChange(database, engine_id))
+          .catch(logUnlessUnavailable(log, 'failed to apply change of engine', { engine_id }))
       }
 
       if (local)
@@ -130,24 +154,24 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
           .retryUntilAvailable(() => registerLocalEngine(database, secrets, local))
           .catch(logUnlessUnavailable(log, 'failed to register local engine'))
 
+      leases.onRenewal(applyLeases)
       // Called at the start and after each lost connection, when changes of any engine may have been missed.
-      const handleListening = () => handleChange()
-      state = {
-        phase: 'running',
-        stopListening: database.listen(FLEET_CHANNEL, handleChange, handleListening),
-      }
+      const onListening = () => onChange()
+      const stops = [database.listen(FLEET_CHANNEL, onChange, onListening), leases.start(database)]
+      state = { phase: 'running', stops }
     },
 
     listOutages: () =>
-      [...links.values()]
-        .flatMap(link => link.getOutage() ?? [])
-        .sort((a, b) => a.engine_name.localeCompare(b.engine_name)),
+      [...otherOutages, ...[...links.values()].flatMap(link => link.getOutage() ?? [])].sort((a, b) =>
+        a.engine_name.localeCompare(b.engine_name),
+      ),
 
     async stop() {
-      const stopListening = state.phase === 'running' ? state.stopListening : undefined
+      const stops = state.phase === 'running' ? state.stops : []
       state = { phase: 'stopped' }
-      const stoppedLinks = [...links.values()].map(link => link.stop())
-      await Promise.all([stopListening?.(), ...stoppedLinks])
+      await Promise.all([...links.values()].map(link => link.stop()))
+      // Last, because other services follow the engines from then on.
+      await Promise.all(stops.map(stop => stop()))
     },
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createLog } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -5,6 +6,7 @@ import { startFleet, startManagedEngine } from '../../../test/fixtures/managemen
 import { localEngineEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { provision, source } from '../db/schema/index.ts'
 import { createIngest } from '../events/ingest/ingest.ts'
+import { createLeases } from '../leases/leases.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
 import { createFleet } from './fleet.ts'
 
@@ -28,6 +30,7 @@ describe('management restart', () => {
       const configuration = await api.getConfiguration()
 
       await fleet.fleet.stop()
+      const stoppedAt = new Date()
       const { database, data } = fleet
       await database.system('test', async tx => {
         // The state after a crash between the engine's response and the commit.
@@ -37,6 +40,7 @@ describe('management restart', () => {
       const log = createLog('management', 'error')
       const restarted = createFleet({
         onCondition: () => {},
+        leases: createLeases({ instance_id: randomUUID(), host_name: 'restarted', log }),
         secrets: loadSecrets(data),
         egress: localEngineEgress,
         createIngest: connected => createIngest({ database: connected, log }),
@@ -45,12 +49,11 @@ describe('management restart', () => {
       })
       onTestFinished(() => restarted.stop())
       restarted.start(database)
-      await vi.waitFor(() =>
-        expect(restarted.getDriftReport(engine_id)).toMatchObject({
-          checked_at: expect.any(Date),
-          drift: [],
-        }),
-      )
+      await vi.waitFor(async () => {
+        const { checked_at, drift } = await restarted.readDriftReport(database, engine_id)
+        expect(checked_at!.getTime()).toBeGreaterThan(stoppedAt.getTime())
+        expect(drift).toEqual([])
+      })
       expect(await api.getConfiguration()).toEqual(configuration)
       expect(await fleet.untilVerified(channel_id)).toEqual(before)
     },

@@ -1,5 +1,5 @@
-import type { Catalog } from '@eyrie/contract'
-import type { EngineRetry } from '@eyrie/contract/management/index'
+import type { Catalog, EngineCondition } from '@eyrie/contract'
+import type { Drift, EngineRetry } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -59,6 +59,13 @@ export const engineSite = pgTable(
   ],
 )
 
+/** The condition of an engine, and when it was requested and received, in epoch ms. */
+export interface ReportedCondition {
+  condition: EngineCondition
+  requestedMs: number
+  receivedMs: number
+}
+
 /**
  * The state that an engine last reported, and the position up to which its output log was read. The output log contains the
  * messages of the engine's channels, numbered by `seq`; an engine that has lost its data starts a new log.
@@ -88,6 +95,13 @@ export const engineState = pgTable(
     reason: optionalText(),
     /** When the engine last answered. */
     seen_at: instant(),
+    /** Since when the service that follows the engine has not been connected to it, by the clock of the database. */
+    unusable_since: instant(),
+    /** The condition that the engine last reported. */
+    condition: jsonb().$type<ReportedCondition>(),
+    /** How the engine differed from its stored configuration at `drift_checked_at`. */
+    drift: jsonb().$type<Drift[]>().notNull().default([]),
+    drift_checked_at: instant(),
     /** The output log at the last provisioning. If the engine has a different log, it lost its configuration. */
     provisioned_log_id: text(),
     /** The output log that was last read. */

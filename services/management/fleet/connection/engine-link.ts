@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
 import { type EngineOutage, EyrieError } from '@eyrie/contract'
-import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { type Backoff, type Egress, findServerAddress, type Log, waitForServer } from '@eyrie/kit'
 import type { Database } from '../../db/database.ts'
 import { DatabaseUnavailableError, logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
+import { LeaseLostError } from '../../leases/leases.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import {
   type EngineRecord,
@@ -37,7 +38,6 @@ import { removeConsumer } from './output-follower.ts'
 export interface EngineLink {
   /** Rereads the stored record: reconnects if the connection settings have changed, otherwise reconciles. */
   refresh(): void
-  getDriftReport(): DriftReport
   /** Returns why the engine cannot be used, after it could not be used for a few seconds. */
   getOutage(): EngineOutage | undefined
   /** Reconciles the engine. Resolves after at most 5 s, or at once while the engine is disconnected. */
@@ -60,6 +60,8 @@ export interface FleetTiming extends MonitorTiming {
 export interface EngineLinkOptions {
   engine_id: string
   database: Database
+  /** The database while this service may follow the engine: its transactions throw `LeaseLostError` afterwards. */
+  guarded: Database
   secrets: Secrets
   /** Opens the connections to the engine. */
   egress: Egress
@@ -67,13 +69,6 @@ export interface EngineLinkOptions {
   onCondition: ConditionListener
   log: Log
   timing: FleetTiming
-}
-
-/** How an engine differs from its stored configuration. */
-export interface DriftReport {
-  /** Time of the last reconciliation. Null before the first reconciliation. */
-  checked_at: Date | null
-  drift: Drift[]
 }
 
 type LinkState =
@@ -90,8 +85,8 @@ const DATABASE_RETRY_MS = 1000
 class ConnectionSettingsChanged extends Error {}
 
 export function createEngineLink(options: EngineLinkOptions): EngineLink {
-  const { engine_id, database, secrets, log, timing } = options
-  const states = createEngineStateStore(database, engine_id)
+  const { engine_id, database, guarded, secrets, log, timing } = options
+  const states = createEngineStateStore(guarded, engine_id)
   const recovery = createChannelRecovery(timing.recovery)
   const outage = createOutageTracker(timing.outageGraceMs)
   const transport = createEngineTransport(options.egress)
@@ -105,7 +100,6 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     status: ENGINE_STATUS.unknown,
     reason: 'no connection has been attempted yet',
   }
-  let driftReport: DriftReport = { checked_at: null, drift: [] }
 
   const logFields = () => ({ engine: record?.name, url: record?.address.url, engine_id })
 
@@ -125,13 +119,11 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
 
       session = createEngineSession({
         ...options,
+        database: guarded,
         engine,
         states,
         recovery,
         log: log.child(logFields()),
-        onReconciled(drift) {
-          driftReport = { checked_at: new Date(), drift }
-        },
       })
       state = { phase: 'connected', connection, session }
 
@@ -140,7 +132,10 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       return await Promise.race([
         sampleLoad(monitored),
         watchConfiguration(monitored),
-        readConditions(monitored, (...received) => options.onCondition(engine_id, ...received)),
+        readConditions(monitored, async (condition, requestedMs, receivedMs) => {
+          options.onCondition(engine_id, condition, requestedMs, receivedMs)
+          await states.recordCondition({ condition, requestedMs, receivedMs })
+        }),
         session.run(),
         rejectOnAbort(signal),
       ])
@@ -175,8 +170,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       state = { phase: 'disconnected', backoff }
 
       if (stopping.signal.aborted) return
-      // The engine works, but its messages cannot be stored.
-      if (error instanceof DatabaseUnavailableError) throw error
+      // The engine works, but its messages cannot be stored, or not by this service.
+      if (error instanceof DatabaseUnavailableError || error instanceof LeaseLostError) throw error
       // Checks the reason of the signal, because `error` may be a failed request that wraps this reason.
       if (connection.signal.reason instanceof ConnectionSettingsChanged) continue
       // The failure of a deleted engine cannot be recorded.
@@ -224,7 +219,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         return await followEngine()
       } catch (error) {
         // `followEngine` handles failures of the engine. This is a failure of the database, or a defect.
-        logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
+        if (error instanceof LeaseLostError)
+          log.info(logFields(), 'another management service follows the engine')
+        else logUnlessUnavailable(log, 'failed to follow engine', logFields())(error)
         await sleep(DATABASE_RETRY_MS, stopping.signal)
         await Promise.race([database.waitForStorage(), stopped])
       }
@@ -255,8 +252,6 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         .retryUntilAvailable(applyStoredRecord)
         .catch(logUnlessUnavailable(log, 'failed to apply engine record', logFields()))
     },
-
-    getDriftReport: () => driftReport,
 
     getOutage: () => record && outage.current({ engine_id, engine_name: record.name }),
 

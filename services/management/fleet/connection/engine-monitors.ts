@@ -92,13 +92,13 @@ export async function sampleLoad({
 /** Reads the condition of the engine periodically. Rejects when a call to the engine fails. */
 export async function readConditions(
   { engine, timing, signal }: MonitorOptions,
-  onCondition: (condition: EngineCondition, requestedMs: number, receivedMs: number) => void,
+  onCondition: (condition: EngineCondition, requestedMs: number, receivedMs: number) => Promise<void>,
 ): Promise<never> {
   for (;;) {
     const requestedMs = Date.now()
     try {
       const condition = await engine.engineCondition()
-      onCondition(condition, requestedMs, Date.now())
+      await onCondition(condition, requestedMs, Date.now())
     } catch (error) {
       // Engines of earlier releases do not report their condition.
       if (!(error instanceof EyrieError && error.code === 'id')) throw error

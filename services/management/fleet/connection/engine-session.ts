@@ -1,6 +1,5 @@
 import type { Client } from '@eyrie/client'
 import { EyrieError } from '@eyrie/contract'
-import type { Drift } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
 import type { Database } from '../../db/database.ts'
@@ -41,15 +40,13 @@ export interface EngineSessionOptions {
   states: EngineStateStore
   recovery: ChannelRecovery
   log: Log
-  /** Called with the remaining differences between the engine and its stored configuration. */
-  onReconciled(drift: Drift[]): void
 }
 
 /** A reconciliation starts over when another client changes the engine while it runs. */
 const MAX_RECONCILE_ATTEMPTS = 5
 
 export function createEngineSession(options: EngineSessionOptions): EngineSession {
-  const { engine_id, engine, database, ingest, states, recovery, log, onReconciled } = options
+  const { engine_id, engine, database, ingest, states, recovery, log } = options
   const failure = Promise.withResolvers<never>()
   const outputLogId = Promise.withResolvers<string>()
   // Messages wait for a running reconciliation: it stores the id by which messages of a new channel are recognized.
@@ -73,7 +70,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   async function reconcileAndReport({ repair }: { repair: boolean }): Promise<void> {
     const { drift, hash } = await reconcileWithRetry({ repair })
     await states.recordConfigurationHash(hash)
-    onReconciled(drift)
+    await states.recordDrift(drift)
   }
 
   /** Handles the first message of a connection, which contains the id of the engine's output log. */

@@ -1,10 +1,20 @@
 import type { SystemStatistics } from '@eyrie/contract'
-import { ENGINE_STATUS } from '@eyrie/contract/management/index'
-import { and, eq, inArray, isNotNull, lt } from 'drizzle-orm'
+import { type Drift, ENGINE_STATUS } from '@eyrie/contract/management/index'
+import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { Database, Transaction } from '../../db/database.ts'
-import { channel, channelState, engineState, engineStatistics, picture } from '../../db/schema/index.ts'
+import {
+  channel,
+  channelState,
+  engineState,
+  engineStatistics,
+  picture,
+  type ReportedCondition,
+} from '../../db/schema/index.ts'
 import { addPluginUsecases } from '../../inventory/usecases.ts'
 import type { EngineFacts } from './engine-facts.ts'
+
+type StateValues = PgUpdateSetSource<typeof engineState>
 
 /** The name of these transactions in the audit log. */
 const OPERATION = 'follow an engine'
@@ -20,6 +30,10 @@ export interface EngineStateStore {
   recordConfigurationHash(hash: string): Promise<void>
   /** `status` is a value of `ENGINE_STATUS`. */
   recordDisconnected(status: number, reason: string): Promise<void>
+  /** Records the condition of the engine, for the management services that do not follow it. */
+  recordCondition(reported: ReportedCondition): Promise<void>
+  /** Records the differences between the engine and its stored configuration that a reconciliation has left. */
+  recordDrift(drift: Drift[]): Promise<void>
   /**
    * Resolves to the id of the engine's output log and the sequence number of its last stored message. Undefined
    * before the first message.
@@ -29,12 +43,12 @@ export interface EngineStateStore {
 }
 
 export function createEngineStateStore(database: Database, engineId: string): EngineStateStore {
-  /** Writes columns of the engine's state. */
-  const upsert = (tx: Transaction, values: Partial<typeof engineState.$inferInsert>) =>
+  /** Writes columns of the engine's state. `changes`: what differs if there is a state already. */
+  const upsert = (tx: Transaction, values: StateValues, changes: StateValues = {}) =>
     tx
       .insert(engineState)
-      .values({ engine_id: engineId, ...values })
-      .onConflictDoUpdate({ target: engineState.engine_id, set: values })
+      .values({ engine_id: engineId, ...values } as typeof engineState.$inferInsert)
+      .onConflictDoUpdate({ target: engineState.engine_id, set: { ...values, ...changes } })
 
   /** Marks the stored states of the engine's channels as current or outdated. */
   function setChannelsCurrent(tx: Transaction, isCurrent: boolean) {
@@ -93,8 +107,25 @@ export function createEngineStateStore(database: Database, engineId: string): En
 
     recordDisconnected: (status, reason) =>
       database.system(OPERATION, async tx => {
-        await upsert(tx, { engine_status: status, reason })
+        // The service that follows the engine from now on has not tried to connect to it yet.
+        const isUntried = status === ENGINE_STATUS.unknown
+        const unusable_since = isUntried ? null : sql`coalesce(${engineState.unusable_since}, now())`
+        await upsert(
+          tx,
+          { engine_status: status, reason, unusable_since: isUntried ? null : sql`now()` },
+          { unusable_since },
+        )
         await setChannelsCurrent(tx, false)
+      }),
+
+    recordCondition: condition =>
+      database.system(OPERATION, async tx => {
+        await upsert(tx, { condition })
+      }),
+
+    recordDrift: drift =>
+      database.system(OPERATION, async tx => {
+        await upsert(tx, { drift, drift_checked_at: sql`now()` })
       }),
 
     readPosition: () =>
@@ -118,6 +149,7 @@ const NO_LICENSE = 'no license is activated: send a license to the engine with P
 const toConnectedState = (isActivated: boolean) => ({
   engine_status: isActivated ? ENGINE_STATUS.online : ENGINE_STATUS.error,
   reason: isActivated ? '' : NO_LICENSE,
+  unusable_since: null,
   engine_is_active: isActivated,
   seen_at: new Date(),
 })

@@ -57,7 +57,7 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
         )
       })
-      await fleet.repair(engine_id)
+      await fleet.repair(database, engine_id)
       return { value: await readDrift(database, caller, engine_id) }
     }),
 
@@ -79,14 +79,14 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
     defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
       const { engine_id } = input
       await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
-      await fleet.reconcile(engine_id)
+      await fleet.reconcile(database, engine_id)
       return { value: await readDrift(database, caller, engine_id) }
     }),
   ]
 
   /** Returns the drift of the records that the caller sees, of pipelines only if it sees all their channels. */
   async function readDrift(database: Database, caller: Principal, engine_id: string) {
-    const { drift, ...report } = fleet.getDriftReport(engine_id)
+    const { drift, ...report } = await fleet.readDriftReport(database, engine_id)
     if (caller.role === 'superadmin') return { engine_id, ...report, drift }
 
     const ids = [...new Set(drift.map(({ record_id }) => record_id))]

@@ -27,6 +27,10 @@ export const sourceCondition = z
       .number()
       .optional()
       .meta({ description: 'Analysed over the last seconds, by the slowest channel' }),
+    load: z.number().min(0).optional().meta({
+      description:
+        'CPU cores that the source and its channels are predicted to need; missing while their cost has not been measured',
+    }),
     recording: sourceRecordingCondition.optional().meta({ description: 'Missing if recording is off' }),
     picture: pictureStatistics.optional().meta({ description: 'Missing while the source is not decoded' }),
   })
@@ -48,6 +52,10 @@ export const engineCondition = z
     outage: z.string().optional().meta({
       description: 'Why the engine plays no source, for example because its media service is unreachable',
     }),
+    capacity: z
+      .strictObject({ cores: z.number().min(0), used: z.number().min(0) })
+      .optional()
+      .meta({ description: 'CPU cores for channels, and those that all channels are predicted to need' }),
     sources: z.array(sourceCondition),
   })
   .meta({ id: 'EngineCondition' })

@@ -18,6 +18,7 @@ import { createManagementApi } from './http/management-api.ts'
 import { createImageStore } from './images/image-store.ts'
 import { createLeases } from './leases/leases.ts'
 import { createJobs, type JobsEnvironment } from './maintenance-jobs.ts'
+import { createFailover } from './placement/failover.ts'
 import { createScheduleChanges, type ScheduleChanges } from './schedules/schedule-changes.ts'
 import { loadSecrets } from './secrets/secrets.ts'
 import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-alerts.ts'
@@ -91,6 +92,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
   const deliveryChanges = createDeliveryChanges()
   const scheduleChanges = createScheduleChanges()
   const liveFeed = createLiveFeed()
+  const failover = createFailover(log)
   const jobs = createJobs({ ...options, events, secrets, now })
   const leases = createLeases({
     instance_id: options.instance_id ?? randomUUID(),
@@ -137,7 +139,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     liveFeed,
     fleet,
     systemAlerts,
-    jobs: createBackgroundJobs({ events, systemAlerts, leases, ...jobs, now: nowMs, log }),
-    alarms: jobs.alarms,
+    jobs: createBackgroundJobs({ events, systemAlerts, failover, leases, ...jobs, now: nowMs, log }),
+    alarms: () => [...jobs.alarms(), ...failover.alarms()],
   }
 }

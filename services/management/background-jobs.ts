@@ -12,6 +12,7 @@ import type { JobGuard } from './jobs/job-guard.ts'
 import type { JobRunner } from './jobs/job-runner.ts'
 import { BACKGROUND } from './leases/lease-store.ts'
 import { guardByLease, LeaseLostError, type Leases } from './leases/leases.ts'
+import type { Failover } from './placement/failover.ts'
 import { renewArmedStates } from './schedules/armed-alerts.ts'
 import type { SystemAlerts } from './system-alerts/system-alerts.ts'
 
@@ -25,6 +26,7 @@ const INCIDENTS_INTERVAL_MS = 5_000
 const LIVE_COUNTS_INTERVAL_MS = 1_000
 const SYSTEM_ALERTS_INTERVAL_MS = 5_000
 const LIVE_FEED_INTERVAL_MS = 60_000
+const FAILOVER_INTERVAL_MS = 2_000
 /** Maximum time after which failed work is done again. */
 const MAX_RETRY_MS = 10_000
 
@@ -35,6 +37,7 @@ export interface BackgroundJobsOptions {
   runner: JobRunner
   guard: JobGuard
   systemAlerts: Pick<SystemAlerts, 'evaluate'>
+  failover: Pick<Failover, 'run'>
   /** Decides which management service runs the jobs. */
   leases: Leases
   /** Epoch ms. */
@@ -57,6 +60,7 @@ export function createBackgroundJobs({
   runner,
   guard,
   systemAlerts,
+  failover,
   leases,
   now,
   log,
@@ -100,6 +104,7 @@ export function createBackgroundJobs({
         repeat('requested jobs', REQUESTED_JOBS_INTERVAL_MS, () => runner.runRequested(database)),
         repeat('job guard', JOB_GUARD_INTERVAL_MS, () => guard.check(database)),
         repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(guarded)),
+        repeat('failover', FAILOVER_INTERVAL_MS, () => failover.run(guarded)),
         repeat('pictures', PICTURES_INTERVAL_MS, () => events.fetchPictures(guarded, signal)),
         repeat('snapshots', PICTURES_INTERVAL_MS, () => events.fetchSnapshots(guarded, signal)),
       )

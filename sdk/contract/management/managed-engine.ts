@@ -143,9 +143,7 @@ export type Drift = z.infer<typeof drift>
 /** All differences that the last check of an engine has found. */
 export const driftReport = z.object({
   engine_id: recordId,
-  checked_at: timestamp
-    .nullable()
-    .meta({ description: 'Null if the engine has never been checked' }),
+  checked_at: timestamp.nullable().meta({ description: 'Null if the engine has never been checked' }),
   drift: z.array(drift),
 })
 

@@ -23,6 +23,7 @@ import { mediaRoutes } from './media-ticket.ts'
 import { mqttRoutes } from './mqtt-settings.ts'
 import { notificationRoutes } from './notification.ts'
 import { organizationRoutes } from './organization.ts'
+import { placementRoutes } from './placement.ts'
 import { pushRoutes } from './push.ts'
 import { reportRoutes } from './report.ts'
 import { reportScheduleRoutes } from './report-schedule.ts'
@@ -50,6 +51,7 @@ export const managementRoutes = {
   image: imageRoutes,
   engine: engineRoutes,
   pipeline: pipelineRoutes,
+  placement: placementRoutes,
   channel: channelRoutes,
   usecase: usecaseRoutes,
   media: mediaRoutes,

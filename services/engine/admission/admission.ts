@@ -9,6 +9,8 @@ export interface Admission {
   /** Capacity for channels, in CPU cores. */
   readonly cores: number
   estimateLoad(plan: Plan): Load
+  /** Predicts the load of a source and its channels in CPU cores. Undefined if a part of it has not been measured. */
+  estimateSourceLoad(plan: Plan, source: number): number | undefined
   /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
   check(before: Plan, after: Plan): void
 }
@@ -24,10 +26,26 @@ export function createAdmission({ cores, costs, findDemands }: AdmissionOptions)
   return {
     cores,
     estimateLoad: estimate,
+    estimateSourceLoad: (plan, source) => {
+      const { cores, unknown } = estimate(selectSource(plan, source))
+      return unknown.length > 0 ? undefined : cores
+    },
     check: (before, after) => {
       const shortage = findShortage(estimate(before), estimate(after), cores)
       if (shortage) throw new EyrieError('capacity', describeShortage(shortage), { value: shortage })
     },
+  }
+}
+
+/** Reduces a plan to one source and its channels. */
+function selectSource(plan: Plan, source: number): Plan {
+  const channels = plan.channels.filter(channel => channel.source === source)
+  const used = new Set(channels.map(({ pipeline }) => pipeline))
+  return {
+    ...plan,
+    sources: plan.sources.filter(({ id }) => id === source),
+    pipelines: plan.pipelines.filter(({ id }) => used.has(id)),
+    channels,
   }
 }
 

@@ -28,6 +28,7 @@ import { systemAlertOperations } from './operations/administration/system-alert-
 import { channelOperations } from './operations/analytics/channel-operations.ts'
 import { engineOperations } from './operations/analytics/engine-operations.ts'
 import { pipelineOperations } from './operations/analytics/pipeline-operations.ts'
+import { placementOperations } from './operations/analytics/placement-operations.ts'
 import { sourceOperations } from './operations/analytics/source-operations.ts'
 import { alertOperations } from './operations/events/alert-operations.ts'
 import { calendarOperations } from './operations/events/calendar-operations.ts'
@@ -105,6 +106,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...staticContentOperations,
     ...engineOperations({ secrets, fleet }),
     ...pipelineOperations,
+    ...placementOperations,
     ...channelOperations({ secrets, egress }),
     ...eventOperations(nowMs),
     ...feedOperations({ feed: liveFeed, identify, database, log }),

@@ -53,15 +53,29 @@ export function describeEngine({ version, runtime }: Pick<ApiContext, 'version' 
 }
 
 /** Reads the condition of the engine, its disk and its sources. */
-export async function readCondition({ activation, disk, runtime }: ApiContext): Promise<EngineCondition> {
+export async function readCondition({
+  activation,
+  admission,
+  configuration,
+  disk,
+  runtime,
+}: ApiContext): Promise<EngineCondition> {
   const license_until = activation.expiresAt()
   const space = await disk.measure()
   const outage = runtime.mediaOutage()
+  const plan = configuration.plan()
+  const used = roundToThousandths(admission.estimateLoad(plan).cores)
   return {
     time: new Date().toISOString(),
     ...(license_until && { license_until }),
     ...(space && { disk: { free_bytes: space.freeBytes, total_bytes: space.totalBytes } }),
     ...(outage && { outage }),
-    sources: runtime.sourceConditions(),
+    capacity: { cores: admission.cores, used },
+    sources: runtime.sourceConditions().map(condition => {
+      const load = admission.estimateSourceLoad(plan, condition.id)
+      return { ...condition, ...(load !== undefined && { load: roundToThousandths(load) }) }
+    }),
   }
 }
+
+const roundToThousandths = (value: number) => Math.round(value * 1000) / 1000

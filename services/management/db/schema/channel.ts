@@ -8,6 +8,7 @@ import {
   integer,
   jsonb,
   pgTable,
+  primaryKey,
   text,
   unique,
   uuid,
@@ -31,6 +32,11 @@ export const usecase = pgTable('usecase', {
   usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
+/** Settings of a pipeline on an engine that management does not control. A pipeline that is created elsewhere receives them. */
+export interface PipelineSettings {
+  priority?: number
+}
+
 /** The elements that analyse the sources of an engine for a usecase. */
 export const pipeline = pgTable(
   'pipeline',
@@ -48,17 +54,19 @@ export const pipeline = pgTable(
     /** A number that the client chooses, unique on the engine. */
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
-    /** The pipeline's id on the engine; null until the pipeline is provisioned. */
+    /** The pipeline's id on its engine; null until the pipeline is provisioned. It has others where channels were placed. */
     pipeline_sid: integer(),
+    /** Settings that only the engine has, as last found there. */
+    pipeline_settings: jsonb().$type<PipelineSettings>().notNull().default({}),
     created_at: createdAt(),
   },
-  table => [
-    unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key),
-    unique('pipeline_on_engine').on(table.pipeline_id, table.engine_id),
-  ],
+  table => [unique('pipeline_reference_key_on_engine').on(table.engine_id, table.pipeline_reference_key)],
 )
 
-/** A source that is analysed by a pipeline. The foreign keys ensure that source and pipeline are on the channel's engine. */
+/**
+ * A source that is analysed by a pipeline, on the engine of the source. The pipeline may belong to another engine if the source
+ * was placed automatically.
+ */
 export const channel = pgTable(
   'channel',
   {
@@ -86,7 +94,7 @@ export const channel = pgTable(
       name: 'channel_source',
       columns: [table.source_id, table.engine_id],
       foreignColumns: [source.source_id, source.engine_id],
-    }),
+    }).onUpdate('cascade'),
     foreignKey({
       name: 'channel_site',
       columns: [table.source_id, table.site_id],
@@ -94,8 +102,8 @@ export const channel = pgTable(
     }).onUpdate('cascade'),
     foreignKey({
       name: 'channel_pipeline',
-      columns: [table.pipeline_id, table.engine_id],
-      foreignColumns: [pipeline.pipeline_id, pipeline.engine_id],
+      columns: [table.pipeline_id],
+      foreignColumns: [pipeline.pipeline_id],
     }),
     unique('channel_of_source_and_pipeline').on(table.source_id, table.pipeline_id),
     check('channel_threshold_duration_range', sql`${table.channel_threshold_duration} between 1 and 86400`),
@@ -103,6 +111,33 @@ export const channel = pgTable(
     index('channel_by_site').on(table.site_id),
     index('channel_on_engine').on(table.engine_id, table.channel_sid),
     index('channel_by_usecase').on(table.usecase_id),
+  ],
+)
+
+/**
+ * A channel as it was on an engine before it was moved to another one. Messages that the earlier engine delivers later are stored
+ * if they are older than the first ones of its successor.
+ */
+export const formerChannel = pgTable(
+  'former_channel',
+  {
+    engine_id: uuid()
+      .notNull()
+      .references(() => engine.engine_id, { onDelete: 'cascade' }),
+    /** The output log of the engine. Another log may use the same id for another channel. */
+    log_id: text().notNull(),
+    /** The channel's id on the engine. */
+    channel_sid: integer().notNull(),
+    channel_id: uuid()
+      .notNull()
+      .references(() => channel.channel_id, { onDelete: 'cascade' }),
+    moved_at: instant().notNull(),
+    /** The time of the first message from another engine; null before it has arrived. */
+    succeeded_at: instant(),
+  },
+  table => [
+    primaryKey({ columns: [table.engine_id, table.log_id, table.channel_sid] }),
+    index('former_channel_by_channel').on(table.channel_id),
   ],
 )
 

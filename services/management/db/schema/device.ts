@@ -1,5 +1,8 @@
-import type { Device, DeviceStream, ManagedSource } from '@eyrie/contract/management/index'
+import type { Source as EngineSource } from '@eyrie/contract'
+import type { Device, DeviceStream, ManagedSource, Placement } from '@eyrie/contract/management/index'
+import { sql } from 'drizzle-orm'
 import {
+  check,
   doublePrecision,
   foreignKey,
   index,
@@ -65,6 +68,9 @@ export const deviceStream = pgTable(
   table => [primaryKey({ columns: [table.device_id, table.id] })],
 )
 
+/** Settings of a source on an engine that management does not control. A source that is created elsewhere receives them. */
+export type SourceSettings = Partial<Pick<EngineSource, 'decoder' | 'recording'>>
+
 /**
  * A stream of a device as the input of channels. `site_id` is a copy of the device's site, which a foreign key keeps up to
  * date, so that row-level security policies need no join.
@@ -89,6 +95,10 @@ export const source = pgTable(
     static_content: jsonb().$type<ManagedSource['static_content']>().notNull().default([]),
     /** The source's id on the engine; null until the source is provisioned. */
     source_sid: integer(),
+    /** Settings that only the engine has, as last found there. */
+    source_settings: jsonb().$type<SourceSettings>().notNull().default({}),
+    /** Who chooses the engine of the source and its channels; null: as for the site. */
+    source_placement: text().$type<Placement>(),
     created_at: createdAt(),
   },
   table => [
@@ -109,6 +119,7 @@ export const source = pgTable(
     }),
     unique('source_at_site').on(table.source_id, table.site_id),
     unique('source_on_engine').on(table.source_id, table.engine_id),
+    check('source_placement_values', sql`${table.source_placement} in ('pinned', 'automatic')`),
     index('source_by_device').on(table.device_id),
     index('source_by_engine').on(table.engine_id),
     index('source_by_site').on(table.site_id),

@@ -14,6 +14,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { channel } from './channel.ts'
 import { instant } from './columns.ts'
+import { engine } from './engine.ts'
 
 /**
  * A message of an engine's output log that is retained: an event, a count or a state change of a channel. The table is
@@ -93,10 +94,13 @@ export const statisticHour = pgTable(
   ],
 )
 
-/** The last value of a counter that an engine reported. The next increment is computed from it. */
+/** The last value of a counter that an engine reported. The next increment is computed from it. Each engine counts for itself. */
 export const channelCounter = pgTable(
   'channel_counter',
   {
+    engine_id: uuid()
+      .notNull()
+      .references(() => engine.engine_id, { onDelete: 'cascade' }),
     channel_id: uuid()
       .notNull()
       .references(() => channel.channel_id, { onDelete: 'cascade' }),
@@ -107,7 +111,7 @@ export const channelCounter = pgTable(
     /** When the engine reported the value. */
     at: instant().notNull(),
   },
-  table => [primaryKey({ columns: [table.channel_id, table.name, table.key] })],
+  table => [primaryKey({ columns: [table.channel_id, table.engine_id, table.name, table.key] })],
 )
 
 /** The picture of a notification. It is fetched from the engine and stored as a file. */

@@ -1,7 +1,8 @@
-import type { Customer, Organization, Site } from '@eyrie/contract/management/index'
+import type { Customer, Organization, Placement, Site } from '@eyrie/contract/management/index'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
+  check,
   foreignKey,
   index,
   jsonb,
@@ -67,9 +68,14 @@ export const site = pgTable(
     site_type: optionalText(),
     site_address: jsonb().$type<Site['site_address']>().notNull(),
     site_timezone: text().notNull().default('UTC'),
+    /** Who chooses the engines of its sources: a person, or management. */
+    site_placement: text().$type<Placement>().notNull().default('pinned'),
+    /** Whether automatic placement distributes the sources over as many engines as possible. */
+    site_is_spread: boolean().notNull().default(false),
     created_at: createdAt(),
   },
   table => [
+    check('site_placement_values', sql`${table.site_placement} in ('pinned', 'automatic')`),
     foreignKey({
       name: 'site_customer',
       columns: [table.customer_id, table.organization_id],

@@ -1,7 +1,7 @@
 import type { Aggregations } from '@eyrie/contract/management/statistic'
-import { and, eq, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { channel, channelCounter, pipeline, source, usecase } from '../../db/schema/index.ts'
+import { channel, channelCounter, formerChannel, provision, source, usecase } from '../../db/schema/index.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
 import { countsVisits } from '../statistics/contribution.ts'
 
@@ -16,6 +16,8 @@ export interface IngestChannel {
   countsVisits: boolean
   /** Aggregations of the keys that the usecase defines itself. */
   customAggregations: Aggregations
+  /** The channel runs on another engine now: only messages before this time (epoch ms) count. */
+  acceptedBeforeMs?: number
 }
 
 /** The ids (sids) that the engine has assigned to the channel, source and pipeline of a message. */
@@ -25,13 +27,19 @@ export interface MessageSids {
   pipeline: number | null
 }
 
+/** The output log of an engine. */
+export interface OutputLog {
+  engine_id: string
+  log_id: string | null
+}
+
 /**
  * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may send messages before
- * its id is stored. It is then identified by its source and pipeline.
+ * its id is stored. It is then identified by its source and pipeline. Channels that were moved to another engine are included.
  */
 export async function findIngestChannels(
   tx: Transaction,
-  engine_id: string,
+  { engine_id, log_id }: OutputLog,
   messages: readonly MessageSids[],
 ): Promise<Map<number, IngestChannel>> {
   const sidsByChannel = new Map<number, MessageSids>()
@@ -41,8 +49,11 @@ export async function findIngestChannels(
   if (sidsByChannel.size === 0) return new Map()
 
   const rows = await readCandidateChannels(tx, engine_id, [...sidsByChannel.keys()])
-  const channelIds = rows.map(({ channel_id }) => channel_id)
-  const counters = await readCounters(tx, channelIds)
+  const knownSids = new Set(rows.map(({ channel_sid }) => channel_sid))
+  const unknownSids = [...sidsByChannel.keys()].filter(sid => !knownSids.has(sid))
+  const formerRows = await readFormerChannels(tx, { engine_id, log_id }, unknownSids)
+  const channelIds = [...rows, ...formerRows].map(({ channel_id }) => channel_id)
+  const counters = await readCounters(tx, engine_id, channelIds)
 
   const channels = new Map<number, IngestChannel>()
   for (const { channel_sid, source_sid, pipeline_sid, usecaseKeys, ...fields } of rows) {
@@ -54,7 +65,48 @@ export async function findIngestChannels(
       countsVisits: countsVisits(usecaseKeys),
     })
   }
+  for (const { channel_sid, acceptedBefore, usecaseKeys, ...fields } of formerRows)
+    channels.set(channel_sid, {
+      ...fields,
+      counters: counters.get(fields.channel_id)!,
+      countsVisits: countsVisits(usecaseKeys),
+      acceptedBeforeMs: acceptedBefore.getTime(),
+    })
   return channels
+}
+
+/** The columns that decide how the messages of a channel are counted. */
+const countingColumns = {
+  channel_id: channel.channel_id,
+  is_storage: channel.is_storage,
+  windowSeconds: channel.channel_threshold_duration,
+  usecaseKeys: usecase.usecase_meta_key,
+  customAggregations: usecase.usecase_aggregations,
+}
+
+/**
+ * Returns the channels that had one of these ids on the engine before they were moved. Their messages count up to the first message
+ * of the engine that runs them now, or up to the move while there is none: what both engines have seen counts once.
+ */
+async function readFormerChannels(tx: Transaction, { engine_id, log_id }: OutputLog, channelSids: number[]) {
+  if (channelSids.length === 0 || log_id === null) return []
+  const acceptedBefore = sql`coalesce(${formerChannel.succeeded_at}, ${formerChannel.moved_at})`
+  return tx
+    .select({
+      channel_sid: formerChannel.channel_sid,
+      acceptedBefore: acceptedBefore.mapWith(formerChannel.moved_at),
+      ...countingColumns,
+    })
+    .from(formerChannel)
+    .innerJoin(channel, eq(channel.channel_id, formerChannel.channel_id))
+    .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
+    .where(
+      and(
+        eq(formerChannel.engine_id, engine_id),
+        eq(formerChannel.log_id, log_id),
+        inArray(formerChannel.channel_sid, channelSids),
+      ),
+    )
 }
 
 /** Returns the engine's channels with one of these ids, and those whose id is not stored yet. */
@@ -64,17 +116,16 @@ function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: 
     .select({
       channel_sid: channel.channel_sid,
       source_sid: source.source_sid,
-      pipeline_sid: pipeline.pipeline_sid,
-      channel_id: channel.channel_id,
-      is_storage: channel.is_storage,
-      windowSeconds: channel.channel_threshold_duration,
-      usecaseKeys: usecase.usecase_meta_key,
-      customAggregations: usecase.usecase_aggregations,
+      pipeline_sid: provision.sid,
+      ...countingColumns,
     })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .innerJoin(source, eq(source.source_id, channel.source_id))
-    .innerJoin(pipeline, eq(pipeline.pipeline_id, channel.pipeline_id))
+    .leftJoin(
+      provision,
+      and(eq(provision.engine_id, channel.engine_id), eq(provision.record_id, channel.pipeline_id)),
+    )
     .where(and(eq(channel.engine_id, engine_id), isCandidate))
 }
 
@@ -90,10 +141,17 @@ function findChannelSid(
   return null
 }
 
-/** Returns the stored counters of each channel by channel id. */
-async function readCounters(tx: Transaction, channelIds: string[]): Promise<Map<string, ChannelCounters>> {
+/** Returns the stored counters of each channel on an engine by channel id. */
+async function readCounters(
+  tx: Transaction,
+  engine_id: string,
+  channelIds: string[],
+): Promise<Map<string, ChannelCounters>> {
   if (channelIds.length === 0) return new Map()
-  const rows = await tx.select().from(channelCounter).where(inArray(channelCounter.channel_id, channelIds))
+  const rows = await tx
+    .select()
+    .from(channelCounter)
+    .where(and(eq(channelCounter.engine_id, engine_id), inArray(channelCounter.channel_id, channelIds)))
   const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
 
   const counters = new Map<string, ChannelCounters>()
@@ -106,17 +164,29 @@ async function readCounters(tx: Transaction, channelIds: string[]): Promise<Map<
 }
 
 /** Stores the counters that have changed. */
-export async function storeCounters(tx: Transaction, channels: Iterable<IngestChannel>): Promise<void> {
+export async function storeCounters(
+  tx: Transaction,
+  engine_id: string,
+  channels: Iterable<IngestChannel>,
+): Promise<void> {
   for (const { channel_id, counters } of channels) {
     const { isCleared, rows } = counters.getChanges()
-    if (isCleared) await tx.delete(channelCounter).where(eq(channelCounter.channel_id, channel_id))
+    if (isCleared)
+      await tx
+        .delete(channelCounter)
+        .where(and(eq(channelCounter.engine_id, engine_id), eq(channelCounter.channel_id, channel_id)))
     for (const { name, key, value, timeMs } of rows) {
       const at = new Date(timeMs)
       await tx
         .insert(channelCounter)
-        .values({ channel_id, name, key, value, at })
+        .values({ engine_id, channel_id, name, key, value, at })
         .onConflictDoUpdate({
-          target: [channelCounter.channel_id, channelCounter.name, channelCounter.key],
+          target: [
+            channelCounter.channel_id,
+            channelCounter.engine_id,
+            channelCounter.name,
+            channelCounter.key,
+          ],
           set: { value, at },
         })
     }

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
-import { channel, engineState, statisticMinute } from '../../db/schema/index.ts'
+import { channel, engineState, pipeline, provision, statisticMinute } from '../../db/schema/index.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
@@ -91,9 +91,10 @@ describe('ingest', () => {
     await fixture.database.system('test', async tx => {
       await tx.update(channel).set({ channel_sid: null }).where(eq(channel.channel_id, fixture.channel_id))
       await tx.execute(sql`update source set source_sid = 1 where source_id = ${fixture.engine.source_id}`)
-      await tx.execute(
-        sql`update pipeline set pipeline_sid = 1 where engine_id = ${fixture.engine.engine_id}`,
-      )
+      const { engine_id } = fixture.engine
+      const [row] = await tx.select().from(pipeline).where(eq(pipeline.engine_id, engine_id))
+      const created = { kind: 'pipeline' as const, sid: 1, made_after: 0, applied: '' }
+      await tx.insert(provision).values({ engine_id, record_id: row!.pipeline_id, ...created })
     })
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(9, begin)])

@@ -6,6 +6,7 @@ import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
 import { computeContribution, OCCUPANCY_AVERAGE } from '../statistics/contribution.ts'
 import { addToRollUps } from '../statistics/roll-ups.ts'
+import { recordSuccessions } from './former-channels.ts'
 import { findIngestChannels, type IngestChannel, storeCounters } from './ingest-channels.ts'
 import type { ContributingMessage, Ingest, MessageSubscriber, ReceivedMessage } from './ingest-port.ts'
 import {
@@ -61,7 +62,8 @@ async function storeMessages(
   const progress = advancePosition(storedPosition, received)
   const newMessages = await filterNew(tx, engine_id, progress.messages)
   const sids = newMessages.map(({ message }) => message)
-  const channels = await findIngestChannels(tx, engine_id, sids)
+  const channels = await findIngestChannels(tx, { engine_id, log_id: progress.position.log_id }, sids)
+  await recordSuccessions(tx, newMessages, channels)
   const { events, contributing, pictures } = createBatch(engine_id, newMessages, channels)
 
   const afterStoreCallbacks: (() => Promise<void>)[] = []
@@ -75,7 +77,7 @@ async function storeMessages(
     tx,
     added.filter(({ key }) => key !== OCCUPANCY_AVERAGE),
   )
-  await storeCounters(tx, channels.values())
+  await storeCounters(tx, engine_id, channels.values())
   for (const afterStore of afterStoreCallbacks) await afterStore()
 
   // Last, because pictures may belong to events and notifications that have just been stored.
@@ -106,6 +108,8 @@ function createBatch(
   for (const { log_id, message } of messages) {
     const channel = message.channel === null ? undefined : channels.get(message.channel)
     if (!channel) continue
+    const { acceptedBeforeMs = Number.POSITIVE_INFINITY } = channel
+    if (Date.parse(message.time) >= acceptedBeforeMs) continue
 
     if (message.kind === 'picture') {
       batch.pictures.push({ channel_id: channel.channel_id, message })

@@ -1,6 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
+import { and, between, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { channel, picture } from '../../db/schema/index.ts'
+import { channel, event, picture } from '../../db/schema/index.ts'
 
 /** A channel that sends pictures of its events. */
 export interface PictureChannel {
@@ -9,8 +10,11 @@ export interface PictureChannel {
   is_storage: boolean
 }
 
+/** The greatest difference between the time of a notification and that of the event whose picture it shows. */
+const MAX_EVENT_DISTANCE_MS = 2 * MAX_PICTURE_OFFSET_MS
+
 /**
- * Schedules the fetch of a picture from the engine of a channel. The retention starts at `timeMs` (epoch ms). Returns false if
+ * Schedules the fetch of a picture from the engine whose event it belongs to: the channel may have been moved since. The retention starts at `timeMs` (epoch ms). Returns false if
  * the picture has been fetched already, or is unavailable.
  */
 export async function schedulePictureFetch(
@@ -24,11 +28,26 @@ export async function schedulePictureFetch(
     .from(channel)
     .where(eq(channel.channel_id, channel_id))
   if (!row) return false
+  const [pictured] = await tx
+    .select({ engine_id: event.engine_id })
+    .from(event)
+    .where(
+      and(
+        eq(event.channel_id, channel_id),
+        between(
+          event.time,
+          new Date(timeMs - MAX_EVENT_DISTANCE_MS),
+          new Date(timeMs + MAX_EVENT_DISTANCE_MS),
+        ),
+        eq(event.picture, sha256),
+      ),
+    )
+    .limit(1)
   const [stored] = await tx
     .insert(picture)
     .values({
       sha256,
-      engine_id: row.engine_id,
+      engine_id: pictured?.engine_id ?? row.engine_id,
       time: new Date(timeMs),
       is_stored: isRetainedLikeEvents,
       next_attempt: sql`now()`,

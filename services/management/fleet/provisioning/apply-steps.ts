@@ -9,7 +9,8 @@ import type { ActualObject, Step } from './reconcile-plan.ts'
  */
 export interface EngineResource<Fields> {
   kind: ResourceKind
-  create(fields: Fields): Promise<{ id: number }>
+  /** Creates the object of a stored record. */
+  create(fields: Fields, record_id: string): Promise<{ id: number }>
   /** Resolves to the current object and its ETag. */
   get(sid: number): Promise<{ object: ActualObject<Fields>; etag: string | undefined }>
   update(
@@ -79,7 +80,7 @@ async function applyStep<Fields extends object>(
       const { fields } = step.record
       // After a crash before `recordApplied`, the stored intent is used to find the created object.
       await provisions.recordIntent(record_id, maxSid, fields)
-      const { id } = await resource.create(fields)
+      const { id } = await resource.create(fields, record_id)
       return provisions.recordApplied(record_id, id, fields)
     }
 

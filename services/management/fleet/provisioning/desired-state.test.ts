@@ -4,7 +4,7 @@ import { type StoredConfiguration, toDesiredPipelines, toDesiredSources } from '
 
 const [A, B] = ['0198a000-0000-7000-8000-00000000000a', '0198a000-0000-7000-8000-00000000000b']
 const lines = { lines: [] }
-const location = { source_type: '', source_fps: null, stream: null, sub_stream: null }
+const location = { source_type: '', source_settings: {}, source_fps: null, stream: null, sub_stream: null }
 const stored: StoredConfiguration = {
   sources: [
     { ...location, source_id: A, source_name: 'door', source_address: 'rtsp://cam/1' },
@@ -15,6 +15,8 @@ const stored: StoredConfiguration = {
       pipeline_id: 'p',
       pipeline_name: 'crossings',
       pipeline_usecase: 'line-crossing',
+      engine_id: 'x',
+      pipeline_settings: {},
       pipeline_elements: {
         elements: [
           { name: 'line-crossing', config: { [A]: lines, [`${A.toUpperCase()}, ${B}`]: lines, [B]: lines } },

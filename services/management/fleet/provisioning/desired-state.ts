@@ -1,4 +1,5 @@
 import type { PipelineElement } from '@eyrie/contract'
+import type { PipelineSettings, SourceSettings } from '../../db/schema/index.ts'
 import { mapSourceKeys } from '../../inventory/source-keys.ts'
 import { type SourceFields, type StoredSource, toSourceFields } from './source-fields.ts'
 
@@ -7,9 +8,11 @@ import { type SourceFields, type StoredSource, toSourceFields } from './source-f
  * pipeline. The functions below translate them into the objects that the engine should have.
  */
 export interface StoredConfiguration {
-  sources: (StoredSource & { source_id: string; source_name: string })[]
+  sources: (StoredSource & { source_id: string; source_name: string; source_settings: SourceSettings })[]
   pipelines: {
     pipeline_id: string
+    engine_id: string
+    pipeline_settings: PipelineSettings
     pipeline_name: string
     pipeline_usecase: string
     pipeline_elements: { elements: PipelineElement[] }

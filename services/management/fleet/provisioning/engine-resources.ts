@@ -1,14 +1,21 @@
 import { type Client, getEtag } from '@eyrie/client'
 import { type Pipeline, redactAddress } from '@eyrie/contract'
+import type { PipelineSettings, SourceSettings } from '../../db/schema/index.ts'
 import type { EngineResource } from './apply-steps.ts'
 import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
 
-/** Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. */
-export function createSourceResource(engine: Client): EngineResource<SourceFields> {
+/**
+ * Creates the operations on the sources of an engine. A `sid` is an id that the engine has assigned. `findSettings` returns the
+ * settings that a stored record had on an engine.
+ */
+export function createSourceResource(
+  engine: Client,
+  findSettings: (record_id: string) => SourceSettings | undefined,
+): EngineResource<SourceFields> {
   return {
     kind: 'source',
-    create: fields => engine.source.create(fields),
+    create: (fields, record_id) => engine.source.create({ ...findSettings(record_id), ...fields }),
     async get(sid) {
       const object = await engine.source.get(sid)
       return { object, etag: getEtag(object) }
@@ -40,10 +47,13 @@ function createAddressPatch(current: SourceFields['address'] | undefined, addres
 }
 
 /** Creates the operations on the pipelines of an engine. */
-export function createPipelineResource(engine: Client): EngineResource<PipelineFields> {
+export function createPipelineResource(
+  engine: Client,
+  findSettings: (record_id: string) => PipelineSettings | undefined,
+): EngineResource<PipelineFields> {
   return {
     kind: 'pipeline',
-    create: fields => engine.pipeline.create(fields),
+    create: (fields, record_id) => engine.pipeline.create({ ...findSettings(record_id), ...fields }),
     async get(sid) {
       const pipeline = await engine.pipeline.get(sid)
       return { object: normalizePipeline(pipeline), etag: getEtag(pipeline) }

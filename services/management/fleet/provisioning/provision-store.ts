@@ -116,8 +116,14 @@ export async function deleteLostProvisions(
     await tx
       .delete(provision)
       .where(and(eq(provision.engine_id, engine_id), inArray(provision.record_id, ids)))
-    await tx.update(source).set({ source_sid: null }).where(inArray(source.source_id, ids))
-    await tx.update(pipeline).set({ pipeline_sid: null }).where(inArray(pipeline.pipeline_id, ids))
+    await tx
+      .update(source)
+      .set({ source_sid: null })
+      .where(and(eq(source.engine_id, engine_id), inArray(source.source_id, ids)))
+    await tx
+      .update(pipeline)
+      .set({ pipeline_sid: null })
+      .where(and(eq(pipeline.engine_id, engine_id), inArray(pipeline.pipeline_id, ids)))
     await tx
       .update(engineState)
       .set({ provisioned_log_id: log_id })

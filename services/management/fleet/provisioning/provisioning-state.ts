@@ -1,7 +1,8 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, or } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../db/database.ts'
 import { channel, deviceStream, engineState, pipeline, provision, source } from '../../db/schema/index.ts'
+import { isAnyOf } from '../../db/text-array.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { PipelineFields, StoredConfiguration } from './desired-state.ts'
 import type { ResourceKind } from './provision-store.ts'
@@ -38,12 +39,14 @@ export async function readProvisioningState(
     .leftJoin(subStream, isSubStreamOfSource)
     .where(eq(source.engine_id, engine_id))
     .orderBy(source.created_at)
+  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
+  // Channels that were placed here may use pipelines of other engines.
+  const usedIds = channels.map(({ pipeline_id }) => pipeline_id)
   const pipelines = await tx
     .select()
     .from(pipeline)
-    .where(eq(pipeline.engine_id, engine_id))
+    .where(or(eq(pipeline.engine_id, engine_id), isAnyOf(pipeline.pipeline_id, usedIds)))
     .orderBy(pipeline.created_at)
-  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
   const provisions = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
   const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
 

@@ -12,6 +12,7 @@ import {
   normalizePipeline,
   redactSource,
 } from './engine-resources.ts'
+import { storeEngineSettings } from './engine-settings.ts'
 import { provisionChannels } from './provision-channels.ts'
 import {
   createProvisionStore,
@@ -58,6 +59,7 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
     pipelines: configuration.pipelines.map(normalizePipeline),
   }
   const { stored, provisioned } = await loadProvisioningState(options, actual)
+  await storeEngineSettings({ engine_id, database, stored, provisioned, actual })
 
   // The stores contain the sids of the objects that earlier reconciliations have created.
   const storeOptions = { engine_id, database, secrets }
@@ -70,10 +72,13 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
   const findSourceSid = (id: string) => sourceStore.get(id)?.sid ?? undefined
   const findSid = (id: string) => findSourceSid(id) ?? pipelineStore.get(id)?.sid ?? undefined
 
+  const sourceSettings = new Map(stored.sources.map(row => [row.source_id, row.source_settings]))
+  const pipelineSettings = new Map(stored.pipelines.map(row => [row.pipeline_id, row.pipeline_settings]))
+
   // Sources come first, because pipelines refer to sources by the ids that the engine has assigned.
   const { desired, withoutAddress } = toDesiredSources(stored)
   const sources = await reconcileKind({
-    resource: createSourceResource(engine),
+    resource: createSourceResource(engine, record_id => sourceSettings.get(record_id)),
     provisions: sourceStore,
     desired,
     actual: actual.sources,
@@ -81,7 +86,7 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
     repair,
   })
   const pipelines = await reconcileKind({
-    resource: createPipelineResource(engine),
+    resource: createPipelineResource(engine, record_id => pipelineSettings.get(record_id)),
     provisions: pipelineStore,
     desired: toDesiredPipelines(excludeChannels(stored, excludedChannels), findSourceSid),
     actual: actual.pipelines,

@@ -1,7 +1,7 @@
 import type { Client } from '@eyrie/client'
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { channel, channelState, pipeline } from '../../db/schema/index.ts'
+import { channel, channelState, provision } from '../../db/schema/index.ts'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
 /** The name of these transactions in the audit log. */
@@ -56,18 +56,26 @@ export async function refreshChannelStates(
 ): Promise<void> {
   const pipelines = await database.system(OPERATION, tx =>
     tx
-      .select()
-      .from(pipeline)
-      .where(and(eq(pipeline.engine_id, engine_id), isNotNull(pipeline.pipeline_sid))),
+      .select({ pipeline_id: provision.record_id, sid: provision.sid })
+      .from(provision)
+      .where(
+        and(eq(provision.engine_id, engine_id), eq(provision.kind, 'pipeline'), isNotNull(provision.sid)),
+      ),
   )
-  for (const { pipeline_id, pipeline_sid } of pipelines) {
+  for (const { pipeline_id, sid } of pipelines) {
     // The channels of a pipeline have the status of their pipeline.
-    const { status, reason = '' } = await engine.pipelineStatistics(pipeline_sid!)
+    const { status, reason = '' } = await engine.pipelineStatistics(sid!)
     await database.system(OPERATION, tx => {
       const channels = tx
         .select({ id: channel.channel_id })
         .from(channel)
-        .where(and(eq(channel.pipeline_id, pipeline_id), isNotNull(channel.channel_sid)))
+        .where(
+          and(
+            eq(channel.pipeline_id, pipeline_id),
+            eq(channel.engine_id, engine_id),
+            isNotNull(channel.channel_sid),
+          ),
+        )
       return tx
         .update(channelState)
         .set({ status, reason, heard_at: new Date() })

@@ -1,6 +1,6 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { type Egress, getRequestClient } from '@eyrie/kit'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, pipeline, site, source, usecase } from '../../../db/schema/index.ts'
 import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
@@ -108,6 +108,7 @@ async function findLocation(tx: Transaction, source_id: string, pipeline_id: str
       engine_id: source.engine_id,
       site_id: source.site_id,
       organization_id: site.organization_id,
+      placement: sql<string>`coalesce(${source.source_placement}, ${site.site_placement})`,
     })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
@@ -117,11 +118,12 @@ async function findLocation(tx: Transaction, source_id: string, pipeline_id: str
     .from(pipeline)
     .where(eq(pipeline.pipeline_id, pipeline_id))
 
-  if (location!.engine_id !== pipelineRow!.engine_id) {
+  // Management creates the pipeline on every engine on which it places a source.
+  if (location!.placement === 'pinned' && location!.engine_id !== pipelineRow!.engine_id) {
     const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
     throw fieldError('pipeline_id', reason, { code: 'conflict' })
   }
-  const { organization_id, ...place } = location!
+  const { organization_id, placement: _, ...place } = location!
   if (pipelineRow!.organization_id === null)
     await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipeline_id))
   else if (pipelineRow!.organization_id !== organization_id) {

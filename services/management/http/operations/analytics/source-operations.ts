@@ -1,8 +1,9 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
-import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
 import { isAnyOf } from '../../../db/text-array.ts'
+import { fieldError } from '../../../errors/field-errors.ts'
 import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
@@ -26,6 +27,7 @@ export const sourceOperations = [
 
   defineOperation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {
     const site_id = await findSiteId(tx, fields.device_id)
+    await assertStays(tx, source_id, fields.engine_id)
     // When a source moves to another engine, the number that the old engine assigned becomes invalid.
     const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
     const values = { ...fields, site_id, source_sid }
@@ -102,6 +104,21 @@ async function findSiteId(tx: Transaction, device_id: string): Promise<string> {
     .where(eq(device.device_id, device_id))
   if (!found) throw new Error(`device ${device_id} does not exist`)
   return found.site_id
+}
+
+/** Throws `EyrieError` (`conflict`) if a source with channels would change its engine, where those have their pipelines. */
+async function assertStays(tx: Transaction, source_id: string, engine_id: string): Promise<void> {
+  const [elsewhere] = await tx
+    .select({ channel_id: channel.channel_id })
+    .from(channel)
+    .where(and(eq(channel.source_id, source_id), ne(channel.engine_id, engine_id)))
+    .limit(1)
+  if (elsewhere)
+    throw fieldError(
+      'engine_id',
+      'the source has channels on another engine: move it with POST /api/v1/placement/update-source',
+      { code: 'conflict' },
+    )
 }
 
 /** Returns the engine that reads the largest number of these sources. Undefined without sources. */

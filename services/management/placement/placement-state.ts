@@ -1,0 +1,54 @@
+/** An engine, as far as placement is concerned. Loads are in CPU cores. */
+export interface PlacementEngine {
+  engine_id: string
+  engine_name: string
+  /** Whether the engine is connected and licensed, so that sources can be moved there. */
+  isAvailable: boolean
+  /** Whether the engine has been unreachable for so long that its sources are moved. */
+  isGone: boolean
+  /** Undefined if the engine does not report it. */
+  cores: number | undefined
+  /** What the engine needs for channels that management does not know. */
+  otherLoad: number
+  /** The owner. Null: the engine belongs to the installation. */
+  organization_id: string | null
+  /** The sites that the engine serves. Empty: all of its organization, or all of the installation. */
+  site_ids: readonly string[]
+}
+
+/** A source with its channels, which are always on the same engine. */
+export interface PlacementSource {
+  source_id: string
+  source_name: string
+  engine_id: string
+  site_id: string
+  organization_id: string
+  /** Whether management chooses the engine. */
+  isAutomatic: boolean
+  /** Whether the sources of the site are distributed over as many engines as possible. */
+  isSpread: boolean
+  /** CPU cores that the source and its channels need, as measured on its engine. Undefined before that. */
+  cores: number | undefined
+}
+
+export interface PlacementState {
+  engines: readonly PlacementEngine[]
+  sources: readonly PlacementSource[]
+}
+
+/** Assumed for sources of which none has been measured. */
+const DEFAULT_CORES = 0.125
+
+/** Returns what a source probably needs: what was measured, or the mean of the others. */
+export function createCostEstimate({ sources }: PlacementState): (source: PlacementSource) => number {
+  const known = sources.flatMap(({ cores }) => cores ?? [])
+  const mean = known.length > 0 ? known.reduce((sum, cores) => sum + cores, 0) / known.length : DEFAULT_CORES
+  return ({ cores }) => cores ?? mean
+}
+
+/** Returns whether a source may be moved to an engine. */
+export function isEligible(engine: PlacementEngine, { site_id, organization_id }: PlacementSource): boolean {
+  if (!engine.isAvailable) return false
+  if (engine.site_ids.length > 0) return engine.site_ids.includes(site_id)
+  return engine.organization_id === null || engine.organization_id === organization_id
+}

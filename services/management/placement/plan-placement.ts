@@ -1,0 +1,185 @@
+import type { PlacementPlan } from '@eyrie/contract/management/placement'
+import {
+  createCostEstimate,
+  isEligible,
+  type PlacementEngine,
+  type PlacementSource,
+  type PlacementState,
+} from './placement-state.ts'
+
+/** A move must lower the share of the capacity that is used on the fuller engine by at least this, or it is not worth its pause. */
+const MIN_GAIN = 0.1
+
+/** The engines while a plan is made: each move changes what follows. */
+interface Board {
+  engines: readonly PlacementEngine[]
+  /** The engine of each source. */
+  places: Map<string, string>
+  getUsed(engine_id: string): number
+  /** How many sources of a site are on an engine. */
+  countOfSite(engine_id: string, site_id: string): number
+  countSources(engine_id: string): number
+  estimate(source: PlacementSource): number
+}
+
+/** Plans new engines for the automatically placed sources of engines that are gone, the most expensive sources first. */
+export function planFailover(state: PlacementState): PlacementPlan {
+  const board = createBoard(state)
+  const gone = new Set(state.engines.filter(({ isGone }) => isGone).map(({ engine_id }) => engine_id))
+  const stranded = state.sources
+    .filter(({ isAutomatic, engine_id }) => isAutomatic && gone.has(engine_id))
+    .toSorted((a, b) => board.estimate(b) - board.estimate(a) || compare(a.source_id, b.source_id))
+  const moves: PlacementPlan['moves'] = []
+  const unplaced: PlacementPlan['unplaced'] = []
+  for (const source of stranded) {
+    const target = chooseEngine(board, source)
+    if (target) moves.push(move(board, source, target, 'its engine is unreachable'))
+    else unplaced.push(toUnplaced(source, 'no other engine serves its site and has enough free capacity'))
+  }
+  return toPlan(state, board, moves, unplaced)
+}
+
+/** Plans a better distribution: spreads the sources of sites that ask for it, then evens out the loads. */
+export function planRebalance(state: PlacementState): PlacementPlan {
+  const failover = planFailover(state)
+  const board = createBoard(state)
+  const moves: PlacementPlan['moves'] = []
+  const movedIds = new Set<string>()
+  const apply = (source: PlacementSource, target: PlacementEngine, reason: string) => {
+    moves.push(move(board, source, target, reason))
+    movedIds.add(source.source_id)
+  }
+  const sourcesById = new Map(state.sources.map(source => [source.source_id, source]))
+  const enginesById = new Map(state.engines.map(engine => [engine.engine_id, engine]))
+  for (const { source_id, to_engine_id, reason } of failover.moves)
+    apply(sourcesById.get(source_id)!, enginesById.get(to_engine_id)!, reason)
+
+  // Every round moves a source, and none twice, so that the plan ends.
+  const movable = () =>
+    state.sources.filter(({ source_id, isAutomatic }) => isAutomatic && !movedIds.has(source_id))
+  for (let next = findSpread(board, movable()); next; next = findSpread(board, movable()))
+    apply(next.source, next.target, 'the sources of its site are distributed over the engines')
+  for (let next = findRelief(board, movable()); next; next = findRelief(board, movable()))
+    apply(next.source, next.target, 'the other engine has more free capacity')
+  return toPlan(state, board, moves, failover.unplaced)
+}
+
+/** Chooses the engine for a new source. Undefined if no engine serves its site and has enough free capacity. */
+export const planNewSource = (state: PlacementState, source: PlacementSource): PlacementEngine | undefined =>
+  chooseEngine(createBoard(state), source)
+
+/** Returns the engine with the fewest sources of the site, if those are to be spread, and else with the most free capacity. */
+function chooseEngine(board: Board, source: PlacementSource): PlacementEngine | undefined {
+  const candidates = board.engines.filter(
+    engine => isEligible(engine, source) && hasRoom(board, engine, board.estimate(source)),
+  )
+  const rank = (engine: PlacementEngine) => [
+    source.isSpread ? board.countOfSite(engine.engine_id, source.site_id) : 0,
+    getShare(board, engine),
+    board.countSources(engine.engine_id),
+  ]
+  return candidates.toSorted((a, b) => compareRanks(rank(a), rank(b)) || compare(a.engine_id, b.engine_id))[0]
+}
+
+/** Finds a source of a site whose sources are to be spread, and an engine with at least two sources of this site fewer. */
+function findSpread(board: Board, movable: readonly PlacementSource[]) {
+  for (const source of movable) {
+    if (!source.isSpread) continue
+    const target = chooseEngine(board, source)
+    const from = board.places.get(source.source_id)!
+    const count = (engine_id: string) => board.countOfSite(engine_id, source.site_id)
+    if (target && count(from) - count(target.engine_id) >= 2) return { source, target }
+  }
+  return undefined
+}
+
+/** Finds the source whose move relieves a full engine the most, without making another one as full. */
+function findRelief(board: Board, movable: readonly PlacementSource[]) {
+  let best: { source: PlacementSource; target: PlacementEngine; gain: number } | undefined
+  for (const source of movable) {
+    const from = board.engines.find(({ engine_id }) => engine_id === board.places.get(source.source_id))
+    if (!from?.cores) continue
+    const cost = board.estimate(source)
+    for (const target of board.engines) {
+      if (target === from || !target.cores || !isEligible(target, source) || !hasRoom(board, target, cost))
+        continue
+      const count = ({ engine_id }: PlacementEngine) => board.countOfSite(engine_id, source.site_id)
+      if (source.isSpread && count(target) >= count(from)) continue
+      const gain =
+        getShare(board, from) - Math.max(getShare(board, target, cost), getShare(board, from, -cost))
+      if (gain >= MIN_GAIN && gain > (best?.gain ?? 0)) best = { source, target, gain }
+    }
+  }
+  return best
+}
+
+function createBoard(state: PlacementState): Board {
+  const estimate = createCostEstimate(state)
+  const places = new Map(state.sources.map(({ source_id, engine_id }) => [source_id, engine_id]))
+  const otherLoads = new Map(state.engines.map(({ engine_id, otherLoad }) => [engine_id, otherLoad]))
+  const select = (engine_id: string) =>
+    state.sources.filter(({ source_id }) => places.get(source_id) === engine_id)
+  return {
+    engines: state.engines,
+    places,
+    estimate,
+    getUsed: engine_id =>
+      select(engine_id).reduce((sum, source) => sum + estimate(source), otherLoads.get(engine_id) ?? 0),
+    countOfSite: (engine_id, site_id) =>
+      select(engine_id).filter(source => source.site_id === site_id).length,
+    countSources: engine_id => select(engine_id).length,
+  }
+}
+
+const hasRoom = (board: Board, { engine_id, cores }: PlacementEngine, cost: number) =>
+  cores === undefined || board.getUsed(engine_id) + cost <= cores
+
+/** The share of the capacity that is used. `more`: additional load. */
+const getShare = (board: Board, { engine_id, cores }: PlacementEngine, more = 0) =>
+  (board.getUsed(engine_id) + more) / (cores || 1)
+
+function move(
+  board: Board,
+  source: PlacementSource,
+  target: PlacementEngine,
+  reason: string,
+): PlacementPlan['moves'][number] {
+  const { source_id, source_name } = source
+  const from_engine_id = board.places.get(source_id)!
+  board.places.set(source_id, target.engine_id)
+  const cores = round(board.estimate(source))
+  return { source_id, source_name, from_engine_id, to_engine_id: target.engine_id, cores, reason }
+}
+
+const toUnplaced = ({ source_id, source_name, engine_id }: PlacementSource, reason: string) => ({
+  source_id,
+  source_name,
+  engine_id,
+  reason,
+})
+
+function toPlan(
+  state: PlacementState,
+  board: Board,
+  moves: PlacementPlan['moves'],
+  unplaced: PlacementPlan['unplaced'],
+): PlacementPlan {
+  const before = createBoard(state)
+  const engines = state.engines.map(({ engine_id, engine_name, isAvailable, cores }) => ({
+    engine_id,
+    engine_name,
+    is_available: isAvailable,
+    cores: cores ?? null,
+    used: round(before.getUsed(engine_id)),
+    used_after: round(board.getUsed(engine_id)),
+  }))
+  return { moves, unplaced, engines }
+}
+
+const round = (cores: number) => Math.round(cores * 1000) / 1000
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, position) => value !== b[position])
+  return index < 0 ? 0 : a[index]! - b[index]!
+}

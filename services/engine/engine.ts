@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Settings } from '@eyrie/contract/settings'
 import {
@@ -23,6 +23,7 @@ import { readHealth } from './api/operations/engine-status.ts'
 import { serveApi } from './api/serve-api.ts'
 import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
+import { joinManagement, readIdentity, readOwnToken } from './joining/join-management.ts'
 import { createFramePictureLoader, type MediaAccess } from './media/frame-picture.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
@@ -40,8 +41,12 @@ import { createSystemMeter } from './statistics/system-meter.ts'
 export function createEngine(dependencies: Dependencies): Service {
   const { environment, log } = dependencies
   const app = new Hono()
-  const { pluginTokens } = environment
-  const tokens = [...environment.engineTokens, ...pluginTokens]
+  const { pluginTokens, joinToken } = environment
+  // The supervisor's engine is registered by its management.
+  const joins = joinToken !== undefined && environment.separation === undefined
+  const ownTokens = joins && environment.engineTokens.length === 0 ? [readOwnToken(environment.data)] : []
+  const engineTokens = [...environment.engineTokens, ...ownTokens]
+  const tokens = [...engineTokens, ...pluginTokens]
   const stops: (() => unknown)[] = []
   let context: ApiContext | undefined
 
@@ -51,6 +56,7 @@ export function createEngine(dependencies: Dependencies): Service {
     start: async () => {
       const settings = readSettings(environment.data).engine
       context = await startComponents(dependencies, settings, stop => stops.push(stop))
+      if (joins) stops.push(startJoining(dependencies, joinToken, engineTokens[0]!))
       serveApi(app, context, { tokens, pluginTokens, packageBytes: settings.plugin_package_bytes, log })
     },
     stop: async () => {
@@ -58,6 +64,22 @@ export function createEngine(dependencies: Dependencies): Service {
     },
     health: () => (context ? readHealth(context) : { ok: false, reason: 'the engine is starting' }),
   }
+}
+
+/** Registers the engine with the management service, which then connects to it. */
+function startJoining({ environment, log }: Dependencies, joinToken: string, token: string) {
+  const port = environment.ports.engine
+  if (port === 0) throw new Error('EYRIE_ENGINE_PORT must not be 0 with a join token')
+  return joinManagement({
+    url: environment.urls.management,
+    joinToken,
+    identity: readIdentity(join(environment.data, 'engine')),
+    name: hostname(),
+    port,
+    isSecure: environment.tls !== undefined,
+    token,
+    log,
+  })
 }
 
 /** Maximum number of files in a plugin package. */

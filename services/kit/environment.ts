@@ -43,6 +43,8 @@ const environmentVariables = z.object({
   EYRIE_INTERNAL_TOKEN_FILE: z.string().optional(),
   EYRIE_SCHEDULER_TOKEN: z.string().optional(),
   EYRIE_SCHEDULER_TOKEN_FILE: z.string().optional(),
+  EYRIE_JOIN_TOKEN: z.string().optional(),
+  EYRIE_JOIN_TOKEN_FILE: z.string().optional(),
   EYRIE_ENGINE_URL: z.url().optional(),
   EYRIE_MEDIA_URL: z.url().optional(),
   EYRIE_MANAGEMENT_URL: z.url().optional(),
@@ -105,6 +107,8 @@ export interface Environment {
   internalToken: string | undefined
   /** Token with which the scheduler authenticates to management, and with no other rights. */
   schedulerToken: string | undefined
+  /** Token with which engines register themselves with management. */
+  joinToken: string | undefined
   /** Certificate for HTTPS. Without a certificate, the services use HTTP. */
   tls: TlsIdentity | undefined
   /** Certificate in PEM format that the services trust when they connect to each other. */
@@ -188,6 +192,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     pluginTokens,
     internalToken,
     schedulerToken: readSecret(variables.EYRIE_SCHEDULER_TOKEN, variables.EYRIE_SCHEDULER_TOKEN_FILE),
+    joinToken: readSecret(variables.EYRIE_JOIN_TOKEN, variables.EYRIE_JOIN_TOKEN_FILE),
     tls,
     trustedCertificate: tls?.cert ?? variables.EYRIE_TLS_CERT_PEM,
     egressExceptions: variables.EYRIE_EGRESS_ALLOW,

@@ -37,9 +37,11 @@ export interface BackendOptions extends JobsEnvironment {
   /** Opens the connections to the identity provider. */
   identityEgress: Egress
   /** The engine service of this appliance. */
-  localEngine?: LocalEngine
+  localEngine?: LocalEngine | undefined
   /** The TLS certificate of the services, in PEM. */
   certificate?: string | undefined
+  /** The token in the environment with which engines register themselves. */
+  joinToken?: string | undefined
   /** Id of this management service among those on the same database. */
   instance_id?: string
   /** Intervals at which engines are monitored. */
@@ -128,6 +130,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       pictures,
       liveFeed,
       isRegistrationOpen: settings.registration,
+      joinToken: options.joinToken,
       messageSettings: { publicUrl: messages.public_url, maxSmsSegments: messages.sms_max_segments },
       log,
     }),

@@ -91,7 +91,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
       disk = monitorDisk(data, log)
       packages = monitorPackages(log)
       isolation.start()
-      const localEngine = { url: urls.engine, token: engineTokens[0] }
+      // Where engines join by the token of the environment, the one at EYRIE_ENGINE_URL does, too.
+      const joinsItself = environment.joinToken !== undefined && environment.separation === undefined
+      const localEngine = joinsItself ? undefined : { url: urls.engine, token: engineTokens[0] }
       const created = await createBackend({
         database: supervisor.current,
         data,
@@ -104,6 +106,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
         isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
         certificate: environment.trustedCertificate,
         localEngine,
+        joinToken: environment.joinToken,
         instance_id: getInstanceId(hosts.management, environment.ports.management),
         log,
       })

@@ -147,6 +147,18 @@ export const driftReport = z.object({
   drift: z.array(drift),
 })
 
+/** A token with which engines register themselves, in a response. */
+const joinToken = z
+  .object({
+    join_token_id: recordId,
+    name: z.string(),
+    site_ids: z.array(recordId),
+    created_at: timestamp,
+    used_at: timestamp.nullable().meta({ description: 'When an engine has last joined with it' }),
+    expires_at: timestamp.nullable().meta({ description: 'Null if the token never expires' }),
+  })
+  .meta({ id: 'JoinToken' })
+
 const byId = z.strictObject({ engine_id: reference('engine') })
 
 /** Ids of sites in a query. The parameter can also be repeated. */
@@ -234,6 +246,74 @@ export const engineRoutes = {
     query: z.strictObject({ site_ids: siteIdsParameter }),
     status: 200,
     response: z.array(engine),
+  }),
+
+  join: route({
+    method: 'post',
+    path: '/engine/join',
+    summary: 'Join as an engine',
+    description:
+      'Engines call it when they start. The address of the engine is that of the connection. An engine that is known by its identity needs no valid token.',
+    access: 'anyone',
+    body: z.strictObject({
+      join_token: text.meta({
+        description: 'EYRIE_JOIN_TOKEN of management, or a token of POST /engine/create-join-token',
+      }),
+      engine_identity: text
+        .min(32)
+        .meta({ description: 'A secret that the engine has generated, and that stays the same' }),
+      engine_name: name,
+      engine_port: z.int().min(1).max(65_535),
+      engine_is_secure: z.boolean(),
+      engine_key: text
+        .min(1)
+        .regex(HEADER_TEXT, { error: 'must be a single token, without line breaks' })
+        .meta({ description: 'Bearer token of the engine' }),
+    }),
+    status: 200,
+    response: z.object({ engine_id: recordId }),
+  }),
+
+  createJoinToken: route({
+    method: 'post',
+    path: '/engine/create-join-token',
+    summary: 'Create a join token for engines',
+    access: 'own',
+    requiresSession: true,
+    body: z.strictObject({
+      name,
+      site_ids: referenceIds('site')
+        .optional()
+        .meta({ description: 'Sites that the engines serve, of one organization; empty: all sites' }),
+      expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+    }),
+    status: 201,
+    response: joinToken
+      .extend({
+        join_token: z.string().meta({ description: 'The token itself. No other operation returns it' }),
+      })
+      .meta({ id: 'NewJoinToken' }),
+  }),
+
+  listJoinTokens: route({
+    method: 'get',
+    path: '/engine/join-tokens',
+    summary: 'List the join tokens for engines',
+    access: 'own',
+    status: 200,
+    response: z.array(joinToken),
+  }),
+
+  deleteJoinToken: route({
+    method: 'post',
+    path: '/engine/delete-join-token',
+    summary: 'Delete a join token',
+    description: 'Engines that have joined with it remain registered.',
+    access: 'own',
+    requiresSession: true,
+    body: z.strictObject({ join_token_id: reference('join_token') }),
+    status: 200,
+    response: null,
   }),
 
   stats: route({

@@ -19,6 +19,7 @@ export type RecordName =
   | 'engine'
   | 'image'
   | 'incident'
+  | 'join_token'
   | 'notification'
   | 'organization'
   | 'pipeline'

@@ -27,6 +27,7 @@ import { staticContentOperations } from './operations/administration/static-cont
 import { systemAlertOperations } from './operations/administration/system-alert-operations.ts'
 import { channelOperations } from './operations/analytics/channel-operations.ts'
 import { engineOperations } from './operations/analytics/engine-operations.ts'
+import { joinOperations } from './operations/analytics/join-operations.ts'
 import { pipelineOperations } from './operations/analytics/pipeline-operations.ts'
 import { placementOperations } from './operations/analytics/placement-operations.ts'
 import { sourceOperations } from './operations/analytics/source-operations.ts'
@@ -63,6 +64,8 @@ export interface ManagementApiOptions {
   /** Whether anyone may register, not only administrators. */
   isRegistrationOpen: boolean
   messageSettings: MessageSettings
+  /** The join token in the environment of this service. */
+  joinToken: string | undefined
   log: Log
 }
 
@@ -79,6 +82,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     liveFeed,
     isRegistrationOpen,
     messageSettings,
+    joinToken,
     log,
   } = options
   const { accessTokens, passwords, principals, now } = users
@@ -105,6 +109,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...sourceOperations,
     ...staticContentOperations,
     ...engineOperations({ secrets, fleet }),
+    ...joinOperations({ secrets, configuredToken: joinToken }),
     ...pipelineOperations,
     ...placementOperations,
     ...channelOperations({ secrets, egress }),

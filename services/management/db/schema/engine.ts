@@ -34,6 +34,8 @@ export const engine = pgTable(
     engine_is_secure: boolean().notNull(),
     /** The encrypted bearer token of the engine's API. */
     engine_key: optionalText(),
+    /** SHA-256 of the identity of an engine that has registered itself. */
+    identity_hash: text().unique(),
     engine_timeout: text().notNull(),
     engine_retry: jsonb().$type<EngineRetry>().notNull(),
     engine_created_at: createdAt(),

@@ -19,6 +19,7 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
   engine: tables.engine.engine_id,
   image: tables.image.image_id,
   incident: tables.incident.incident_id,
+  join_token: tables.joinToken.join_token_id,
   notification: tables.notification.notification_uuid,
   organization: tables.organization.organization_id,
   pipeline: tables.pipeline.pipeline_id,

@@ -1,11 +1,13 @@
 import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
+import { withFullScope } from '../../../db/full-scope.ts'
 import { channel, customer, device, engine, engineState, site, source } from '../../../db/schema/index.ts'
 import { isAnyOf } from '../../../db/text-array.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
+import { placeNewSource } from '../../../placement/place-new-source.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -22,7 +24,9 @@ export const sourceOperations = [
       .insert(source)
       .values({ ...input, site_id })
       .returning()
-    return { created: created!.source_id }
+    const { source_id, engine_id } = created!
+    await withFullScope(tx, () => placeNewSource(tx, source_id, engine_id))
+    return { created: source_id }
   }),
 
   defineOperation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {

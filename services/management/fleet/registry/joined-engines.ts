@@ -1,0 +1,106 @@
+import { EyrieError } from '@eyrie/contract'
+import { isKnownToken } from '@eyrie/kit'
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
+import type { Transaction } from '../../db/database.ts'
+import { engine, engineSite, joinToken, site } from '../../db/schema/index.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+import { hashSecret } from '../../users/opaque-token.ts'
+
+/** What an engine that registers itself sends, and the address that it sends it from. */
+export interface JoiningEngine {
+  join_token: string
+  engine_identity: string
+  engine_name: string
+  engine_address: string
+  engine_port: number
+  engine_is_secure: boolean
+  engine_key: string
+}
+
+export interface JoinOptions {
+  secrets: Secrets
+  /** The token in the environment of this service. Undefined: only stored tokens are accepted. */
+  configuredToken: string | undefined
+}
+
+/**
+ * Registers an engine by a join token, or updates the address of an engine that proves its identity. Returns its id. Throws
+ * `EyrieError` (`auth`) for an unknown engine without a valid token.
+ */
+export async function joinEngine(
+  tx: Transaction,
+  { join_token, engine_identity, ...fields }: JoiningEngine,
+  { secrets, configuredToken }: JoinOptions,
+): Promise<string> {
+  // The identity is a secret of the engine: whoever only has a join token cannot take the place of another engine.
+  const identity_hash = hashSecret(engine_identity)
+  const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identity_hash)).for('update')
+  if (known) {
+    await updateAddress(tx, secrets, known, fields)
+    return known.engine_id
+  }
+
+  const isConfigured = configuredToken !== undefined && isKnownToken(join_token, [configuredToken])
+  const site_ids = isConfigured ? [] : await consumeToken(tx, join_token)
+  const sites = await tx.select().from(site).where(inArray(site.site_id, site_ids))
+  const [created] = await tx
+    .insert(engine)
+    .values({
+      ...fields,
+      identity_hash,
+      organization_id: sites[0]?.organization_id ?? null,
+      engine_key: secrets.encrypt(fields.engine_key),
+      engine_timeout: '5s',
+      engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
+    })
+    .returning()
+  const { engine_id } = created!
+  if (sites.length > 0)
+    await tx.insert(engineSite).values(sites.map(({ site_id }) => ({ engine_id, site_id })))
+  return engine_id
+}
+
+/** Stores where the engine is now. People may have changed its name. */
+async function updateAddress(
+  tx: Transaction,
+  secrets: Secrets,
+  known: typeof engine.$inferSelect,
+  {
+    engine_address,
+    engine_port,
+    engine_is_secure,
+    engine_key,
+  }: Omit<JoiningEngine, 'join_token' | 'engine_identity'>,
+): Promise<void> {
+  const isUnchanged =
+    known.engine_address === engine_address &&
+    known.engine_port === engine_port &&
+    known.engine_is_secure === engine_is_secure &&
+    secrets.decrypt(known.engine_key) === engine_key
+  if (isUnchanged) return
+  await tx
+    .update(engine)
+    .set({
+      engine_address,
+      engine_port,
+      engine_is_secure,
+      engine_key: secrets.encrypt(engine_key),
+      engine_updated_at: new Date(),
+    })
+    .where(eq(engine.engine_id, known.engine_id))
+}
+
+/** Returns the sites of a stored token. Throws `EyrieError` (`auth`) if there is no valid token. */
+async function consumeToken(tx: Transaction, token: string): Promise<string[]> {
+  const isUnexpired = or(isNull(joinToken.expires_at), gt(joinToken.expires_at, sql`now()`))
+  const [row] = await tx
+    .update(joinToken)
+    .set({ used_at: sql`now()` })
+    .where(and(eq(joinToken.secret_hash, hashSecret(token)), isUnexpired))
+    .returning()
+  if (row) return row.site_ids
+  throw new EyrieError(
+    'auth',
+    'the join token is unknown or has expired: create another one with POST /api/v1/engine/create-join-token, and set it as EYRIE_JOIN_TOKEN of the engine',
+  )
+}

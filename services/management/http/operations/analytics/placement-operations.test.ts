@@ -1,0 +1,151 @@
+import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deviceInput, getCreatedId, sourceInput } from '../../../../../test/fixtures/management/hierarchy.ts'
+import { unreachableEngine } from '../../../../../test/fixtures/management/records.ts'
+import {
+  sharedHierarchy,
+  sharedManagement,
+} from '../../../../../test/fixtures/management/shared-management.ts'
+import { engine, engineState, formerChannel, type ReportedCondition } from '../../../db/schema/index.ts'
+
+const { channel, device, placement, source } = managementRoutes
+
+describe('placement', () => {
+  const management = sharedManagement()
+  const own = sharedHierarchy(management, 'own')
+  /** An engine of the installation, which is connected and idle. */
+  let idle: string
+  let created = 0
+
+  beforeAll(async () => {
+    idle = await addEngine(4, 0)
+    await setState(own.engine_id, 4, 3)
+  })
+
+  async function addEngine(cores: number, used: number): Promise<string> {
+    const [row] = await management.database.system('test', tx =>
+      tx.insert(engine).values(unreachableEngine).returning(),
+    )
+    await setState(row!.engine_id, cores, used)
+    return row!.engine_id
+  }
+
+  async function setState(engine_id: string, cores: number, used: number): Promise<void> {
+    const reported: ReportedCondition = {
+      condition: { time: new Date().toISOString(), capacity: { cores, used }, sources: [] },
+      requestedMs: 0,
+      receivedMs: 0,
+    }
+    const state = { engine_status: ENGINE_STATUS.online, condition: reported, provisioned_log_id: 'log' }
+    await management.database.system('test', tx =>
+      tx
+        .insert(engineState)
+        .values({ engine_id, ...state })
+        .onConflictDoUpdate({ target: engineState.engine_id, set: state }),
+    )
+  }
+
+  async function addSource(): Promise<string> {
+    created += 1
+    const name = `camera ${created}`
+    const { site_id, engine_id } = own
+    const device_id = getCreatedId(
+      await management.call(device.create, deviceInput(site_id, engine_id, name)),
+    )
+    return getCreatedId(await management.call(source.create, sourceInput(device_id, engine_id, name)))
+  }
+
+  const addChannel = (source_id: string) =>
+    management.call(channel.create, {
+      source_id,
+      pipeline_id: own.pipeline_id,
+      usecase_key: 'line-crossing',
+      channel_name: 'door',
+    })
+
+  const readEngine = async (source_id: string) =>
+    (await management.call(source.id, { source_id })).response.engine_id
+
+  const setSite = (site_placement: 'pinned' | 'automatic') =>
+    management.call(placement.updateSite, { site_id: own.site_id, site_placement })
+
+  it('is pinned by default: sources are on the engine that was chosen for them', async () => {
+    const source_id = await addSource()
+    expect(await readEngine(source_id)).toBe(own.engine_id)
+    const { response } = await management.call(placement.site, { site_id: own.site_id })
+    expect(response).toMatchObject({ site_placement: 'pinned', site_is_spread: false })
+    expect(response.sources).toContainEqual(
+      expect.objectContaining({ source_id, source_placement: null, placement: 'pinned' }),
+    )
+  })
+
+  it('chooses the engine with the most free capacity for new sources, and pipelines of another engine', async () => {
+    await setSite('automatic')
+    const source_id = await addSource()
+    expect(await readEngine(source_id)).toBe(idle)
+    const { response } = await management.call(source.id, { source_id })
+    const { response: owner } = await management.call(device.id, { device_id: response.device_id })
+    expect(owner.engine_id).toBe(idle)
+    expect((await addChannel(source_id)).status).toBe(201)
+    await setSite('pinned')
+    const other = await addSource()
+    await management.call(placement.updateSource, { source_id: other, engine_id: idle })
+    expect(await addChannel(other)).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('runs on another engine than the source'),
+    })
+  })
+
+  it('moves a source with its channels to an engine, and back', async () => {
+    const source_id = await addSource()
+    const channel_id = getCreatedId(await addChannel(source_id))
+    const moved = await management.call(placement.updateSource, {
+      source_id,
+      source_placement: 'pinned',
+      engine_id: idle,
+    })
+    expect(moved.status).toBe(200)
+    const read = async () => (await management.call(channel.id, { channel_id })).response
+    expect(await read()).toMatchObject({ engine_id: idle, is_verified: false, channel_sid: '' })
+    // Such as a client that writes what it has read before.
+    const { response } = await management.call(source.id, { source_id })
+    expect(await management.send(source.update, { ...response, engine_id: own.engine_id })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('POST /api/v1/placement/update-source'),
+    })
+    await management.call(placement.updateSource, { source_id, engine_id: own.engine_id })
+    expect(await read()).toMatchObject({ engine_id: own.engine_id })
+    // The channel was never on an engine, so none has messages of it.
+    const former = await management.database.system('test', tx =>
+      tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
+    )
+    expect(former).toEqual([])
+  })
+
+  it('plans a better distribution, and applies it once', async () => {
+    const ids = await Promise.all([addSource(), addSource()])
+    for (const source_id of ids) {
+      await addChannel(source_id)
+      await management.call(placement.updateSource, { source_id, source_placement: 'automatic' })
+    }
+    const empty = await addEngine(8, 0)
+    const { response: plan } = await management.call(placement.plan)
+    expect(plan.engines).toContainEqual(
+      expect.objectContaining({ engine_id: empty, cores: 8, used: 0, is_available: true }),
+    )
+    expect(plan.moves.length).toBeGreaterThan(0)
+    for (const move of plan.moves) expect(ids).toContain(move.source_id)
+    const moves = plan.moves.map(({ source_id, from_engine_id, to_engine_id }) => ({
+      source_id,
+      from_engine_id,
+      to_engine_id,
+    }))
+    expect((await management.call(placement.apply, { moves })).status).toBe(200)
+    for (const { source_id, to_engine_id } of moves) expect(await readEngine(source_id)).toBe(to_engine_id)
+    expect(await management.call(placement.apply, { moves })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining('request a new plan'),
+    })
+  })
+})

@@ -1,0 +1,164 @@
+import { managementRoutes } from '@eyrie/contract/management/index'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import {
+  channel,
+  event,
+  formerChannel,
+  source,
+  statisticMinute,
+} from '../../services/management/db/schema/index.ts'
+import { readDurableMessages } from '../fixtures/engine/engine-client.ts'
+import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { type Fleet, startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
+import { serveMedia } from '../fixtures/media/served-media.ts'
+import { startStallingProxy } from '../fixtures/network/stalling-proxy.ts'
+import type { EngineProcess } from '../fixtures/processes/engine-process.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
+
+const LONG_MS = 600_000
+const WAIT = { timeout: 180_000, interval: 100 }
+const { placement } = managementRoutes
+
+/** Sends an event with every frame. */
+const eventful = `
+  let n = 0
+  return {
+    process() {
+      n += 1
+      return { events: [{ type: 'line-crossing', name: 'door', direction: 'up', track: n }] }
+    },
+  }`
+
+/** Starts an engine with a media service of its own, behind a proxy that can cut it off. */
+async function startEngine(plugins: string) {
+  const media = await serveMedia()
+  const engine = await startManagedEngine({ media, plugins })
+  const proxy = await startStallingProxy(engine.url)
+  return { engine, proxy, port: Number(new URL(proxy.url).port) }
+}
+
+/** The stored events of a channel that an engine has sent, in order. */
+const readEvents = ({ database }: Fleet, channel_id: string, engine_id: string) =>
+  database.system('test', tx =>
+    tx
+      .select({ seq: event.seq, time: event.time, kind: event.kind })
+      .from(event)
+      .where(and(eq(event.channel_id, channel_id), eq(event.engine_id, engine_id)))
+      .orderBy(asc(event.seq)),
+  )
+
+/** The messages of the only channel in the log of an engine, without pictures. */
+async function readLog({ api }: EngineProcess, channel_sid: number) {
+  const messages = await readDurableMessages(api)
+  return messages.filter(message => message.channel === channel_sid && message.kind !== 'picture')
+}
+
+it('moves the channels of an engine that is cut off for 15 s, and stores what both engines deliver once', {
+  timeout: LONG_MS,
+}, async () => {
+  const plugins = createTemporaryFolder()
+  writePlugin(plugins, { name: 'eventful', open: eventful })
+  const [first, second] = [await startEngine(plugins), await startEngine(plugins)]
+  const fleet = await startFleet()
+  const { database } = fleet
+  onTestFinished(() => fleet.jobs.stop())
+  fleet.jobs.start(database)
+  const fields = { engine_timeout: '2s' }
+  const from = await fleet.registerEngine({ ...fields, engine_name: 'first', engine_port: first.port })
+  const to = await fleet.registerEngine({ ...fields, engine_name: 'second', engine_port: second.port })
+  await fleet.untilStatus(from, 1)
+  await fleet.untilStatus(to, 1)
+
+  const { source_id, device_id } = await fleet.addSource(from, { fps: { output: 5 } })
+  const pinned = await fleet.addSource(from, { fps: { output: 5 } }, 'pinned')
+  await database.system('test', tx => tx.update(source).set({ source_address: 'test://ball' }))
+  const pipeline_id = await fleet.addPipeline(from, [{ name: 'eventful' }])
+  const channel_id = await fleet.addChannel(source_id, pipeline_id)
+  const pinned_id = await fleet.addChannel(pinned.source_id, pipeline_id)
+  const { site_id } = fleet
+  await fleet.call(placement.updateSite, { site_id, site_placement: 'automatic' })
+  await fleet.call(placement.updateSource, { source_id: pinned.source_id, source_placement: 'pinned' })
+  const { channel_sid } = await fleet.untilVerified(channel_id)
+  const { channel_sid: pinned_sid } = await fleet.untilVerified(pinned_id)
+
+  // A setting that only the engine has goes with the source.
+  const [row] = await database.system('test', tx =>
+    tx.select().from(source).where(eq(source.source_id, source_id)),
+  )
+  await first.engine.api.source.modify(row!.source_sid!, { decoder: 'ffmpeg' })
+  await vi.waitFor(async () => {
+    const [changed] = await database.system('test', tx =>
+      tx.select().from(source).where(eq(source.source_id, source_id)),
+    )
+    expect(changed!.source_settings).toEqual({ decoder: 'ffmpeg' })
+  }, WAIT)
+  await vi.waitFor(
+    async () => expect((await readEvents(fleet, channel_id, from)).length).toBeGreaterThan(10),
+    WAIT,
+  )
+
+  // The engine is cut off: its channel goes on there, and soon on the other engine.
+  first.proxy.stall()
+  await vi.waitFor(
+    async () => expect(await fleet.getChannel(channel_id)).toMatchObject({ engine_id: to, is_active: true }),
+    WAIT,
+  )
+  await vi.waitFor(
+    async () => expect((await readEvents(fleet, channel_id, to)).length).toBeGreaterThan(10),
+    WAIT,
+  )
+  expect(await fleet.getChannel(pinned_id)).toMatchObject({ engine_id: from, is_active: false })
+  expect((await fleet.call(managementRoutes.device.id, { device_id })).response.engine_id).toBe(to)
+  expect(await second.engine.api.source.list()).toMatchObject([{ decoder: 'ffmpeg' }])
+  expect(await first.engine.api.source.list()).toHaveLength(2)
+
+  // It returns: it gives the channel up, and delivers what it has seen alone.
+  first.proxy.resume()
+  await vi.waitFor(async () => expect(await first.engine.api.source.list()).toHaveLength(1), WAIT)
+  const own = await readLog(first.engine, Number(channel_sid))
+  const pinnedLog = await readLog(first.engine, Number(pinned_sid))
+  await vi.waitFor(async () => {
+    const stored = await readEvents(fleet, pinned_id, from)
+    expect(stored.at(-1)!.seq).toBeGreaterThanOrEqual(pinnedLog.at(-1)!.seq)
+  }, WAIT)
+  const [former] = await database.system('test', tx =>
+    tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
+  )
+  expect(former).toMatchObject({ engine_id: from, channel_sid: Number(channel_sid) })
+  const succeededAt = former!.succeeded_at!.getTime()
+  expect(succeededAt).toBeGreaterThan(former!.moved_at.getTime())
+
+  // Exactly the messages of the first engine before the first one of the second, and all of the second.
+  const accepted = own.filter(({ time }) => Date.parse(time) < succeededAt)
+  expect(own.length).toBeGreaterThan(accepted.length)
+  expect((await readEvents(fleet, channel_id, from)).map(({ seq }) => seq)).toEqual(
+    accepted.map(({ seq }) => seq),
+  )
+  const { channel_sid: second_sid } = await fleet.getChannel(channel_id)
+  const ofSecond = await readEvents(fleet, channel_id, to)
+  const secondLog = await readLog(second.engine, Number(second_sid))
+  expect(ofSecond.map(({ seq }) => seq)).toEqual(
+    secondLog.filter(({ seq }) => seq <= ofSecond.at(-1)!.seq).map(({ seq }) => seq),
+  )
+  const storedPinned = await readEvents(fleet, pinned_id, from)
+  expect(storedPinned.filter(({ seq }) => seq <= pinnedLog.at(-1)!.seq).map(({ seq }) => seq)).toEqual(
+    pinnedLog.map(({ seq }) => seq),
+  )
+
+  // The counts are those of the stored events.
+  await vi.waitFor(async () => {
+    const counted = await database.system('test', tx =>
+      tx
+        .select({
+          up: sql<number>`(select sum(${statisticMinute.sum})::int from ${statisticMinute}
+            where ${statisticMinute.channel_id} = ${channel.channel_id} and ${statisticMinute.key} = 'up')`,
+          events: sql<number>`(select count(*)::int from ${event}
+            where ${event.channel_id} = ${channel.channel_id} and ${event.kind} = 'event')`,
+        })
+        .from(channel)
+        .where(eq(channel.channel_id, channel_id)),
+    )
+    expect(counted[0]!.up).toBe(counted[0]!.events)
+  }, WAIT)
+})

@@ -55,7 +55,9 @@ export const engineCondition = z
     capacity: z
       .strictObject({ cores: z.number().min(0), used: z.number().min(0) })
       .optional()
-      .meta({ description: 'CPU cores for channels, and those that all channels are predicted to need' }),
+      .meta({
+        description: 'CPU cores that channels may use, and the cores that they are predicted to need',
+      }),
     sources: z.array(sourceCondition),
   })
   .meta({ id: 'EngineCondition' })

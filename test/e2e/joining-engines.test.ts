@@ -7,7 +7,7 @@ import { startService } from '../fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const WAIT = { timeout: 180_000, interval: 200 }
-const JOIN_TOKEN = randomUUID()
+const JOIN_TOKEN: string = randomUUID()
 const administrator = { email: 'admin@eyrie.test', password: `pass ${randomUUID()}` }
 
 interface JoinedEngine {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { backoffDelayMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, fetchService, type Log } from '@eyrie/kit'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { z } from 'zod'
 
@@ -28,7 +28,7 @@ const joined = z.object({ engine_id: z.string() })
 
 /**
  * Returns the identity of the engine with this data folder. The first call creates it. It is a secret: management sends passwords of
- * cameras to whoever has it.
+ * cameras to the engine that has it.
  */
 export const readIdentity = (folder: string): string => readOrCreateSecret(join(folder, 'identity'), generate)
 
@@ -72,7 +72,7 @@ export function joinManagement(options: JoinOptions): () => Promise<void> {
 
 async function requestJoin(options: JoinOptions, signal: AbortSignal): Promise<string> {
   const { url, joinToken, identity, name, port, isSecure, token } = options
-  const response = await fetch(`${url}/api/v1/engine/join`, {
+  const response = await fetchService(url, '/api/v1/engine/join', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({

@@ -44,7 +44,7 @@ export interface FleetOptions {
   createIngest(database: Database): Ingest
   /** Decides which engines this management service follows. */
   leases: Leases
-  /** Called every few seconds with the condition of a connected engine, whichever service follows it. */
+  /** Called every few seconds with the condition of a connected engine, also of one that another service follows. */
   onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined

@@ -38,7 +38,7 @@ describe('the decision about leases', () => {
     expect(decide(...state)).toEqual(decision)
   })
 
-  it('assigns everything, whatever the numbers, and then changes nothing', () => {
+  it('assigns everything with any numbers, and then changes nothing', () => {
     for (let instanceCount = 1; instanceCount <= 5; instanceCount += 1)
       for (let subjectCount = 0; subjectCount <= 12; subjectCount += 1) {
         const instances = Array.from({ length: instanceCount }, (_, n) => `instance ${n}`)

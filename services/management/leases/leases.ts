@@ -71,7 +71,7 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
     runsBackground = isHeld
   }
 
-  /** Renews until stopped. While the database is unreachable, leases are kept: nobody else can claim them either. */
+  /** Renews until stopped. While the database is unreachable, leases remain: no other instance can claim them either. */
   async function renewPeriodically(database: Database, signal: AbortSignal): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to renew leases')
     while (!signal.aborted) {

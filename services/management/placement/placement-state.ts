@@ -5,7 +5,7 @@ export interface PlacementEngine {
   /** Whether the engine is connected and licensed, so that sources can be moved there. */
   isAvailable: boolean
   /** Whether the engine has been unreachable for so long that its sources are moved. */
-  isGone: boolean
+  isLost: boolean
   /** Undefined if the engine does not report it. */
   cores: number | undefined
   /** What the engine needs for channels that management does not know. */

@@ -6,14 +6,14 @@ const engine = (engine_id: string, more: Partial<PlacementEngine> = {}): Placeme
   engine_id,
   engine_name: engine_id,
   isAvailable: true,
-  isGone: false,
+  isLost: false,
   cores: 4,
   otherLoad: 0,
   organization_id: null,
   site_ids: [],
   ...more,
 })
-const gone = { isAvailable: false, isGone: true }
+const lost = { isAvailable: false, isLost: true }
 
 const source = (
   source_id: string,
@@ -36,12 +36,12 @@ const toMoves = ({ moves }: ReturnType<typeof planFailover>) =>
 
 type Case = [string, PlacementEngine[], PlacementSource[], string[]]
 
-describe('the plan for engines that are gone', () => {
+describe('the plan for lost engines', () => {
   it.each<Case>([
     ['moves nothing while all engines are there', [engine('a'), engine('b')], [source('1', 'a')], []],
     [
       'moves the sources to the other engine',
-      [engine('a', gone), engine('b')],
+      [engine('a', lost), engine('b')],
       [source('1', 'a')],
       ['1 to b'],
     ],
@@ -53,50 +53,50 @@ describe('the plan for engines that are gone', () => {
     ],
     [
       'leaves pinned sources where they are',
-      [engine('a', gone), engine('b')],
+      [engine('a', lost), engine('b')],
       [source('1', 'a', { isAutomatic: false })],
       [],
     ],
     [
       'chooses the engine with the most free capacity for each',
-      [engine('a', gone), engine('b', { cores: 4, otherLoad: 2 }), engine('c', { cores: 4 })],
+      [engine('a', lost), engine('b', { cores: 4, otherLoad: 2 }), engine('c', { cores: 4 })],
       [source('1', 'a', { cores: 1.5 }), source('2', 'a'), source('3', 'a', { cores: 0.5 })],
       ['1 to c', '2 to c', '3 to b'],
     ],
     [
       'considers that engines have capacities of their own',
-      [engine('a', gone), engine('b', { cores: 2, otherLoad: 1 }), engine('c', { cores: 8, otherLoad: 3 })],
+      [engine('a', lost), engine('b', { cores: 2, otherLoad: 1 }), engine('c', { cores: 8, otherLoad: 3 })],
       [source('1', 'a')],
       ['1 to c'],
     ],
     [
       'moves nothing to an engine without enough capacity',
-      [engine('a', gone), engine('b', { cores: 1.5, otherLoad: 1 })],
+      [engine('a', lost), engine('b', { cores: 1.5, otherLoad: 1 })],
       [source('1', 'a')],
       [],
     ],
     [
       'assumes the mean of the others for what was not measured',
-      [engine('a', gone), engine('b', { cores: 2.5 })],
+      [engine('a', lost), engine('b', { cores: 2.5 })],
       [source('1', 'a', { cores: 2 }), source('2', 'a', { cores: undefined })],
       ['1 to b'],
     ],
     [
       'distributes sources that were not measured',
-      [engine('a', gone), engine('b'), engine('c')],
+      [engine('a', lost), engine('b'), engine('c')],
       ['1', '2', '3', '4'].map(id => source(id, 'a', { cores: undefined })),
       ['1 to b', '2 to c', '3 to b', '4 to c'],
     ],
     [
       'accepts an engine that does not report its capacity',
-      [engine('a', gone), engine('b', { cores: undefined })],
+      [engine('a', lost), engine('b', { cores: undefined })],
       [source('1', 'a')],
       ['1 to b'],
     ],
     [
       'chooses only engines that serve the site',
       [
-        engine('a', gone),
+        engine('a', lost),
         engine('b', { site_ids: ['other'] }),
         engine('c', { site_ids: ['yard'], otherLoad: 2 }),
       ],
@@ -105,13 +105,13 @@ describe('the plan for engines that are gone', () => {
     ],
     [
       'chooses no engine of another organization',
-      [engine('a', gone), engine('b', { organization_id: 'foreign' })],
+      [engine('a', lost), engine('b', { organization_id: 'foreign' })],
       [source('1', 'a')],
       [],
     ],
     [
       'distributes a site that is spread, even to fuller engines',
-      [engine('a', gone), engine('b', { otherLoad: 1 }), engine('c')],
+      [engine('a', lost), engine('b', { otherLoad: 1 }), engine('c')],
       ['1', '2'].map(id => source(id, 'a', { isSpread: true, cores: 0.1 })),
       ['1 to c', '2 to b'],
     ],
@@ -120,7 +120,7 @@ describe('the plan for engines that are gone', () => {
   })
 
   it('names the sources that fit nowhere, and shows the loads', () => {
-    const engines = [engine('a', gone), engine('b', { cores: 1, otherLoad: 0.5 })]
+    const engines = [engine('a', lost), engine('b', { cores: 1, otherLoad: 0.5 })]
     const plan = planFailover({ engines, sources: [source('1', 'a'), source('2', 'a', { cores: 0.25 })] })
     expect(plan.unplaced).toMatchObject([
       { source_id: '1', reason: expect.stringContaining('free capacity') },
@@ -165,8 +165,8 @@ describe('the plan for a better distribution', () => {
       ['1 to b', '2 to c'],
     ],
     [
-      'moves the sources of engines that are gone first',
-      [engine('a', gone), engine('b'), engine('c')],
+      'moves the sources of lost engines first',
+      [engine('a', lost), engine('b'), engine('c')],
       [source('1', 'a'), source('2', 'b')],
       ['1 to c'],
     ],
@@ -211,7 +211,7 @@ describe('the plan for a new source', () => {
   })
 
   it('finds none if no engine is available', () => {
-    const engines = [engine('a', gone)]
+    const engines = [engine('a', lost)]
     expect(planNewSource({ engines, sources: [] }, source('new', 'a'))).toBeUndefined()
   })
 })

@@ -22,12 +22,12 @@ interface Board {
   estimate(source: PlacementSource): number
 }
 
-/** Plans new engines for the automatically placed sources of engines that are gone, the most expensive sources first. */
+/** Plans new engines for the automatically placed sources of lost engines, the most expensive sources first. */
 export function planFailover(state: PlacementState): PlacementPlan {
   const board = createBoard(state)
-  const gone = new Set(state.engines.filter(({ isGone }) => isGone).map(({ engine_id }) => engine_id))
+  const lost = new Set(state.engines.filter(({ isLost }) => isLost).map(({ engine_id }) => engine_id))
   const stranded = state.sources
-    .filter(({ isAutomatic, engine_id }) => isAutomatic && gone.has(engine_id))
+    .filter(({ isAutomatic, engine_id }) => isAutomatic && lost.has(engine_id))
     .toSorted((a, b) => board.estimate(b) - board.estimate(a) || compare(a.source_id, b.source_id))
   const moves: PlacementPlan['moves'] = []
   const unplaced: PlacementPlan['unplaced'] = []

@@ -5,7 +5,7 @@ import { channel, engine, engineSite, engineState, site, source } from '../db/sc
 import type { PlacementEngine, PlacementSource, PlacementState } from './placement-state.ts'
 
 /** Sources of an engine that has been unreachable for so long are moved. By the clock of the database. */
-export const GONE_AFTER_S = 15
+export const LOST_AFTER_S = 15
 
 /** Reads the engines, the sources with channels, and what they need. Must run with all rights. */
 export async function readPlacementState(tx: Transaction): Promise<PlacementState> {
@@ -15,7 +15,7 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
       engine_name: engine.engine_name,
       organization_id: engine.organization_id,
       status: engineState.engine_status,
-      isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${GONE_AFTER_S} * interval '1 second', false)`,
+      isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`,
       reported: engineState.condition,
     })
     .from(engine)
@@ -58,7 +58,7 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
     return {
       ...row,
       isAvailable: status === ENGINE_STATUS.online,
-      isGone: status === ENGINE_STATUS.offline && isOverdue,
+      isLost: status === ENGINE_STATUS.offline && isOverdue,
       cores,
       otherLoad: Math.max(0, used - placedLoad),
       site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),

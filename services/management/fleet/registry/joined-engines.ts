@@ -32,16 +32,22 @@ export async function joinEngine(
   { join_token, engine_identity, ...fields }: JoiningEngine,
   { secrets, configuredToken }: JoinOptions,
 ): Promise<string> {
-  // The identity is a secret of the engine: whoever only has a join token cannot take the place of another engine.
+  const assertConnected = () => {
+    if (!fields.engine_address)
+      throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
+  }
+  // The identity is a secret of the engine: a join token alone does not suffice to take the place of another engine.
   const identity_hash = hashSecret(engine_identity)
   const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identity_hash)).for('update')
   if (known) {
+    assertConnected()
     await updateAddress(tx, secrets, known, fields)
     return known.engine_id
   }
 
   const isConfigured = configuredToken !== undefined && isKnownToken(join_token, [configuredToken])
   const site_ids = isConfigured ? [] : await consumeToken(tx, join_token)
+  assertConnected()
   const sites = await tx.select().from(site).where(inArray(site.site_id, site_ids))
   const [created] = await tx
     .insert(engine)

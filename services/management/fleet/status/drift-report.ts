@@ -10,7 +10,7 @@ export interface DriftReport {
   drift: Drift[]
 }
 
-/** Returns the result of the last reconciliation of an engine, whichever management service has done it. */
+/** Returns the result of the last reconciliation of an engine, by any management service. */
 export async function readDriftReport(database: Database, engine_id: string): Promise<DriftReport> {
   const [row] = await database.system('follow an engine', tx =>
     tx

@@ -1,4 +1,3 @@
-import { EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit'
 import { asc, eq, inArray } from 'drizzle-orm'
@@ -18,7 +17,6 @@ export const joinOperations = (options: JoinOptions): Operation[] => [
   defineMultiStepOperation(routes.join, async ({ input, context }, database) => {
     const { address } = getRequestClient(context)
     // The engine does not choose the address that management connects to.
-    if (!address) throw new EyrieError('unavailable', 'the connection has ended: join again')
     const engine_id = await database.system(routes.join.path, tx =>
       joinEngine(tx, { ...input, engine_address: address }, options),
     )

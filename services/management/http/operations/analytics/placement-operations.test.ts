@@ -129,6 +129,8 @@ describe('placement', () => {
       await addChannel(source_id)
       await management.call(placement.updateSource, { source_id, source_placement: 'automatic' })
     }
+    // Its sources have not been measured: each counts as an eighth of a core.
+    await setState(own.engine_id, 1, 0.2)
     const empty = await addEngine(8, 0)
     const { response: plan } = await management.call(placement.plan)
     expect(plan.engines).toContainEqual(

@@ -66,7 +66,8 @@ const createQueries = (channel_id: string) => ({
   'days of three months': range(channel_id, `-${history.days}d`, '1d'),
   'minutes of a day with events': `${range(channel_id, '-1d', '1m')}&details=true`,
   'a channel of a month': `/event/channel-stats?usecase=line-crossing&usecase_meta_key=up,down,total&channel_id=${channel_id}&frequency=-30d`,
-  'all channels of a day': '/event/usecase-stats?usecase=line-crossing&usecase_meta_key=up,down,total&frequency=-1d',
+  'all channels of a day':
+    '/event/usecase-stats?usecase=line-crossing&usecase_meta_key=up,down,total&frequency=-1d',
   'all channels of three months': `/event/usecase-stats?usecase=line-crossing&usecase_meta_key=up,down,total&frequency=-${history.days}d`,
 })
 

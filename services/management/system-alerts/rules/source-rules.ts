@@ -104,7 +104,7 @@ function observePicture(
   }
 }
 
-/** Nothing is known about the pictures of a lost camera. Those of a camera that is no longer analysed are nobody's concern. */
+/** A lost camera sends no pictures to judge. The pictures of a camera that is no longer analysed do not matter. */
 function judgeIfExamined(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,

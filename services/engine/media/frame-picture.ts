@@ -23,10 +23,10 @@ const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
 export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
 /**
- * Decoding takes seconds on an overloaded machine. Media buffers the frame for longer (setting `snapshot_s`), so that a late picture
- * is better than none.
+ * Decoding takes seconds on an overloaded machine, and a late picture is better than none. Media buffers no frame for longer (setting
+ * `snapshot_s`).
  */
-const TIMEOUT_MS = 15_000
+const TIMEOUT_MS = 60_000
 /** Media rejects more than a few requests at a time, so that further ones wait here. */
 const MAX_CONCURRENT = 8
 const RETRY_MS = 500

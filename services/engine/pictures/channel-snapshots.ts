@@ -57,7 +57,7 @@ export interface ChannelSnapshotsOptions {
 const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** On an overloaded machine, a frame may be analysed this much later than it was captured. */
-const MAX_ANALYSIS_DELAY_MS = 20_000
+const MAX_ANALYSIS_DELAY_MS = 60_000
 /** Distance from an analysed frame within which stream time and time of capture grow alike. */
 const MAX_EXTRAPOLATION_MS = 10_000
 

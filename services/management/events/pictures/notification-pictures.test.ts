@@ -47,7 +47,8 @@ describe('every notification', () => {
   it.each([null, { mode: 'continuous' }] as const)(
     'has a picture of its moment, fired by an event or by the clock, with recording %j',
     async recording => {
-      const media = await serveMedia()
+      // An overloaded machine loads pictures late.
+      const media = await serveMedia({ settings: { media: { snapshot_s: 60 } } })
       const plugins = createTemporaryFolder()
       writePlugin(plugins, { name: 'visitors', open: busyAndQuiet })
       const fleet = await startFleet()

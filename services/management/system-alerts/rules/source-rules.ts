@@ -52,7 +52,7 @@ function observeFrameRate(
   const expected = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
   const kind = 'low_frame_rate'
   if (state !== 'running' || !isCamera(condition)) return { kind, subject, isPresent: undefined, reason: '' }
-  // Nobody analyses the camera any more: an alert about it ends.
+  // The camera is no longer analysed: an alert about its frame rate ends.
   if (analysed_fps === undefined) return { kind, subject, isPresent: false, reason: '' }
   if (!expected) return { kind, subject, isPresent: undefined, reason: '' }
 
@@ -104,7 +104,7 @@ function observePicture(
   }
 }
 
-/** A lost camera sends no pictures to judge. The pictures of a camera that is no longer analysed do not matter. */
+/** Nothing is known about the pictures of a lost camera. Alerts about a camera that is no longer analysed end. */
 function judgeIfExamined(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,

@@ -2,11 +2,13 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup worker test test-all lint generate sbom bench soak fuzz clean
+.PHONY: help run setup worker test test-all images test-compose lint generate sbom bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
 	@echo 'make test       run the tests (make test-all: including long ones)'
+	@echo 'make images     build the container images'
+	@echo 'make test-compose   install Docker where it is missing, build the images, and drive them by docker compose'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make fuzz       send 100,000 requests to every route'
 	@echo 'make soak       kill the engine 200 times, all services for ten minutes, then measure memory for ten'
@@ -38,6 +40,12 @@ test: setup
 
 test-all: test
 	@EYRIE_LONG=1 $(NODE) node_modules/vitest/vitest.mjs run
+
+images:
+	@appliance/docker/build.sh
+
+test-compose: setup
+	@PATH="$(CURDIR)/.toolchain/bin:$$PATH" test/compose/run.sh
 
 lint: setup
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check --write .

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
+import { type Console, signIn } from './console.ts'
+import type { Stack } from './stack.ts'
+import { waitUntil } from './wait-until.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const SERVICES = ['database', 'media', 'engine', 'management', 'scheduler']
+const PORTS: Record<string, number> = { media: 8200, engine: 8100, management: 8080, scheduler: 8300 }
+const MIB = 1 << 20
+const RECEIVER = 'guard@example.com'
+
+/** The steps in their order. Each relies on the previous ones. */
+export interface Drive {
+  start(): Promise<string>
+  checkIsolation(): Promise<string>
+  measureMemory(): Promise<string>
+  camera(): Promise<string>
+  kill(service: string): Promise<string>
+  restartDatabase(): Promise<string>
+  support(): Promise<string>
+  changeVersion(version: string): Promise<string>
+  backup(): Promise<string>
+}
+
+export function drive(stack: Stack, other: string): Drive {
+  let console: Console
+  let channel = ''
+  let device = ''
+
+  /** Waits until all services are healthy and a channel analyses. */
+  async function waitUntilRunning(): Promise<void> {
+    await waitUntil('healthy stack', async () => {
+      const running = await stack.listRunning()
+      for (const name of SERVICES) {
+        const found = running.find(({ service }) => service === name)
+        assert.equal(found?.health, 'healthy', `${name} is ${found?.health ?? 'not running'}`)
+      }
+    })
+    console = await signIn(stack)
+    await waitUntil('analysed frames', async () => {
+      const channels = await console.listChannels()
+      assert(
+        channels.some(({ fps }) => fps > 0),
+        JSON.stringify(channels),
+      )
+    })
+  }
+
+  const readHealth = async (service: string) => {
+    const request = 'GET /health HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n'
+    const script = `exec 3<>/dev/tcp/127.0.0.1/${PORTS[service]}; printf '${request}' >&3; cat <&3`
+    const text = await stack.compose('exec', '-T', service, 'bash', '-c', script)
+    return health.parse(JSON.parse(text.slice(text.indexOf('{'))))
+  }
+
+  /** Reads how many objects have crossed the line of the channel. */
+  async function readCount(): Promise<number> {
+    const query = `usecase=line-crossing&usecase_meta_key=up,down&channel_id=${channel}&frequency=-60m`
+    const { response } = await console.get(`event/channel-stats?${query}`)
+    return JSON.stringify(response).match(/\b[1-9]\d*\b/) ? 1 : 0
+  }
+
+  async function waitForMail(subject: RegExp): Promise<void> {
+    await waitUntil('e-mail', async () => {
+      const printed = await stack.docker('logs', `${stack.project}-mail`)
+      assert.match(printed, subject)
+    })
+  }
+
+  return {
+    async start() {
+      await stack.docker('volume', 'ls')
+      const started = performance.now()
+      await stack.compose('up', '--detach', '--no-build')
+      console = await signIn(stack)
+      await console.waitForOutput('count')
+      return `the first count after ${((performance.now() - started) / 1000).toFixed(1)} s`
+    },
+
+    async checkIsolation() {
+      const levels: string[] = []
+      for (const service of ['media', 'engine']) {
+        const { isolation, separation } = await readHealth(service)
+        assert.equal(separation?.level, 'full')
+        assert.equal(isolation?.level, 'full', `${service}: ${isolation?.missing}`)
+        levels.push(`${service} ${isolation.level}`)
+      }
+      for (const service of SERVICES) {
+        const printed = await stack.compose(
+          ...['exec', '-T', service, 'bash', '-c'],
+          'id -u; grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status; touch /x 2>&1 || true',
+        )
+        assert.doesNotMatch(printed, /^0$/m, `${service} runs as root`)
+        assert.match(printed, /CapEff:\s+0+$/m)
+        assert.match(printed, /NoNewPrivs:\s+1$/m)
+        assert.match(printed, /Seccomp:\s+2$/m)
+        assert.match(printed, /Read-only file system/)
+      }
+      return levels.join(', ')
+    },
+
+    async measureMemory() {
+      const ids = (await stack.compose('ps', '--quiet')).trim().split('\n')
+      const format = '{{.Name}} {{.MemUsage}}'
+      const printed = await stack.docker('stats', '--no-stream', '--format', format, ...ids)
+      const sizes = printed.trim().split('\n').map(parseUsage)
+      const total = sizes.reduce((sum, { mebibytes }) => sum + mebibytes, 0)
+      const parts = sizes.map(({ name, mebibytes }) => `${name} ${Math.round(mebibytes)}`)
+      return `${Math.round(total)} MiB with one channel (${parts.join(', ')})`
+    },
+
+    async camera() {
+      await stack.docker(
+        ...['run', '--detach', '--name', `${stack.project}-mail`, '--network', `${stack.project}_services`],
+        ...['--network-alias', 'mail', '--volume', `${join(ROOT, 'node_modules')}:/mail/node_modules:ro`],
+        ...['--volume', `${join(ROOT, 'test/compose/mail-server.mjs')}:/mail/main.mjs:ro`],
+        ...['--entrypoint', 'node', `eyrie/scheduler:${stack.variables.EYRIE_VERSION}`, '/mail/main.mjs'],
+      )
+      await console.post('config/smtp/update', {
+        ...{ smtp_host: 'mail', smtp_port: 2525, smtp_auth: false, smtp_username: '', smtp_password: '' },
+        ...{ smtp_from: 'Eyrie <eyrie@example.com>', smtp_to: RECEIVER, smtp_attachment: true },
+      })
+      const organization_id = await console.create('organization', organizationInput('acme'))
+      const customer_id = await console.create('customer', customerInput(organization_id, 'acme'))
+      const site_id = await console.create('site', siteInput(organization_id, customer_id, 'acme'))
+      const engine_id = await waitUntil('registered engine', async () => {
+        const { response } = await console.get('engine/list?site_ids=')
+        const local = engines.parse(response).find(({ engine_name }) => engine_name === 'local')
+        assert(local, 'the local engine is not registered')
+        await console.post('engine/update', { ...local, site_ids: [site_id] })
+        return local.engine_id
+      })
+      // The demo scene, as a camera: its truth is known, and objects cross its lines.
+      device = await console.create('device', {
+        ...{ site_id, engine_id, device_identifier: 'entrance', device_name: 'Entrance' },
+        ...{ device_type: 'camera', device_tags: {}, device_streams: [{ id: 1, address: 'test://ball' }] },
+      })
+      const source_id = await console.create('source', {
+        ...{ device_id: device, engine_id, source_name: 'Entrance', stream_id: 1 },
+      })
+      const config = {
+        lines: [
+          {
+            name: 'door',
+            coords: [
+              { x: 0, y: 0.5 },
+              { x: 1, y: 0.5 },
+            ],
+          },
+        ],
+      }
+      const pipeline_id = await console.create('pipeline', {
+        ...{ engine_id, pipeline_name: 'Door', pipeline_usecase: 'line-crossing', pipeline_reference_key: 1 },
+        pipeline_elements: {
+          elements: [
+            { name: 'motion' },
+            { name: 'object-tracking' },
+            { name: 'line-crossing', config: { [source_id]: config } },
+          ],
+        },
+      })
+      channel = await console.create('channel', {
+        ...{ source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
+      })
+      await console.create('alert', {
+        ...{ alert_name: 'Crossing', alert_priority: 'high', channel_id: channel, alert_frequency: 5 },
+        ...{ alert_threshold_key: 'total', alert_threshold_condition: 'gte', alert_threshold: '1' },
+        alert_actions: [{ action_type: 'email', action_to: RECEIVER }],
+      })
+      const { stream } = await waitUntil('channel of the camera', async () => {
+        const found = (await console.listChannels()).at(-1)
+        assert(found?.stream && found.fps > 0)
+        return found
+      })
+      const picture = await waitUntil('picture', async () => {
+        const response = await console.fetchSnapshot(Number(stream))
+        assert.equal(response.status, 200)
+        return Buffer.from(await response.arrayBuffer())
+      })
+      assert.equal(picture.toString('hex', 0, 2), 'ffd8')
+      await waitUntil('count', async () => assert((await readCount()) > 0))
+      await waitForMail(/"subject":".*Crossing/)
+      return `a picture of ${picture.length} bytes`
+    },
+
+    async kill(service) {
+      const before = await stack.docker(
+        'inspect',
+        '-f',
+        '{{.RestartCount}}',
+        await stack.findContainer(service),
+      )
+      // Docker restarts no container that `docker kill` has ended. The process below init ends like in a crash.
+      await stack
+        .compose('exec', '-T', service, 'bash', '-c', 'kill -9 $(cat /proc/1/task/1/children)')
+        .catch(() => {})
+      await waitUntil('restart', async () => {
+        const after = await stack.docker(
+          'inspect',
+          '-f',
+          '{{.RestartCount}}',
+          await stack.findContainer(service),
+        )
+        assert(Number(after) > Number(before), `${service} was not restarted`)
+      })
+      await waitUntilRunning()
+      return 'restarted, and frames are analysed'
+    },
+
+    async restartDatabase() {
+      await stack.compose('restart', 'database')
+      await waitUntilRunning()
+      assert((await readCount()) > 0)
+      return 'counts are kept'
+    },
+
+    async support() {
+      const status = await stack.compose('run', '--rm', '-T', 'cli', 'status')
+      assert.match(status, /scheduler/)
+      await stack.compose('run', '--rm', '-T', 'cli', 'support', '/backups/support.tar.gz')
+      const bundle = join(stack.folder, 'backups/support.tar.gz')
+      assert(existsSync(bundle))
+      const logs = await stack.compose('logs', '--no-color', 'engine')
+      assert.match(logs, /\d\d:\d\d:\d\d engine .* listening/)
+      return `${statSync(bundle).size} bytes`
+    },
+
+    async changeVersion(version) {
+      stack.variables.EYRIE_VERSION = version
+      await stack.compose('up', '--detach', '--no-build')
+      await waitUntilRunning()
+      const image = await stack.docker(
+        'inspect',
+        '-f',
+        '{{.Config.Image}}',
+        await stack.findContainer('engine'),
+      )
+      assert.equal(image.trim(), `eyrie/engine:${version}`)
+      assert((await readCount()) > 0, 'the counts are lost')
+      const { response } = await console.get(`device/id?device_id=${device}`)
+      assert.equal(response.device_name, 'Entrance')
+      return version === other ? 'counts and devices are kept' : 'and again'
+    },
+
+    async backup() {
+      writeFileSync(join(stack.folder, 'backups/passphrase'), 'correct horse\n')
+      const file = ['/backups/all.backup', '--passphrase-file', '/backups/passphrase']
+      const written = await stack.compose('run', '--rm', '-T', 'cli', 'backup', ...file)
+      await stack.docker('rm', '--force', `${stack.project}-mail`)
+      await stack.compose('down', '--volumes')
+      await stack.compose('up', '--detach', '--no-build', '--wait', 'database')
+      await stack.compose('run', '--rm', '-T', 'cli', 'restore', ...file, '--force')
+      await stack.compose('up', '--detach', '--no-build')
+      await waitUntilRunning()
+      const { response } = await console.get(`device/id?device_id=${device}`)
+      assert.equal(response.device_name, 'Entrance')
+      return written.trim()
+    },
+  }
+}
+
+const isolation = z.object({ level: z.string(), missing: z.array(z.string()) }).optional()
+const health = z.looseObject({ isolation, separation: isolation })
+const engines = z.array(z.looseObject({ engine_name: z.string(), engine_id: z.string() }))
+
+const UNITS: Record<string, number> = { KiB: 1 / 1024, MiB: 1, GiB: 1024, B: 1 / MIB }
+
+function parseUsage(line: string): { name: string; mebibytes: number } {
+  const [, name = '', size = '0', unit = 'MiB'] = /^\S*?-?(\w+)-1 ([\d.]+)(\w+)/.exec(line) ?? []
+  return { name, mebibytes: Number(size) * (UNITS[unit] ?? 0) }
+}

@@ -1,9 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 
 // Copies the npm packages that programs need, and nothing else, for an image: node collect-packages.ts <folder> <program> ...
-// Packages that exist below a folder named with --without=<folder> are left out, because a lower layer contains them.
+//   --without <folder>    leaves out packages that exist there, because a lower layer contains them
+//   --exclude <module>    a module that these programs never load
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const { dependencies = {} } = readManifest(ROOT)
@@ -28,13 +30,18 @@ export interface ProgramParts {
 const IMPORT =
   /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
-/** Finds what programs load. Type imports are erased, and are not followed. */
-export function findProgramParts(programs: readonly string[]): ProgramParts {
+/**
+ * Finds what programs load, without what only excluded modules load. Type imports are erased, and are not followed.
+ */
+export function findProgramParts(
+  programs: readonly string[],
+  excluded: ReadonlySet<string> = new Set(),
+): ProgramParts {
   const modules = new Set(programs.map(program => resolve(ROOT, program)))
   const packages = new Set<string>()
   // A set is iterated in the order of insertion, including what is added meanwhile.
   for (const module of modules) {
-    if (!module.endsWith('.ts')) continue
+    if (!module.endsWith('.ts') || excluded.has(module)) continue
     for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(IMPORT)) {
       if (isType) continue
       addReference(module, imported ?? lazy ?? literal ?? '', { modules, packages })
@@ -94,35 +101,60 @@ function findPackage(folder: string, name: string): string | undefined {
 }
 
 const OTHER_PLATFORM = new RegExp(
-  `/bin/napi-v\\d+/(?!linux/${process.arch}(/|$)|linux$)[^/]+|/build/(?:darwin|win32)|/prebuilds/(?!linux-${process.arch})`,
+  `/bin/napi-v\\d+/(?!linux/${process.arch}(/|$)|linux$)[^/]+` +
+    `|^node_modules/zeromq/build/(?!manifest|linux(?:$|/${process.arch}))` +
+    '|/musl(?:/|-|$)',
 )
-/** Files that no program loads. Licences stay. */
-const UNUSED =
-  /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow)$|\/(?:\.github|docs|examples|benchmarks?|__tests__)$/i
+/** What no program loads: declarations, documentation, tests, builds for browsers. Licences stay. */
+const UNUSED = [
+  /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow|min\.js|standalone\.js)$/i,
+  /\/(?:\.github|\.yarn|\.husky|docs|examples|benchmarks?|__tests__|umd)$/i,
+  /^node_modules\/(?:@[^/]+\/)?[^/]+\/tests?$/,
+  // The sources of the worker, which is built separately.
+  /^node_modules\/mediasoup\/worker$/,
+  // Eyrie consists of ES modules.
+  /^node_modules\/zod\/(?:src$|.*\.cjs$)/,
+]
 const LICENCE = /licen[cs]e|notice|copying/i
 
-const isNeeded = (path: string) => LICENCE.test(path) || !(OTHER_PLATFORM.test(path) || UNUSED.test(path))
+/** Whether an image needs a file or folder; `path` is relative to the project. */
+const isNeeded = (path: string) =>
+  LICENCE.test(path) || ![OTHER_PLATFORM, ...UNUSED].some(pattern => pattern.test(path))
 
-/** Copies the packages of programs to a folder, without the packages below `without`. */
-function collect(target: string, programs: readonly string[], without: string | undefined): void {
-  for (const folder of listPackageFolders(findProgramParts(programs).packages)) {
+interface Collection {
+  target: string
+  programs: readonly string[]
+  /** Modules that these programs never load, although they import them. */
+  excluded: ReadonlySet<string>
+  /** A folder with packages that are left out. */
+  without: string | undefined
+}
+
+/** Copies the packages of programs to a folder. */
+function collect({ target, programs, excluded, without }: Collection): void {
+  for (const folder of listPackageFolders(findProgramParts(programs, excluded).packages)) {
     if (without !== undefined && existsSync(join(without, folder, 'package.json'))) continue
     const source = join(ROOT, folder)
     mkdirSync(join(target, folder), { recursive: true })
     cpSync(source, join(target, folder), {
       recursive: true,
       // Packages below are copied on their own, if they are needed.
-      filter: path => !relative(source, path).split('/').includes('node_modules') && isNeeded(path),
+      filter: path =>
+        !relative(source, path).split('/').includes('node_modules') && isNeeded(relative(ROOT, path)),
     })
   }
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [target = '', ...rest] = process.argv.slice(2)
-  const without = rest.find(argument => argument.startsWith('--without='))?.slice('--without='.length)
-  collect(
-    resolve(target),
-    rest.filter(argument => !argument.startsWith('--')),
-    without && resolve(without),
-  )
+  const { values, positionals } = parseArgs({
+    options: { without: { type: 'string' }, exclude: { type: 'string', multiple: true, default: [] } },
+    allowPositionals: true,
+  })
+  const [target = '', ...programs] = positionals
+  collect({
+    target: resolve(target),
+    programs,
+    excluded: new Set(values.exclude.map(module => resolve(ROOT, module))),
+    without: values.without && resolve(values.without),
+  })
 }

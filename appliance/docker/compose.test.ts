@@ -128,7 +128,7 @@ describe('compose.yaml', () => {
     const members = all.filter(([, { networks = [] }]) =>
       Array.isArray(networks) ? networks.includes('database') : 'database' in networks,
     )
-    expect(members.map(([name]) => name)).toEqual(['database', 'management', 'eyrie'])
+    expect(members.map(([name]) => name)).toEqual(['database', 'management', 'cli'])
   })
 
   it('shares the decoded pictures with the engine read-only', () => {

@@ -10,7 +10,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abor
 
 try {
   const surroundings = { environment: process.env }
-  await renderScene(resolve(process.env.EYRIE_DATA ?? ''), surroundings, log, stop.signal).finished
+  const { playable, finished } = renderScene(
+    resolve(process.env.EYRIE_DATA ?? ''),
+    surroundings,
+    log,
+    stop.signal,
+  )
+  await Promise.all([playable, finished])
 } catch (error) {
   log.error('scene', (error as Error).message)
   process.exitCode = 1

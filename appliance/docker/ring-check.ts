@@ -6,6 +6,9 @@ export const RING_BYTES_PER_CHANNEL = 10 << 20
 /** What media needs in addition to the pictures: its libraries, and packets of live views and recordings. */
 export const MEDIA_BASE_BYTES = 512 << 20
 
+/** A volume keeps the size with which it was created. */
+const RECREATE = 'run docker compose down, docker volume rm eyrie_ring, and docker compose up -d'
+
 /** The memory for decoded pictures, as far as it is known before the start. */
 export interface RingMemory {
   /** For how many channels the settings plan: EYRIE_CHANNELS. */
@@ -19,16 +22,15 @@ export interface RingMemory {
 }
 
 /**
- * Returns why the memory for decoded pictures is too small, and what to do about it, or undefined. A volume keeps the size with which
- * it was created.
+ * Returns why the memory for decoded pictures is too small, and what to do about it, or undefined.
  */
 export function describeRingProblem(memory: RingMemory): string | undefined {
   const { channels, bytes, configuredChannels, mediaBytes } = memory
   if (configuredChannels > channels)
-    return `${configuredChannels} channels are configured, and the memory for decoded pictures is planned for ${channels}: set EYRIE_CHANNELS=${configuredChannels} or more in .env, then run docker compose down and docker compose up`
+    return `${configuredChannels} channels are configured, and the memory for decoded pictures is planned for ${channels}: set EYRIE_CHANNELS=${configuredChannels} or more in .env, then ${RECREATE}`
   const needed = channels * RING_BYTES_PER_CHANNEL
   if (bytes < needed)
-    return `the volume for decoded pictures has ${formatBytes(bytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(needed)}: run docker compose down, docker volume rm eyrie_ring and docker compose up, which create it again`
+    return `the volume for decoded pictures has ${formatBytes(bytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(needed)}: ${RECREATE}`
   const limit = needed + MEDIA_BASE_BYTES
   if (mediaBytes < limit)
     return `EYRIE_MEDIA_MEMORY permits media ${formatBytes(mediaBytes)}, and EYRIE_CHANNELS=${channels} needs ${formatBytes(limit)}: set EYRIE_MEDIA_MEMORY=${Math.ceil(limit / (1 << 20))}m or more in .env`

@@ -1,0 +1,41 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findProgramParts, listPackageFolders } from './collect-packages.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const find = (...programs: string[]) => findProgramParts(programs)
+
+describe('findProgramParts', () => {
+  it('finds packages behind modules of the workspace, and behind programs that a program starts', () => {
+    const { modules, packages } = find('services/engine/main.ts')
+    expect(modules).toContain(resolve(ROOT, 'services/engine/inference/inference-worker.ts'))
+    expect([...packages]).toEqual(expect.arrayContaining(['hono', 'onnxruntime-node', 'zeromq']))
+  })
+
+  it('omits packages of other services', () => {
+    const { packages } = find('services/scheduler/main.ts')
+    for (const name of ['onnxruntime-node', 'mediasoup', 'drizzle-orm', 'pdfkit'])
+      expect(packages).not.toContain(name)
+  })
+
+  it('omits what only excluded modules load', () => {
+    const tracing = resolve(ROOT, 'services/kit/open-telemetry.ts')
+    expect(find('services/kit/index.ts').packages).toContain('@opentelemetry/sdk-trace')
+    const { packages } = findProgramParts(['services/kit/index.ts'], new Set([tracing]))
+    expect(packages).not.toContain('@opentelemetry/sdk-trace')
+  })
+
+  it('finds every package of a service that its modules import', () => {
+    const programs = globSync('services/*/main.ts', { cwd: ROOT })
+    const { packages } = find(...programs, ...globSync('plugins/*/element.ts', { cwd: ROOT }))
+    for (const name of ['@techstark/opencv-js', 'mediasoup', 'nodemailer', 'twilio', 'pdfkit', 'node-ical'])
+      expect(packages).toContain(name)
+  })
+})
+
+it('lists packages with all packages that they need', () => {
+  const folders = listPackageFolders(['nodemailer', 'bree'])
+  expect(folders).toEqual(expect.arrayContaining(['node_modules/bree', 'node_modules/nodemailer']))
+  expect(folders.length).toBeGreaterThan(5)
+})

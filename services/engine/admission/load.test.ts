@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ElementDemand } from '../catalog/element-demand.ts'
 import type { SourceCost } from '../media/media-client.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
-import { findShortage } from './admission.ts'
+import { createAdmission, findShortage } from './admission.ts'
 import type { KnownCosts } from './costs.ts'
 import { estimateLoad } from './load.ts'
 
@@ -57,6 +57,25 @@ describe('load', () => {
     expect(load(planOf([sourceOf(1, { rate: 100 })], [[1, 1]]))).toEqual(
       load(planOf([sourceOf(1)], [[1, 1]])),
     )
+  })
+
+  it('of a source includes its channels only, and is unknown while a part has not been measured', () => {
+    const plan = planOf(
+      [sourceOf(1), sourceOf(2)],
+      [
+        [1, 1],
+        [2, 1],
+        [2, 2],
+      ],
+    )
+    const estimate = (costs: KnownCosts, source: number) =>
+      createAdmission({ cores: 4, costs, findDemands: () => [known] }).estimateSourceLoad(plan, source)
+    expect([estimate(measured, 1), estimate(measured, 2), estimate(measured, 3)]).toEqual([
+      expect.closeTo(0.36),
+      expect.closeTo(0.6),
+      0,
+    ])
+    expect(estimate(costsOf({ element: 2, inference: 10 }), 1)).toBeUndefined()
   })
 
   it.each([

@@ -18,6 +18,10 @@ const SESSION_PARAMETERS = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
+  // The server notices within seconds that a machine has disappeared: its transactions would lock what its successor needs.
+  tcp_keepalives_idle: '3',
+  tcp_keepalives_interval: '1',
+  tcp_keepalives_count: '3',
 }
 
 /**

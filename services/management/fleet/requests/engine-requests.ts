@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { engineRequest, FLEET_CHANNEL } from '../../db/schema/index.ts'
+import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
 /** What one management service asks the one that follows an engine to do. The database conveys it. */
 export type RequestKind = 'reconcile' | 'repair'
@@ -31,28 +31,34 @@ export async function requestOfFollower(
   engine_id: string,
   kind: RequestKind,
 ): Promise<void> {
-  const request_id = await database.system(OPERATION, async tx => {
+  const request_id = await storeRequest(database, engine_id, kind)
+  const failure = request_id === undefined ? NOT_FOLLOWED : await waitForResult(database, request_id, kind)
+  if (kind === 'repair' && failure !== '') throw new EyrieError('unavailable', failure)
+}
+
+const NOT_FOLLOWED = 'no management service has connected to the engine yet: try again in a few seconds'
+
+/** Returns the id of the stored request. Undefined if no service follows the engine. */
+const storeRequest = (database: Database, engine_id: string, kind: RequestKind) =>
+  database.system(OPERATION, async tx => {
+    const [followed] = await tx.select().from(lease).where(eq(lease.subject, engine_id))
+    if (!followed) return undefined
     const [created] = await tx.insert(engineRequest).values({ engine_id, kind }).returning()
     await tx.execute(sql`select pg_notify(${FLEET_CHANNEL}, ${engine_id})`)
     return created!.request_id
   })
+
+/** Resolves to why the request has failed, or to an empty text. */
+async function waitForResult(database: Database, request_id: string, kind: RequestKind): Promise<string> {
   const deadline = performance.now() + TIMEOUT_MS[kind]
   while (performance.now() < deadline) {
+    await wait(POLL_MS)
     const [row] = await database.system(OPERATION, tx =>
       tx.select().from(engineRequest).where(eq(engineRequest.request_id, request_id)),
     )
-    if (row && row.finished_at === null) {
-      await wait(POLL_MS)
-      continue
-    }
-    if (kind === 'repair' && row?.failure) throw new EyrieError('unavailable', row.failure)
-    return
+    if (!row || row.finished_at !== null) return row?.failure ?? ''
   }
-  if (kind === 'repair')
-    throw new EyrieError(
-      'unavailable',
-      'no management service has connected to the engine yet: try again in a few seconds',
-    )
+  return NOT_FOLLOWED
 }
 
 /** Does what other services have requested of an engine, and stores the results. */

@@ -119,6 +119,9 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
   })
 
+  /** What background jobs have found is outdated when another management service runs them. */
+  const alarmsOfJobs = (list: () => string[]) => (leases.runsBackground() ? list() : [])
+
   return {
     api: createManagementApi({
       database,
@@ -141,8 +144,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     scheduleChanges,
     liveFeed,
     fleet,
-    systemAlerts,
+    systemAlerts: { ...systemAlerts, alarms: () => alarmsOfJobs(systemAlerts.alarms) },
     jobs: createBackgroundJobs({ events, systemAlerts, failover, leases, ...jobs, now: nowMs, log }),
-    alarms: () => [...jobs.alarms(), ...failover.alarms()],
+    alarms: () => alarmsOfJobs(() => [...jobs.alarms(), ...failover.alarms()]),
   }
 }

@@ -5,7 +5,7 @@ import { logUnlessUnavailable } from '../db/database-errors.ts'
 import { FLEET_CHANNEL } from '../db/schema/index.ts'
 import type { Ingest } from '../events/ingest/ingest-port.ts'
 import type { HeldLeases } from '../leases/lease-store.ts'
-import { guardByLease, type Leases } from '../leases/leases.ts'
+import { guardByLease, LeaseLostError, type Leases } from '../leases/leases.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { createEngineLink, type EngineLink, type FleetTiming } from './connection/engine-link.ts'
 import type { ConditionListener } from './connection/engine-monitors.ts'
@@ -78,6 +78,8 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const links = new Map<string, EngineLink>()
   /** The outages of engines that other services follow. */
   let otherOutages: EngineOutage[] = []
+  /** When the last condition of engines was received that other services follow, in epoch ms. */
+  const otherConditions = new Map<string, number>()
   let state: FleetState = { phase: 'idle' }
   const isRunning = () => state.phase === 'running'
 
@@ -113,8 +115,12 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     const others = [...engines].filter(engine_id => !links.has(engine_id))
     const followed = await readFollowedByOthers(database, others, linkTiming.outageGraceMs)
     otherOutages = followed.flatMap(({ outage }) => outage ?? [])
-    for (const { engine_id, reported } of followed)
-      if (reported) onCondition(engine_id, reported.condition, reported.requestedMs, reported.receivedMs)
+    for (const { engine_id, reported } of followed) {
+      // Nothing is learned from a condition twice.
+      if (!reported || reported.receivedMs === otherConditions.get(engine_id)) continue
+      otherConditions.set(engine_id, reported.receivedMs)
+      onCondition(engine_id, reported.condition, reported.requestedMs, reported.receivedMs)
+    }
   }
 
   /** Refreshes the link of an engine, or all links, and serves what other services request of it. */
@@ -144,9 +150,12 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
 
     start(database) {
       const onChange = (engine_id?: string) => {
+        const logFailure = logUnlessUnavailable(log, 'failed to apply change of engine', { engine_id })
         database
           .retryUntilAvailable(() => handleChange(database, engine_id))
-          .catch(logUnlessUnavailable(log, 'failed to apply change of engine', { engine_id }))
+          .catch(error => {
+            if (!(error instanceof LeaseLostError)) logFailure(error)
+          })
       }
 
       if (local)

@@ -31,6 +31,10 @@ export async function insertEventHistory(database: Database, size: HistorySize):
         from unnest(${`{${KEYS.join(',')}}`}::text[]) key, generate_series(
           date_trunc('minute', now() - ${days}::int * interval '1 day'), date_trunc('minute', now()), interval '1 minute') minute`)
       await tx.execute(sql`
+        insert into statistic_hour (channel_id, key, hour, sum, count, last, last_at)
+        select channel_id, key, date_trunc('hour', minute), sum(sum), sum(count), 1, max(last_at)
+        from statistic_minute where channel_id = ${channel_id}::uuid group by 1, 2, 3`)
+      await tx.execute(sql`
         insert into event (engine_id, log_id, seq, time, channel_id, kind, type, pts, epoch, data, statistics)
         select ${engine.engine_id}::uuid, 'bench', n + ${index}::bigint * 1000000000,
           now() - n * ${60 / eventsPerMinute}::float8 * interval '1 second', ${channel_id}::uuid, 'event', 'line-crossing', n, 1,

@@ -4,50 +4,70 @@ import { v7 } from 'uuid'
 import { alertSubscriber } from '../../services/management/alerts/evaluate-messages.ts'
 import { APPLICATION_NAME } from '../../services/management/db/application-database.ts'
 import { createDatabase } from '../../services/management/db/database.ts'
-import { alert } from '../../services/management/db/schema/index.ts'
+import { alert, alertPolicy } from '../../services/management/db/schema/index.ts'
 import { createIngest } from '../../services/management/events/ingest/ingest.ts'
-import { MAX_QUEUED_MESSAGES } from '../../services/management/fleet/connection/output-follower.ts'
+import type { ReceivedMessage } from '../../services/management/events/ingest/ingest-port.ts'
+import { createBatchQueue } from '../../services/management/fleet/connection/batch-queue.ts'
 import { createMessageFactory, insertChannel, insertEngine } from '../fixtures/management/engine-messages.ts'
 
-/** What was stored in each round, in order. */
+export interface IngestLoad {
+  /** Socket of Postgres. */
+  path: string
+  /** Events per second of all channels. */
+  rate: number
+  rounds: number
+  /** Length of a round in seconds. */
+  seconds: number
+  /** Minimum number of seconds between two notifications of a channel. */
+  frequencyS: number
+  /** Receiver of an e-mail for each notification. */
+  action_to?: string
+}
+
 export interface IngestResult {
+  /** Events per second that were stored in each round. */
   rates: number[]
+  /** Number of messages. */
   stored: number
 }
 
-const ENGINES = 10
+export const ENGINES = 10
 const CHANNELS_PER_ENGINE = 10
-const FREQUENCY_S = 30
+export const CHANNELS = ENGINES * CHANNELS_PER_ENGINE
+/** Two of three events go up, and an alert counts those. */
+const DIRECTIONS = ['up', 'up', 'down'] as const
 
 /**
- * Ingests line crossings of 100 channels, which arrive at a constant rate. Every channel has an alert. As in the fleet, the messages
- * of an engine that have arrived while a batch was stored are the next batch.
- * node ingest-load.ts <socket of Postgres> <events per second> <rounds> <seconds of a round>
+ * Ingests line crossings of 100 channels, which arrive at a constant rate, through the queue that the fleet has for each engine. Every
+ * channel has an alert. node ingest-load.ts <IngestLoad as JSON>
  */
 if (import.meta.main) {
-  const [path = '', ...numbers] = process.argv.slice(2)
-  const [rate = 0, rounds = 0, seconds = 0] = numbers.map(Number)
+  const { path, rate, rounds, seconds, frequencyS, action_to } = JSON.parse(process.argv[2]!) as IngestLoad
   const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
   const ingest = createIngest({ database, subscribers: [alertSubscriber], log: createLog('bench', 'warn') })
-  const engines = await Promise.all(Array.from({ length: ENGINES }, createEngine))
-  const end = performance.now() + rounds * seconds * 1000
+  const engines = await Promise.all(Array.from({ length: ENGINES }, (_, index) => createEngine(index)))
+  const ratePerEngine = rate / ENGINES
   const stored: number[] = Array.from({ length: rounds }, () => 0)
-  const startedAt = performance.now()
+  const startedAt = Date.now()
+  const end = startedAt + rounds * seconds * 1000
 
   await Promise.all(
-    engines.map(async ({ engine_id, createBatch }) => {
-      for (let arrived = 0; performance.now() < end; ) {
-        const due = Math.floor(((performance.now() - startedAt) * rate) / 1000 / ENGINES)
-        const count = Math.min(due - arrived, MAX_QUEUED_MESSAGES)
-        if (count === 0) {
-          await wait(1)
-          continue
-        }
-        await ingest.consume(engine_id, createBatch(count))
-        arrived += count
-        const round = Math.min(Math.floor((performance.now() - startedAt) / (seconds * 1000)), rounds - 1)
-        stored[round]! += count
+    engines.map(async ({ engine_id, hello, crossing }) => {
+      const queue = createBatchQueue<ReceivedMessage>(async batch => {
+        await ingest.consume(engine_id, batch)
+        const round = Math.min(Math.floor((Date.now() - startedAt) / (seconds * 1000)), rounds - 1)
+        stored[round]! += batch.length
+      })
+      let drained = queue.push(hello())
+      for (let n = 0; Date.now() < end; n += 1) {
+        const channel = (n % CHANNELS_PER_ENGINE) + 1
+        const direction = DIRECTIONS[Math.floor(n / CHANNELS_PER_ENGINE) % DIRECTIONS.length]
+        const due = startedAt + Math.floor((n * 1000) / ratePerEngine)
+        if (due > Date.now()) await wait(due - Date.now())
+        drained = queue.push(crossing(channel, due, direction))
+        if (queue.isFull()) await drained
       }
+      await drained
     }),
   )
   await database.close()
@@ -58,29 +78,27 @@ if (import.meta.main) {
   process.stdout.write(JSON.stringify(result))
 
   /** Inserts an engine with its channels, each with an alert. */
-  async function createEngine() {
+  async function createEngine(engineIndex: number) {
     const engine = await insertEngine(database)
     for (let channel_sid = 1; channel_sid <= CHANNELS_PER_ENGINE; channel_sid += 1) {
       const channel_id = await insertChannel(database, engine, 'line-crossing', { channel_sid })
-      await database.system('bench', tx =>
-        tx.insert(alert).values({
-          ...{ alert_id: v7(), channel_id, alert_name: 'Busy', alert_priority: 'low' },
-          ...{ alert_threshold: '3', alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
-          ...{ alert_frequency: FREQUENCY_S, alert_actions: [] },
-        }),
-      )
+      const alert_id = v7()
+      // The thresholds differ, so that the alerts fire one after another, and not all at the same moment.
+      const part = (engineIndex * CHANNELS_PER_ENGINE + channel_sid) / CHANNELS
+      const alert_threshold = String((part * frequencyS * rate * 2) / 3 / CHANNELS)
+      await database.system('bench', async tx => {
+        await tx.insert(alert).values({
+          ...{ alert_id, channel_id, alert_name: 'Busy', alert_priority: 'low' },
+          ...{ alert_threshold, alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
+          alert_frequency: frequencyS,
+          alert_actions: action_to ? [{ action_type: 'email', action_to }] : [],
+        })
+        // Each notification is sent.
+        await tx
+          .insert(alertPolicy)
+          .values({ alert_id, channel_id, quiet_s: 300, repeat_s: 0, budget_per_hour: 0, escalation: [] })
+      })
     }
-    const { hello, crossing } = createMessageFactory()
-    let isFirst = true
-    const createBatch = (count: number) => {
-      const now = Date.now()
-      const crossings = Array.from({ length: count }, (_, n) =>
-        crossing((n % CHANNELS_PER_ENGINE) + 1, now, n % 3 === 0 ? 'down' : 'up'),
-      )
-      const batch = isFirst ? [hello(), ...crossings] : crossings
-      isFirst = false
-      return batch
-    }
-    return { engine_id: engine.engine_id, createBatch }
+    return { engine_id: engine.engine_id, ...createMessageFactory() }
   }
 }

@@ -5,15 +5,15 @@ import { sql } from 'drizzle-orm'
 import { findChildPid } from '../fixtures/processes/processes.ts'
 import type { Bench } from './bench.ts'
 import { childrenCpu, treeCpu } from './cpu.ts'
-import type { IngestResult } from './ingest-load.ts'
+import { CHANNELS, ENGINES, type IngestLoad, type IngestResult } from './ingest-load.ts'
 import { startPopulatedManagement } from './populated-management.ts'
 
 const rounds = 6
-const roundSeconds = 10
+const seconds = 10
 const minRate = 10_000
 /** More arrive than have to be stored, so that a moment without progress is made up for. */
 const offeredRate = 12_000
-const channels = 100
+const frequencyS = 30
 const TIMEOUT_MS = 300_000
 
 /**
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 300_000
  * connections to engines are not part of it.
  */
 export const bench: Bench = {
-  name: `events per second of ${channels} channels with alerts into the embedded Postgres, for a minute`,
+  name: `events per second of ${CHANNELS} channels with alerts into the embedded Postgres, for a minute`,
   limit: { min: minRate },
   unit: '/s',
 
@@ -31,19 +31,22 @@ export const bench: Bench = {
       const postgres = findChildPid(management.service.pid, 'native/bin/postgres')
       const before = { ingest: childrenCpu(), postgres: treeCpu(postgres) }
       const program = join(import.meta.dirname, 'ingest-load.ts')
-      const args = [program, management.socket, ...[offeredRate, rounds, roundSeconds].map(String)]
-      const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS })
+      const load: IngestLoad = { path: management.socket, rate: offeredRate, rounds, seconds, frequencyS }
+      const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(load)], {
+        timeout: TIMEOUT_MS,
+      })
       const { rates, stored }: IngestResult = JSON.parse(stdout)
       const [counts] = await management.database.system('bench', tx =>
         tx.execute<{ events: number; fired: number }>(sql`
           select (select count(*)::int from event) as events, (select count(*)::int from notification) as fired`),
       )
-      const perEvent = (seconds: number) => `${((seconds * 1e6) / stored).toFixed(0)} µs`
+      const perEvent = (cpuSeconds: number) => `${((cpuSeconds * 1e6) / stored).toFixed(0)} µs`
       return {
         samples: rates,
         loads: [
-          { name: 'stored events', min: stored, actual: counts!.events },
-          { name: 'fired alerts', min: channels, actual: counts!.fired },
+          // Each engine has introduced itself with a message of its own.
+          { name: 'stored events', min: stored - ENGINES, actual: counts!.events },
+          { name: 'fired alerts', min: CHANNELS, actual: counts!.fired },
         ],
         detail:
           `rounds ${rates.map(rate => rate.toFixed(0)).join(' ')}; ${counts!.fired} notifications; ` +

@@ -6,6 +6,7 @@ import { APPLICATION_NAME } from '../../services/management/db/application-datab
 import { createDatabase, type Database } from '../../services/management/db/database.ts'
 import { type DeviceCounts, insertManyDevices } from '../fixtures/management/many-devices.ts'
 import { type ServiceProcess, startService } from '../fixtures/processes/service-process.ts'
+import { SCHEDULER_TOKEN } from '../fixtures/scheduler/scheduler-api.ts'
 
 const email = 'owner@eyrie.test'
 const password = 'correct horse battery staple'
@@ -29,6 +30,7 @@ export async function startPopulatedManagement(amounts: DeviceCounts): Promise<P
     EYRIE_MANAGEMENT_PORT: '0',
     EYRIE_ADMIN_EMAIL: email,
     EYRIE_ADMIN_PASSWORD: password,
+    EYRIE_SCHEDULER_TOKEN: SCHEDULER_TOKEN,
   })
   let database: Database | undefined
   const stop = async () => {

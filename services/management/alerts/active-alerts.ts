@@ -172,8 +172,8 @@ export const restartEvaluation = (state: StoredAlertState, timeMs: number): Stor
   state.holds === undefined ? state : { ...state, holds: undefined, releasedMs: state.releasedMs ?? timeMs }
 
 export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
-  for (const { alert_id, state } of alerts)
-    await tx
+  const updates = alerts.map(({ alert_id, state }) =>
+    tx
       .update(alertState)
       .set({
         fired_at: toDate(state.firedAt),
@@ -181,7 +181,9 @@ export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveA
         looked_at: toDate(state.evaluatedAt),
         released_at: toDate(state.releasedMs),
       })
-      .where(eq(alertState.alert_id, alert_id))
+      .where(eq(alertState.alert_id, alert_id)),
+  )
+  await Promise.all(updates)
 }
 
 const toDate = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))

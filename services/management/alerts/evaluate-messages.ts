@@ -43,14 +43,16 @@ async function evaluateMessages(
 
   const armed = await loadArmedAlerts(tx, [...previousStates.keys()], findPeriod(messages))
 
-  const fired: FiredAlert[] = []
+  // The queries for all windows are sent at once: one round trip for each would take most of the time of the transaction.
+  const evaluations: Promise<FiredAlert[]>[] = []
   const alertsByChannel = Map.groupBy(alerts, alert => alert.channel_id)
   for (const [channel_id, channelMessages] of messagesByChannel) {
     const channelAlerts = alertsByChannel.get(channel_id) ?? []
     // Alerts on the same statistic share its window.
     for (const [key, keyAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey))
-      fired.push(...(await evaluateKey(tx, key, keyAlerts, channelMessages, armed)))
+      evaluations.push(evaluateKey(tx, key, keyAlerts, channelMessages, armed))
   }
+  const fired = (await Promise.all(evaluations)).flat()
 
   const changed = alerts.filter(({ alert_id, state }) => state !== previousStates.get(alert_id))
   await storeAlertStates(tx, changed)
@@ -109,15 +111,16 @@ async function loadWindow(
 
   // Stored values may be later than the first of these messages, because messages arrive slightly out of order.
   const stored = selectSamples([channel_id], [statisticKey], { from, to: lastMs + 1 }, 'minute')
-  const [initial] = await tx.execute<WindowAmount & Record<string, unknown>>(
+  const initialQuery = tx.execute<WindowAmount & Record<string, unknown>>(
     sql`select coalesce(sum(sum), 0)::float8 as sum, coalesce(sum(count), 0)::float8 as count from (${stored}) s`,
   )
 
   // The values that leave the window while it moves from the first to the last message.
   const leaving = selectSamples([channel_id], [statisticKey], { from, to: lastMs - windowMs + 1 }, 'exact')
-  const leavingAmounts = await tx.execute<TimedAmount & Record<string, unknown>>(
+  const leavingQuery = tx.execute<TimedAmount & Record<string, unknown>>(
     sql`select extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
       from (${leaving}) s order by time, seq`,
   )
+  const [[initial], leavingAmounts] = await Promise.all([initialQuery, leavingQuery])
   return new SlidingWindow(windowMs, initial!, leavingAmounts)
 }

@@ -2,14 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
 import { DURABLE_KINDS, EyrieError } from '@eyrie/contract'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
+import { createBatchQueue } from './batch-queue.ts'
 
 /** The name under which engines store how far the management service has read their output. */
 const CONSUMER = 'management'
-/**
- * Reading pauses while this many messages are queued for the next transaction. When messages arrive faster than transactions are
- * stored, large ones store more of them: most of a transaction's cost does not depend on the number of messages.
- */
-export const MAX_QUEUED_MESSAGES = 5000
 /** Engines persist acknowledgements once per second: sending them more often has no effect. */
 const ACKNOWLEDGE_INTERVAL_MS = 1000
 const MAX_REMOVE_ATTEMPTS = 5
@@ -64,7 +60,7 @@ async function readLog(
   onFailure: (error: unknown) => void,
 ): Promise<'closed' | 'log-replaced'> {
   const acknowledger = createAcknowledger()
-  const queue = createBatchQueue(async batch => acknowledger.schedule(await consume(batch)))
+  const queue = createBatchQueue<ReceivedMessage>(async batch => acknowledger.schedule(await consume(batch)))
   const output = engine.output({
     consumer: CONSUMER,
     kinds: [...DURABLE_KINDS],
@@ -86,35 +82,6 @@ async function readLog(
     return 'closed'
   } finally {
     acknowledger.stop()
-  }
-}
-
-/** Handles messages in batches: messages that arrive while a batch is being handled form the next batch. */
-function createBatchQueue(handle: (batch: ReceivedMessage[]) => Promise<void>) {
-  let queued: ReceivedMessage[] = []
-  /**
-   * The drain in progress. Remains set after a failure, so that every later `push` rejects too: messages after the failed
-   * batch must not be handled.
-   */
-  let draining: Promise<void> | undefined
-
-  async function drain(): Promise<void> {
-    while (queued.length > 0) {
-      const batch = queued
-      queued = []
-      await handle(batch)
-    }
-    draining = undefined
-  }
-
-  return {
-    /** Resolves when the queue is empty. Rejects when a batch fails. */
-    push(message: ReceivedMessage): Promise<void> {
-      queued.push(message)
-      draining ??= drain()
-      return draining
-    },
-    isFull: () => queued.length >= MAX_QUEUED_MESSAGES,
   }
 }
 

@@ -47,6 +47,7 @@ export const bench: Bench = {
 
       const load: IngestLoad = {
         path: management.socket,
+        engines: 1,
         rate: CHANNELS * eventsPerChannel,
         ...{ rounds: 1, seconds, frequencyS: CHANNELS / emailsPerSecond, action_to: 'guard@example.com' },
       }

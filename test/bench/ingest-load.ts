@@ -13,6 +13,8 @@ import { createMessageFactory, insertChannel, insertEngine } from '../fixtures/m
 export interface IngestLoad {
   /** Socket of Postgres. */
   path: string
+  /** Number of engines, which have 100 channels together. */
+  engines: number
   /** Events per second of all channels. */
   rate: number
   rounds: number
@@ -31,9 +33,7 @@ export interface IngestResult {
   stored: number
 }
 
-export const ENGINES = 10
-const CHANNELS_PER_ENGINE = 10
-export const CHANNELS = ENGINES * CHANNELS_PER_ENGINE
+export const CHANNELS = 100
 /** Two of three events go up, and an alert counts those. */
 const DIRECTIONS = ['up', 'up', 'down'] as const
 
@@ -42,17 +42,20 @@ const DIRECTIONS = ['up', 'up', 'down'] as const
  * channel has an alert. node ingest-load.ts <IngestLoad as JSON>
  */
 if (import.meta.main) {
-  const { path, rate, rounds, seconds, frequencyS, action_to } = JSON.parse(process.argv[2]!) as IngestLoad
+  const { path, engines, rate, rounds, seconds, frequencyS, action_to } = JSON.parse(
+    process.argv[2]!,
+  ) as IngestLoad
   const database = await createDatabase({ path, user: APPLICATION_NAME, database: APPLICATION_NAME })
   const ingest = createIngest({ database, subscribers: [alertSubscriber], log: createLog('bench', 'warn') })
-  const engines = await Promise.all(Array.from({ length: ENGINES }, (_, index) => createEngine(index)))
-  const ratePerEngine = rate / ENGINES
+  const channelsPerEngine = CHANNELS / engines
+  const ratePerEngine = rate / engines
+  const created = await Promise.all(Array.from({ length: engines }, (_, index) => createEngine(index)))
   const stored: number[] = Array.from({ length: rounds }, () => 0)
   const startedAt = Date.now()
   const end = startedAt + rounds * seconds * 1000
 
   await Promise.all(
-    engines.map(async ({ engine_id, hello, crossing }) => {
+    created.map(async ({ engine_id, hello, crossing }) => {
       const queue = createBatchQueue<ReceivedMessage>(async batch => {
         await ingest.consume(engine_id, batch)
         const round = Math.min(Math.floor((Date.now() - startedAt) / (seconds * 1000)), rounds - 1)
@@ -60,8 +63,8 @@ if (import.meta.main) {
       })
       let drained = queue.push(hello())
       for (let n = 0; Date.now() < end; n += 1) {
-        const channel = (n % CHANNELS_PER_ENGINE) + 1
-        const direction = DIRECTIONS[Math.floor(n / CHANNELS_PER_ENGINE) % DIRECTIONS.length]
+        const channel = (n % channelsPerEngine) + 1
+        const direction = DIRECTIONS[Math.floor(n / channelsPerEngine) % DIRECTIONS.length]
         const due = startedAt + Math.floor((n * 1000) / ratePerEngine)
         if (due > Date.now()) await wait(due - Date.now())
         drained = queue.push(crossing(channel, due, direction))
@@ -80,11 +83,11 @@ if (import.meta.main) {
   /** Inserts an engine with its channels, each with an alert. */
   async function createEngine(engineIndex: number) {
     const engine = await insertEngine(database)
-    for (let channel_sid = 1; channel_sid <= CHANNELS_PER_ENGINE; channel_sid += 1) {
+    for (let channel_sid = 1; channel_sid <= channelsPerEngine; channel_sid += 1) {
       const channel_id = await insertChannel(database, engine, 'line-crossing', { channel_sid })
       const alert_id = v7()
       // The thresholds differ, so that the alerts fire one after another, and not all at the same moment.
-      const part = (engineIndex * CHANNELS_PER_ENGINE + channel_sid) / CHANNELS
+      const part = (engineIndex * channelsPerEngine + channel_sid) / CHANNELS
       const alert_threshold = String((part * frequencyS * rate * 2) / 3 / CHANNELS)
       await database.system('bench', async tx => {
         await tx.insert(alert).values({

@@ -4,7 +4,7 @@ import { insertEventHistory } from './event-history.ts'
 import { startPopulatedManagement } from './populated-management.ts'
 
 /** 50 million events of three months. */
-const history = { channels: 10, days: 90, eventsPerMinute: 39, daysWithEvents: 1 }
+const history = { channels: 4, days: 90, eventsPerMinute: 97, daysWithEvents: 1 }
 const events = history.channels * history.days * 1440 * history.eventsPerMinute
 const roundsOfQueries = 20
 const warmUpRounds = 2

@@ -26,12 +26,12 @@ describe('the queue of messages from an engine', () => {
     expect(handled).toEqual([1])
   })
 
-  it('is full with 5000 messages that wait', async () => {
+  it('is full with 1000 messages that wait', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const queue = createBatchQueue(() => promise)
-    const pushed = Array.from({ length: 5000 }, (_, index) => queue.push(index))
+    const pushed = Array.from({ length: 1000 }, (_, index) => queue.push(index))
     expect(queue.isFull()).toBe(false)
-    pushed.push(queue.push(5000))
+    pushed.push(queue.push(1000))
     expect(queue.isFull()).toBe(true)
     resolve()
     await Promise.all(pushed)

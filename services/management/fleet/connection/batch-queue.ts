@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /**
  * Reading pauses while this many messages are queued for the next transaction. When messages arrive faster than transactions are
- * stored, large ones store more of them: most of a transaction's cost does not depend on the number of messages.
+ * stored, large ones store more of them: most of the cost of a transaction does not depend on the number of messages. With more, the
+ * transaction of an alert that fires with each message would take too long.
  */
-const MAX_QUEUED_MESSAGES = 5000
+const MAX_QUEUED_MESSAGES = 1000
 /** Minimum time between the beginnings of two batches. Without it, a hundred events a second are a hundred transactions. */
 const BATCH_INTERVAL_MS = 50
 

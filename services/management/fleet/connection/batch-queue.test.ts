@@ -2,15 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createBatchQueue } from './batch-queue.ts'
 
 describe('the queue of messages from an engine', () => {
-  it('handles a single message at once, and those that follow as one batch', async () => {
+  it('handles a single message at once, and the following ones as one batch', async () => {
     const batches: number[][] = []
     const queue = createBatchQueue<number>(async batch => batches.push(batch))
-    const first = queue.push(1)
+    const pushed = [1, 2, 3, 4].map(queue.push)
     expect(batches).toEqual([[1]])
-    await first
-    const later = [2, 3, 4].map(queue.push)
-    expect(batches).toEqual([[1]])
-    await Promise.all(later)
+    await Promise.all(pushed)
     expect(batches).toEqual([[1], [2, 3, 4]])
   })
 

@@ -72,6 +72,9 @@ function tryToResolve(module: string, name: string): string | undefined {
   }
 }
 
+/** Packages of a runtime for JavaScript that is not Node.js. Packages that support both need them there only. */
+const OTHER_RUNTIME = /^bare-/
+
 /** Returns the folders of packages and of all packages that they need, relative to the project. */
 export function listPackageFolders(packages: Iterable<string>): string[] {
   const folders = new Set([...packages].map(name => join('node_modules', name)))
@@ -84,7 +87,7 @@ export function listPackageFolders(packages: Iterable<string>): string[] {
     }
     for (const name of Object.keys(needed)) {
       const found = findPackage(folder, name)
-      if (found) folders.add(found)
+      if (found && !OTHER_RUNTIME.test(name)) folders.add(found)
     }
   }
   return [...folders].sort()
@@ -113,7 +116,7 @@ const UNUSED = [
   // The sources of the worker, which is built separately.
   /^node_modules\/mediasoup\/worker$/,
   // Eyrie consists of ES modules.
-  /^node_modules\/zod\/(?:src$|.*\.cjs$)/,
+  /^node_modules\/(?:zod\/src$|(?:zod|drizzle-orm)\/.*\.cjs$)/,
 ]
 const LICENCE = /licen[cs]e|notice|copying/i
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { DEMO, DEMO_LINES } from '../../scene/demo.ts'
 import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
 import { type Console, signIn } from './console.ts'
 import type { Stack } from './stack.ts'
@@ -11,6 +12,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const SERVICES = ['database', 'media', 'engine', 'management', 'scheduler']
 const PORTS: Record<string, number> = { media: 8200, engine: 8100, management: 8080, scheduler: 8300 }
 const MIB = 1 << 20
+const MAX_MEMORY_MIB = 1228
 const RECEIVER = 'guard@example.com'
 
 /** The steps in their order. Each relies on the previous ones. */
@@ -108,7 +110,10 @@ export function drive(stack: Stack, other: string): Drive {
       const format = '{{.Name}} {{.MemUsage}}'
       const printed = await stack.docker('stats', '--no-stream', '--format', format, ...ids)
       const sizes = printed.trim().split('\n').map(parseUsage)
-      const total = sizes.reduce((sum, { mebibytes }) => sum + mebibytes, 0)
+      // The rendering of the demo scene ends after some minutes.
+      const services = sizes.filter(({ name }) => SERVICES.includes(name))
+      const total = services.reduce((sum, { mebibytes }) => sum + mebibytes, 0)
+      assert(total < MAX_MEMORY_MIB, `the stack needs ${total} MiB`)
       const parts = sizes.map(({ name, mebibytes }) => `${name} ${Math.round(mebibytes)}`)
       return `${Math.round(total)} MiB with one channel (${parts.join(', ')})`
     },
@@ -118,7 +123,29 @@ export function drive(stack: Stack, other: string): Drive {
         ...['run', '--detach', '--name', `${stack.project}-mail`, '--network', `${stack.project}_services`],
         ...['--network-alias', 'mail', '--volume', `${join(ROOT, 'node_modules')}:/mail/node_modules:ro`],
         ...['--volume', `${join(ROOT, 'test/compose/mail-server.mjs')}:/mail/main.mjs:ro`],
-        ...['--entrypoint', 'node', `eyrie/scheduler:${stack.variables.EYRIE_VERSION}`, '/mail/main.mjs'],
+        ...[
+          '--no-healthcheck',
+          '--entrypoint',
+          'node',
+          `eyrie/scheduler:${stack.variables.EYRIE_VERSION}`,
+          '/mail/main.mjs',
+        ],
+      )
+      await stack.docker(
+        ...['run', '--detach', '--name', `${stack.project}-camera`, '--network', `${stack.project}_services`],
+        ...[
+          '--network-alias',
+          'camera',
+          '--volume',
+          `${join(ROOT, 'test/compose/camera.mjs')}:/camera.mjs:ro`,
+        ],
+        ...[
+          '--mount',
+          `type=volume,source=${stack.project}_data,target=/videos,volume-subpath=media,readonly`,
+        ],
+        ...['--env', 'XDG_CACHE_HOME=/tmp', '--env', 'GST_REGISTRY=/tmp/registry.bin', '--no-healthcheck'],
+        ...['--entrypoint', 'node', `eyrie/media:${stack.variables.EYRIE_VERSION}`],
+        ...['/camera.mjs', `/videos/scene-${DEMO.seed}.mp4`],
       )
       await console.post('config/smtp/update', {
         ...{ smtp_host: 'mail', smtp_port: 2525, smtp_auth: false, smtp_username: '', smtp_password: '' },
@@ -134,32 +161,24 @@ export function drive(stack: Stack, other: string): Drive {
         await console.post('engine/update', { ...local, site_ids: [site_id] })
         return local.engine_id
       })
-      // The demo scene, as a camera: its truth is known, and objects cross its lines.
       device = await console.create('device', {
         ...{ site_id, engine_id, device_identifier: 'entrance', device_name: 'Entrance' },
-        ...{ device_type: 'camera', device_tags: {}, device_streams: [{ id: 1, address: 'test://ball' }] },
+        ...{
+          device_type: 'camera',
+          device_tags: {},
+          device_streams: [{ id: 1, address: 'http://camera:8000/live.ts' }],
+        },
       })
       const source_id = await console.create('source', {
         ...{ device_id: device, engine_id, source_name: 'Entrance', stream_id: 1 },
       })
-      const config = {
-        lines: [
-          {
-            name: 'door',
-            coords: [
-              { x: 0, y: 0.5 },
-              { x: 1, y: 0.5 },
-            ],
-          },
-        ],
-      }
       const pipeline_id = await console.create('pipeline', {
         ...{ engine_id, pipeline_name: 'Door', pipeline_usecase: 'line-crossing', pipeline_reference_key: 1 },
         pipeline_elements: {
           elements: [
-            { name: 'motion' },
+            { name: 'infer', args: { model: 'scene-detector' } },
             { name: 'object-tracking' },
-            { name: 'line-crossing', config: { [source_id]: config } },
+            { name: 'line-crossing', config: { [source_id]: { lines: DEMO_LINES } } },
           ],
         },
       })
@@ -250,7 +269,7 @@ export function drive(stack: Stack, other: string): Drive {
       writeFileSync(join(stack.folder, 'backups/passphrase'), 'correct horse\n')
       const file = ['/backups/all.backup', '--passphrase-file', '/backups/passphrase']
       const written = await stack.compose('run', '--rm', '-T', 'cli', 'backup', ...file)
-      await stack.docker('rm', '--force', `${stack.project}-mail`)
+      await stack.docker('rm', '--force', `${stack.project}-mail`, `${stack.project}-camera`)
       await stack.compose('down', '--volumes')
       await stack.compose('up', '--detach', '--no-build', '--wait', 'database')
       await stack.compose('run', '--rm', '-T', 'cli', 'restore', ...file, '--force')

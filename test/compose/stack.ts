@@ -94,6 +94,7 @@ export async function createStack({ version, variables = {} }: StackOptions): Pr
       }))
     },
     async remove() {
+      await run(['rm', '--force', `${project}-mail`, `${project}-camera`])
       await compose('--profile', '*', 'down', '--volumes', '--timeout', '10')
       rmSync(folder, { recursive: true, force: true })
     },

@@ -54,7 +54,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
   const epoch = clock.wall()
   const settings = readSettings(environment.data).media
   const snapshots = createSnapshots(settings.snapshot_s)
-  const rings = createRingFolder(environment.ring)
+  const rings = createRingFolder(environment.ring, epoch)
   // Found and created when the service starts.
   let decoders: Decoders
   let costMeter: { stop(): void } | undefined

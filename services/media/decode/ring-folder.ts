@@ -9,7 +9,10 @@ export interface RingFolder {
    * user could have created the folder, or could replace it.
    */
   open(): Promise<void>
-  /** Returns the path and generation of a new ring. Generations are unique while the service runs. */
+  /**
+   * Returns the path and generation of a new ring. Generations are unique, also across restarts of the service: a reader that has
+   * opened the ring of an earlier run recognises that the new one is another.
+   */
   allocate(source: number): { path: string; generation: number }
   /** Removes the rings. The folder is also removed, unless it is a mount point or contains other files. */
   close(): Promise<void>
@@ -17,8 +20,9 @@ export interface RingFolder {
 
 const SUFFIX = '.ring'
 
-export function createRingFolder(folder: string): RingFolder {
-  let generation = 0
+/** `epoch` identifies this run of the service, and is greater than that of earlier runs. */
+export function createRingFolder(folder: string, epoch: number): RingFolder {
+  let generation = epoch
 
   async function removeRings() {
     // The engine, which shares the folder, may have removed it.

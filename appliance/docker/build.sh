@@ -14,7 +14,8 @@ services=("$@")
 declare -A max_mb=([media]=450 [engine]=450 [management]=250 [scheduler]=250)
 
 options_given=()
-options=(--file "$here/Dockerfile" --build-arg "REVISION=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown)")
+# A fixed time of creation, so that the same sources give the same digest.
+options=(--file "$here/Dockerfile" --build-arg SOURCE_DATE_EPOCH=1767225600 --build-arg "REVISION=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown)")
 [[ -z ${EYRIE_PLATFORM:-} ]] || options+=(--platform "$EYRIE_PLATFORM")
 [[ -z ${DEBIAN:-} ]] || options+=(--build-arg "DEBIAN=$DEBIAN")
 # Networks that inspect TLS have an authority of their own.

@@ -113,6 +113,18 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
   expect(await second.engine.api.source.list()).toMatchObject([{ decoder: 'ffmpeg' }])
   expect(await first.engine.api.source.list()).toHaveLength(2)
 
+  // Both analyse the channel now.
+  const readFormer = async () => {
+    const [former] = await database.system('test', tx =>
+      tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
+    )
+    return former!
+  }
+  await vi.waitFor(async () => {
+    const newest = (await readLog(first.engine, Number(channel_sid))).at(-1)!
+    expect(Date.parse(newest.time)).toBeGreaterThan((await readFormer()).succeeded_at!.getTime())
+  }, WAIT)
+
   // It returns: it gives the channel up, and delivers what it has seen alone.
   first.proxy.resume()
   await vi.waitFor(async () => expect(await first.engine.api.source.list()).toHaveLength(1), WAIT)
@@ -122,12 +134,10 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
     const stored = await readEvents(fleet, pinned_id, from)
     expect(stored.at(-1)!.seq).toBeGreaterThanOrEqual(pinnedLog.at(-1)!.seq)
   }, WAIT)
-  const [former] = await database.system('test', tx =>
-    tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
-  )
+  const former = await readFormer()
   expect(former).toMatchObject({ engine_id: from, channel_sid: Number(channel_sid) })
-  const succeededAt = former!.succeeded_at!.getTime()
-  expect(succeededAt).toBeGreaterThan(former!.moved_at.getTime())
+  const succeededAt = former.succeeded_at!.getTime()
+  expect(succeededAt).toBeGreaterThan(former.moved_at.getTime())
 
   // Exactly the messages of the first engine before the first one of the second, and all of the second.
   const accepted = own.filter(({ time }) => Date.parse(time) < succeededAt)

@@ -14,9 +14,9 @@ const ALIVE_S = 5
 
 /**
  * Ends the connection if the transaction waits for this process for so long: a process that has stopped in the middle of a
- * transaction would otherwise lock what its successor needs.
+ * transaction would otherwise lock what its successor needs. Long enough for a busy machine; a process that has ended holds no lock.
  */
-const MAX_IDLE_MS = 5000
+const MAX_IDLE_MS = 30_000
 
 /** The leases of an instance after a renewal. */
 export interface HeldLeases {

@@ -15,8 +15,11 @@ import { loadRunningIncidents } from '../incidents/running-incidents.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 
-/** On a busy machine, the picture of an event arrives seconds after the event. A snapshot is requested if it takes longer. */
-const EVENT_PICTURE_MS = 5_000
+/**
+ * On a busy machine, the picture of an event arrives seconds after the event. A snapshot is requested if it takes longer than this,
+ * which leaves time to fetch it before the messages that wait for a picture are sent (`outbox.ts`).
+ */
+const EVENT_PICTURE_MS = 2_000
 
 /** One firing of an alert. */
 export interface FiredAlert {

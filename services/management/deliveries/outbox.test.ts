@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { createLog } from '@eyrie/kit'
-import { eq } from 'drizzle-orm'
+import { eq, isNotNull, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { alert, delivery, setting } from '../db/schema/index.ts'
+import { alert, delivery, notification, setting } from '../db/schema/index.ts'
 import { fetchSnapshots } from '../events/pictures/notification-snapshots.ts'
 import { fetchPictures } from '../events/pictures/picture-fetcher.ts'
 import type { Snapshot } from '../events/pictures/picture-source.ts'
@@ -120,15 +120,22 @@ describe('a delivery that contains a picture', () => {
     expect((await fire(actions, sha256)).map(readDelayMs)).toEqual([0, 0, 0])
   })
 
-  /** Asks the engine for the snapshots of notifications. `snapshot`: its answer. */
-  const fetchSnapshot = (snapshot?: Snapshot) =>
-    fetchSnapshots({
+  /** Asks the engine for the snapshots of notifications, as if their events had waited long enough. `snapshot`: its answer. */
+  async function fetchSnapshot(snapshot?: Snapshot) {
+    await fixture.database.system('test', tx =>
+      tx
+        .update(notification)
+        .set({ next_snapshot: sql`now() - interval '1 second'` })
+        .where(isNotNull(notification.next_snapshot)),
+    )
+    await fetchSnapshots({
       database: fixture.database,
       source: { fetchSnapshot: async () => snapshot },
       store: createPictureStore(createTemporaryFolder()),
       log: createLog('test', 'silent'),
       signal: new AbortController().signal,
     })
+  }
 
   it.each([
     ['is stored', { jpeg: randomBytes(100), takenMs: BEGIN }],
@@ -140,8 +147,8 @@ describe('a delivery that contains a picture', () => {
     const released = await readDeliveries()
     expect(released.map(({ awaits_picture }) => awaits_picture)).toEqual([false, false, false])
     expect(released[0]!.next_attempt_at!.getTime()).toBeLessThanOrEqual(Date.now())
-    const [notification] = await fixture.readNotifications()
-    expect(notification!.picture !== null).toBe(snapshot !== undefined)
+    const [stored] = await fixture.readNotifications()
+    expect(stored!.picture !== null).toBe(snapshot !== undefined)
   })
 
   it('that waits for the snapshot is due when a picture is attached that is stored already', async () => {

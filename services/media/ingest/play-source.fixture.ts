@@ -25,11 +25,12 @@ export async function playSource({
   decoders,
   listener,
 }: PlayOptions): Promise<Source> {
-  const rings = createRingFolder(join(createTemporaryFolder(), 'rings'))
+  const epoch = Date.now()
+  const rings = createRingFolder(join(createTemporaryFolder(), 'rings'), epoch)
   await rings.open()
   const source = createPipelineSource({
     identity: { id: 1, type, address: { url }, decoder, pacing: 'realtime' },
-    epoch: Date.now(),
+    epoch,
     beginPts: 0,
     mediaRoots: [tmpdir()],
     egress: cameraEgress,

@@ -239,7 +239,8 @@ export function drive(stack: Stack, other: string): Drive {
 
     async support() {
       const status = await stack.compose('run', '--rm', '-T', 'cli', 'status')
-      assert.match(status, /scheduler/)
+      assert.match(status, /PIPELINE +STATUS/)
+      assert.doesNotMatch(status, /unreachable|down/)
       await stack.compose('run', '--rm', '-T', 'cli', 'support', '/backups/support.tar.gz')
       const bundle = join(stack.folder, 'backups/support.tar.gz')
       assert(existsSync(bundle))

@@ -60,13 +60,19 @@ describe('scheduler', () => {
     expect(metrics).toContain('eyrie_scheduler_delivery_attempts_total{type="webhook",result="delivered"} 2')
   })
 
-  it('sends the test of an alert as an e-mail by the mail server of the settings', async () => {
+  /** Starts a mail server and enters it in the settings. */
+  async function startMailServer() {
     const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
     await management.call(managementRoutes.config.updateSmtp, {
       smtp_host: '127.0.0.1',
       smtp_port: server.port,
       smtp_from: 'eyrie@example.com',
     })
+    return server
+  }
+
+  it('sends the test of an alert as an e-mail by the mail server of the settings', async () => {
+    const server = await startMailServer()
     await start()
     const { alert_id } = records
     const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index: 0 })
@@ -78,12 +84,7 @@ describe('scheduler', () => {
   })
 
   it('sends a scheduled report as an e-mail to each receiver, with the file of the report', async () => {
-    const server = await startSmtpReceiver({ disabledCommands: ['STARTTLS'] })
-    await management.call(managementRoutes.config.updateSmtp, {
-      smtp_host: '127.0.0.1',
-      smtp_port: server.port,
-      smtp_from: 'eyrie@example.com',
-    })
+    const server = await startMailServer()
     await start()
     const { reportSchedule } = managementRoutes
     const created = await management.call(reportSchedule.create, {

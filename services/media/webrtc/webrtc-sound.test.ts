@@ -173,9 +173,9 @@ describe('sound over WebRTC', needs(webrtcWorkerRequirement), () => {
 
       const restart = async (present: typeof camera, audio?: 'pcma') => {
         await present.kill()
-        await control.waitForNextMessage('source', ({ status }) => status.state === 'reconnecting')
+        await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
         const next = await startRtspCamera({ port: camera.port, audio })
-        await control.waitForNextMessage('source', ({ status }) => status.state === 'running')
+        await control.waitForStatus(1, ({ state }) => state === 'running')
         return next
       }
       const other = await restart(camera, 'pcma')

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RecordedStream, recordedEventList, recordedFrame } from '@eyrie/contract'
+import { type RecordedStream, recordedEventList, recordedFrame, recordedSegmentList } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { numberedShape, readNumbers, readPlayedNumbers } from '../../../test/fixtures/media/numbered-video.ts'
 import {
@@ -92,9 +92,14 @@ describe('continuous recording', { timeout: 180_000 }, () => {
     const { media } = recorded
     const begin = await waitForBegin(7)
     const [first] = await readNumbers((await download(media, `/1?to=${timeText(begin + 1000)}`)).path)
+    const answered = await fetch(`${media.url}/recordings/1/segments`)
+    const { segments } = recordedSegmentList.parse(await answered.json())
+    const second = segments[1]!
+    const [firstOfSecond] = await readNumbers((await download(media, `/1/segments/${second.name}`)).path)
     const frame = 1000 / numberedShape.fps
-    // Midway between two pictures.
-    const [from, to] = [begin + 39.5 * frame, begin + 140.5 * frame].map(timeText)
+    // Midway between two pictures. The estimate of capture times can shift a little between two segments.
+    const from = timeText(begin + 39.5 * frame)
+    const to = timeText(Date.parse(second.from) + (first! + 140.5 - firstOfSecond!) * frame)
     const { path, answer } = await download(media, `/1/clip.mp4?from=${from}&to=${to}`)
     expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="1-.*\.mp4"$/)
     const numbers = await readPlayedNumbers(path)

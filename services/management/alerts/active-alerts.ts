@@ -1,7 +1,7 @@
 import type { AlertAction, AlertCondition } from '@eyrie/contract/management/alert'
 import type { AlertPolicy } from '@eyrie/contract/management/alert-policy'
 import { type Aggregation, getAggregation } from '@eyrie/contract/management/statistic'
-import { and, asc, eq, inArray, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert, alertPolicy, alertState, channel, usecase } from '../db/schema/index.ts'
 import { toPolicy } from '../incidents/alert-policies.ts'
@@ -172,18 +172,19 @@ export const restartEvaluation = (state: StoredAlertState, timeMs: number): Stor
   state.holds === undefined ? state : { ...state, holds: undefined, releasedMs: state.releasedMs ?? timeMs }
 
 export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
-  const updates = alerts.map(({ alert_id, state }) =>
-    tx
-      .update(alertState)
-      .set({
-        fired_at: toDate(state.firedAt),
-        holds: state.holds ?? null,
-        looked_at: toDate(state.evaluatedAt),
-        released_at: toDate(state.releasedMs),
-      })
-      .where(eq(alertState.alert_id, alert_id)),
-  )
-  await Promise.all(updates)
+  if (alerts.length === 0) return
+  const rows = alerts.map(({ alert_id, state: { firedAt, holds, evaluatedAt, releasedMs } }) => ({
+    ...{ alert_id, holds },
+    fired_at: toDate(firedAt),
+    looked_at: toDate(evaluatedAt),
+    released_at: toDate(releasedMs),
+  }))
+  await tx.execute(sql`
+    update alert_state set fired_at = changed.fired_at, holds = changed.holds, looked_at = changed.looked_at,
+      released_at = changed.released_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as changed (alert_id uuid, fired_at timestamptz,
+      holds boolean, looked_at timestamptz, released_at timestamptz)
+    where alert_state.alert_id = changed.alert_id`)
 }
 
 const toDate = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))

@@ -2,6 +2,7 @@ import type { Aggregations } from '@eyrie/contract/management/statistic'
 import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { channel, channelCounter, formerChannel, provision, source, usecase } from '../../db/schema/index.ts'
+import { isAnyOf } from '../../db/text-array.ts'
 import { ChannelCounters } from '../statistics/channel-counters.ts'
 import { countsVisits } from '../statistics/contribution.ts'
 
@@ -169,26 +170,23 @@ export async function storeCounters(
   engine_id: string,
   channels: Iterable<IngestChannel>,
 ): Promise<void> {
+  const clearedIds: string[] = []
+  const rows: (typeof channelCounter.$inferInsert)[] = []
   for (const { channel_id, counters } of channels) {
-    const { isCleared, rows } = counters.getChanges()
-    if (isCleared)
-      await tx
-        .delete(channelCounter)
-        .where(and(eq(channelCounter.engine_id, engine_id), eq(channelCounter.channel_id, channel_id)))
-    for (const { name, key, value, timeMs } of rows) {
-      const at = new Date(timeMs)
-      await tx
-        .insert(channelCounter)
-        .values({ engine_id, channel_id, name, key, value, at })
-        .onConflictDoUpdate({
-          target: [
-            channelCounter.channel_id,
-            channelCounter.engine_id,
-            channelCounter.name,
-            channelCounter.key,
-          ],
-          set: { value, at },
-        })
-    }
+    const changes = counters.getChanges()
+    if (changes.isCleared) clearedIds.push(channel_id)
+    for (const { timeMs, ...counter } of changes.rows)
+      rows.push({ engine_id, channel_id, ...counter, at: new Date(timeMs) })
   }
+  if (clearedIds.length > 0)
+    await tx
+      .delete(channelCounter)
+      .where(and(eq(channelCounter.engine_id, engine_id), isAnyOf(channelCounter.channel_id, clearedIds)))
+  if (rows.length === 0) return
+  await tx.execute(sql`
+    insert into channel_counter (engine_id, channel_id, name, key, value, at)
+    select engine_id, channel_id, name, key, value, at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as r (engine_id uuid, channel_id uuid, name text, key text, value float8, at timestamptz)
+    on conflict (channel_id, engine_id, name, key) do update set value = excluded.value, at = excluded.at`)
 }

@@ -110,15 +110,16 @@ describe('ingest', () => {
   })
 
   it('accepts any time and replaces characters that Postgres rejects', async () => {
-    const { hello, crossing } = createMessageFactory()
+    const { hello, crossing, message } = createMessageFactory()
     await fixture.consume([
       hello(),
       crossing(1, Date.parse('1999-01-01T00:00:00Z')),
       crossing(1, Date.parse('2999-01-01T00:00:00Z')),
       crossing(1, begin, 'up', { type: 'odd\0', note: 'half \ud800 of a pair', 'key\0': ['\0'] }),
+      message('count', 1, begin, { 'gate \udc00': { up: 1, 'key\0': 1 } }),
     ])
     const stored = await fixture.readEvents()
-    expect(stored).toHaveLength(3)
+    expect(stored).toHaveLength(4)
     expect(stored[2]).toMatchObject({
       type: 'odd\ufffd',
       data: { note: 'half \ufffd of a pair', 'key\ufffd': ['\ufffd'] },

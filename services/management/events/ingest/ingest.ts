@@ -116,13 +116,14 @@ function createBatch(
       continue
     }
 
-    const contribution = computeContribution(message, channel)
-    const row = toEventRow(engine_id, log_id, channel, message)
+    const storable = { ...message, data: toStorable(message.data) } as StoredMessage
+    const contribution = computeContribution(storable, channel)
+    const row = toEventRow(engine_id, log_id, channel, storable)
     batch.events.push({ ...row, statistics: contribution ?? null })
 
     if (!contribution) continue
-    const { pts, epoch } = message
-    const box = message.kind === 'event' ? message.data.bbox : undefined
+    const { pts, epoch } = storable
+    const box = storable.kind === 'event' ? storable.data.bbox : undefined
     batch.contributing.push({
       channel_id: channel.channel_id,
       timeMs: row.time.getTime(),
@@ -198,10 +199,10 @@ function toEventRow(
     time: new Date(time),
     channel_id,
     kind,
-    type: type && toStorable(type),
+    type,
     pts,
     epoch,
-    data: toStorable(data),
+    data,
     picture: hasPicture ? picture : null,
     picture_offset: hasPicture ? picture_offset : null,
   }

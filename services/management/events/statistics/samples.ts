@@ -46,6 +46,26 @@ const ROLL_UPS: Record<Exclude<Precision, 'exact'>, RollUp> = {
   minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
 }
 
+/** A part of a period, and the precision in which it is read. */
+interface PeriodPart extends Period {
+  precision: Precision
+}
+
+/** Whole hours or minutes are read from the roll-ups, the rest of the period from finer ones or from the events. */
+function splitPeriod(period: Period, precision: Precision): PeriodPart[] {
+  if (precision === 'exact') return [{ ...period, precision }]
+  const { lengthMs, finer } = ROLL_UPS[precision]
+  const start = Math.ceil(period.from / lengthMs) * lengthMs
+  const end = Math.floor(period.to / lengthMs) * lengthMs
+  if (start >= end) return splitPeriod(period, finer)
+
+  return [
+    ...(period.from < start ? splitPeriod({ from: period.from, to: start }, finer) : []),
+    { from: start, to: end, precision },
+    ...(end < period.to ? splitPeriod({ from: end, to: period.to }, finer) : []),
+  ]
+}
+
 /**
  * Builds a query of the samples of channels within a period. A sample is a value that an event or notification has added
  * to a statistic, or the values of a whole minute or hour. The rows have the columns channel_id, key, time, sum, count, last,
@@ -59,32 +79,16 @@ export function selectSamples(
 ): SQL {
   const storedKeys = keys.filter(key => !isNotificationKey(key))
   const queries: SQL[] = []
-  if (storedKeys.length > 0) queries.push(...selectStoredSamples(channelIds, storedKeys, period, precision))
+  if (storedKeys.length > 0)
+    for (const part of splitPeriod(period, precision)) queries.push(selectPart(channelIds, storedKeys, part))
   if (storedKeys.length < keys.length) queries.push(selectNotifications(channelIds, period))
   return sql.join(queries, sql` union all `)
 }
 
-/** Samples of whole hours or minutes are read from the roll-ups, those of the rest of the period from finer ones or from the events. */
-function selectStoredSamples(
-  channelIds: readonly string[],
-  keys: readonly string[],
-  period: Period,
-  precision: Precision,
-): SQL[] {
-  if (precision === 'exact') return [selectEvents(channelIds, keys, period)]
-  const rollUp = ROLL_UPS[precision]
-  const select = (from: number, to: number) =>
-    selectStoredSamples(channelIds, keys, { from, to }, rollUp.finer)
-  const start = Math.ceil(period.from / rollUp.lengthMs) * rollUp.lengthMs
-  const end = Math.floor(period.to / rollUp.lengthMs) * rollUp.lengthMs
-  if (start >= end) return select(period.from, period.to)
-
-  return [
-    ...(period.from < start ? select(period.from, start) : []),
-    selectRollUp(channelIds, keys, { from: start, to: end }, precision, rollUp),
-    ...(end < period.to ? select(end, period.to) : []),
-  ]
-}
+const selectPart = (channelIds: readonly string[], keys: readonly string[], part: PeriodPart) =>
+  part.precision === 'exact'
+    ? selectEvents(channelIds, keys, part)
+    : selectRollUp(channelIds, keys, part, part.precision, ROLL_UPS[part.precision])
 
 const selectEvents = (channelIds: readonly string[], keys: readonly string[], { from, to }: Period) => sql`
   select e.channel_id, s.key, e.time, s.value::float8 as sum, 1::bigint as count, s.value::float8 as last,
@@ -111,3 +115,41 @@ const selectNotifications = (channelIds: readonly string[], { from, to }: Period
   from notification
   where channel_id = any (${uuidArray(channelIds)}) and notification_time >= ${toTimestamp(from)}
     and notification_time < ${toTimestamp(to)}`
+
+/** A statistic of one channel within a period. */
+export interface SampleRange extends Period {
+  channel_id: string
+  key: string
+}
+
+/**
+ * Builds a query of the samples of many ranges. The rows have the columns `range`, which is the index of the range, time, sum, count and
+ * seq. The text of the query does not depend on the ranges, so Postgres plans it once for each connection.
+ */
+export function selectRanges(ranges: readonly SampleRange[], precision: 'minute' | 'exact'): SQL {
+  const parts = ranges.flatMap(({ channel_id, key, ...period }, range) =>
+    splitPeriod(period, precision).map(part => ({ range, channel_id, key, ...part })),
+  )
+  const selectParts = (partPrecision: Precision) => {
+    const rows = parts.filter(part => part.precision === partPrecision)
+    const times = rows.map(({ from, to, ...row }) => ({ ...row, from: new Date(from), to: new Date(to) }))
+    return sql`json_to_recordset(${JSON.stringify(times)}::text::json)
+      as part (range int, channel_id uuid, key text, "from" timestamptz, "to" timestamptz)`
+  }
+  // `offset 0` prevents a join that would read each event of the period instead of using the index for each part.
+  const events = sql`
+    select part.range, e.time, e.sum, 1::bigint as count, e.seq
+    from ${selectParts('exact')} cross join lateral (
+      select event.time, event.seq, (event.statistics ->> part.key)::float8 as sum from event
+      where event.channel_id = part.channel_id and event.time >= part."from" and event.time < part."to"
+        and event.statistics ? part.key
+      offset 0) e`
+  if (precision === 'exact') return events
+
+  return sql`${events} union all
+    select part.range, m.minute, m.sum, m.count, 0::bigint
+    from ${selectParts('minute')} cross join lateral (
+      select minute, sum, count from statistic_minute
+      where channel_id = part.channel_id and key = part.key and minute >= part."from" and minute < part."to"
+      offset 0) m`
+}

@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { selectRanges } from '../events/statistics/samples.ts'
+import { SlidingWindow, type TimedAmount, type WindowAmount } from './sliding-window.ts'
+
+/** The time window of a statistic of a channel, which new messages move. */
+export interface MovingWindow {
+  channel_id: string
+  key: string
+  lengthMs: number
+  /** Time of the earliest new message, in epoch ms. */
+  firstMs: number
+  /** Time of the latest new message, in epoch ms. */
+  lastMs: number
+}
+
+type InRange<Amount> = Amount & { range: number } & Record<string, unknown>
+
+/**
+ * Loads windows as they are before the new messages are stored, in the order of `windows`. All are read at once: one query for each
+ * window would take most of the time of the ingest.
+ */
+export async function loadWindows(
+  tx: Transaction,
+  windows: readonly MovingWindow[],
+): Promise<SlidingWindow[]> {
+  if (windows.length === 0) return []
+  const ranges = windows.map(({ channel_id, key, lengthMs, firstMs, lastMs }) => ({
+    ...{ channel_id, key },
+    from: firstMs - lengthMs + 1,
+    // Stored values may be later than the earliest of these messages, because messages arrive slightly out of order.
+    to: lastMs + 1,
+  }))
+  const initialQuery = tx.execute<InRange<WindowAmount>>(sql`
+    select range, sum(sum)::float8 as sum, sum(count)::float8 as count
+    from (${selectRanges(ranges, 'minute')}) s group by range`)
+
+  // The values that leave a window while it moves from the earliest to the latest message.
+  const leavingRanges = ranges.map((range, i) => ({ ...range, to: range.to - windows[i]!.lengthMs }))
+  const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
+    select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
+    from (${selectRanges(leavingRanges, 'exact')}) s order by time, seq`)
+
+  const [initialRows, leavingRows] = await Promise.all([initialQuery, leavingQuery])
+  const initialByRange = new Map(initialRows.map(({ range, ...amount }) => [range, amount]))
+  const leavingByRange = Map.groupBy(leavingRows, ({ range }) => range)
+  return windows.map(({ lengthMs }, range) => {
+    const initial = initialByRange.get(range) ?? { sum: 0, count: 0 }
+    return new SlidingWindow(lengthMs, initial, leavingByRange.get(range) ?? [])
+  })
+}

@@ -15,9 +15,9 @@ export function processCpu(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
 }
 
-/** User and system time in seconds of this process's children that have exited. */
-export function childrenCpu(): number {
-  const fields = statFields('/proc/self/stat')
+/** User and system time in seconds of the children of a process that have exited; of this process by default. */
+export function childrenCpu(pid: number | 'self' = 'self'): number {
+  const fields = statFields(`/proc/${pid}/stat`)
   return (Number(fields[13]) + Number(fields[14])) / CLOCK_TICKS_PER_SECOND
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { selectRanges } from '../events/statistics/samples.ts'
+import { selectRangeSamples, selectRangeTotals } from '../events/statistics/sample-ranges.ts'
 import { SlidingWindow, type TimedAmount, type WindowAmount } from './sliding-window.ts'
 
 /** The time window of a statistic of a channel, which new messages move. */
@@ -31,15 +31,13 @@ export async function loadWindows(
     // Stored values may be later than the earliest of these messages, because messages arrive slightly out of order.
     to: lastMs + 1,
   }))
-  const initialQuery = tx.execute<InRange<WindowAmount>>(sql`
-    select range, sum(sum)::float8 as sum, sum(count)::float8 as count
-    from (${selectRanges(ranges, 'minute')}) s group by range`)
+  const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(ranges))
 
   // The values that leave a window while it moves from the earliest to the latest message.
   const leavingRanges = ranges.map((range, i) => ({ ...range, to: range.to - windows[i]!.lengthMs }))
   const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
     select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
-    from (${selectRanges(leavingRanges, 'exact')}) s order by time, seq`)
+    from (${selectRangeSamples(leavingRanges)}) s order by time, seq`)
 
   const [initialRows, leavingRows] = await Promise.all([initialQuery, leavingQuery])
   const initialByRange = new Map(initialRows.map(({ range, ...amount }) => [range, amount]))

@@ -2,7 +2,7 @@ import type { FeedCounts } from '@eyrie/contract/management/feed'
 import { type Aggregation, type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { publishMessage } from './publish-message.ts'
+import { publishMessages } from './publish-message.ts'
 
 /** Values that were added to a statistic of a channel within a minute. */
 export interface AddedCount {
@@ -85,8 +85,15 @@ export async function publishLiveCounts(database: Database, nowMs: number): Prom
         returning l.*, due.usecase_aggregations
       )
       select ${liveCountColumns}, usecase_aggregations from published order by channel_id, key`)
-    for (const [channel_id, channelRows] of Map.groupBy(rows, row => row.channel_id))
-      await publishMessage(tx, { kind: 'count', channel_id, data: { counts: toFeedCounts(channelRows) } })
+    // At once, because the ingest waits for the locks of these rows.
+    const messages = Array.from(
+      Map.groupBy(rows, row => row.channel_id),
+      ([channel_id, channelRows]) => ({
+        ...{ kind: 'count' as const, channel_id },
+        data: { counts: toFeedCounts(channelRows) },
+      }),
+    )
+    await publishMessages(tx, messages)
   })
 }
 

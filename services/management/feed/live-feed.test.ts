@@ -6,7 +6,7 @@ import {
   serveManagement,
 } from '../../../test/fixtures/management/feed-client.ts'
 import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
-import { publishMessage } from './publish-message.ts'
+import { publishMessages } from './publish-message.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)
@@ -36,7 +36,9 @@ async function writeInParallel(random: () => number): Promise<number[]> {
       await database
         .system('test', async tx => {
           for (const number of numbers) {
-            await publishMessage(tx, { kind: 'incident', channel_id: records.channel_id, data: { number } })
+            await publishMessages(tx, [
+              { kind: 'incident', channel_id: records.channel_id, data: { number } },
+            ])
             // Round trips let other transactions commit in between.
             for (let trips = Math.floor(random() * 12); trips > 0; trips -= 1) await tx.execute('select 1')
           }

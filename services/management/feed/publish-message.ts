@@ -12,19 +12,13 @@ export type NewFeedMessage = FeedSubject & {
   data: Readonly<Record<string, unknown>>
 }
 
-/** Publishes a message in the live feed when the transaction commits. The caller may have the rights of any user. */
-export async function publishMessage(
-  tx: Transaction,
-  { kind, data, ...subject }: NewFeedMessage,
-): Promise<void> {
-  const {
-    channel_id = null,
-    source_id = null,
-    engine_id = null,
-  } = subject as Partial<Record<'channel_id' | 'source_id' | 'engine_id', string>>
+/** Publishes messages in the live feed when the transaction commits. The caller may have the rights of any user. */
+export async function publishMessages(tx: Transaction, messages: readonly NewFeedMessage[]): Promise<void> {
+  if (messages.length === 0) return
   await tx.execute(sql`
-    select publish_live_message(${kind}, ${channel_id}::uuid, ${source_id}::uuid, ${engine_id}::uuid,
-      ${JSON.stringify(data)}::text::jsonb)`)
+    select publish_live_message(kind, channel_id, source_id, engine_id, data)
+    from json_to_recordset(${JSON.stringify(messages)}::text::json)
+      as m (kind text, channel_id uuid, source_id uuid, engine_id uuid, data jsonb)`)
 }
 
 /** Announces to the scheduler that records or settings that it publishes have changed. */

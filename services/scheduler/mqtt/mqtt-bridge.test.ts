@@ -33,7 +33,7 @@ import {
 import { createIngest } from '../../management/events/ingest/ingest.ts'
 import { createPictureStore } from '../../management/events/pictures/picture-store.ts'
 import { publishLiveCounts } from '../../management/feed/live-counts.ts'
-import { publishMessage } from '../../management/feed/publish-message.ts'
+import { publishMessages } from '../../management/feed/publish-message.ts'
 import { createFeedClient } from '../management-client/feed-client.ts'
 import { createManagementClient } from '../management-client/management-client.ts'
 import { createMqttBridge } from './mqtt-bridge.ts'
@@ -246,8 +246,10 @@ describe('publishing by MQTT', needs(mosquittoRequirement), () => {
     await vi.waitUntil(() => home.readText(`${prefix()}/counts`))
     await insertPictureNotification(randomBytes(100))
     await management.database.system('test', async tx => {
-      await publishMessage(tx, { kind: 'incident', channel_id, data: {} })
-      await publishMessage(tx, { kind: 'system_alert', engine_id, data: {} })
+      await publishMessages(tx, [
+        { kind: 'incident', channel_id, data: {} },
+        { kind: 'system_alert', engine_id, data: {} },
+      ])
       await tx.insert(channelState).values({ channel_id, status: 'running', is_heard: true })
     })
     await vi.waitUntil(() => home.messages.some(({ topic }) => topic.includes('/source/')))

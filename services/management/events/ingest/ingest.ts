@@ -169,10 +169,9 @@ async function filterNew(
         and(
           eq(event.engine_id, engine_id),
           eq(event.log_id, log_id),
+          between(event.seq, Math.min(...seqs), Math.max(...seqs)),
           // A repeated message has the same time, so Postgres searches only the partitions of these times.
           between(event.time, new Date(Math.min(...times)), new Date(Math.max(...times))),
-          // Passed as one array, because an `in` list would need a parameter for each number.
-          sql`${event.seq} = any (${`{${seqs.join(',')}}`}::bigint[])`,
         ),
       )
     for (const { seq } of rows) storedIds.add(toId(log_id, seq))

@@ -13,13 +13,13 @@ import { insertRecords } from '../../../../../test/fixtures/management/records.t
 import { sharedManagement, sharedRecords } from '../../../../../test/fixtures/management/shared-management.ts'
 import { engineState, liveMessage, session, userCustomer } from '../../../db/schema/index.ts'
 import { expireMessages } from '../../../feed/feed-log.ts'
-import { publishMessage } from '../../../feed/publish-message.ts'
+import { publishMessages } from '../../../feed/publish-message.ts'
 
 const management = sharedManagement()
 const records = sharedRecords(management)
 
 const publish = (channel_id: string, number: number, kind: 'incident' | 'count' = 'incident') =>
-  management.database.system('test', tx => publishMessage(tx, { kind, channel_id, data: { number } }))
+  management.database.system('test', tx => publishMessages(tx, [{ kind, channel_id, data: { number } }]))
 const numbersOf = (events: readonly FeedEvent[]) =>
   events.flatMap(event => ('data' in event ? [event.data.number] : []))
 const hasNumber = (number: number) => (event: FeedEvent) => 'data' in event && event.data.number === number

@@ -1,6 +1,7 @@
 import { E_CANCELED, Semaphore } from 'async-mutex'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
+import { withPreparedStatements } from './prepared-statements.ts'
 
 /** A database connection, which one task uses at a time. */
 export interface Connection {
@@ -33,7 +34,7 @@ export function createConnectionPool(size: number, open: (onLost: () => void) =>
 
   function openConnection(): Connection {
     const sql = open(() => discard(connection))
-    const connection = { sql, db: drizzle(sql) }
+    const connection = { sql, db: drizzle(withPreparedStatements(sql)) }
     connections.add(connection)
     return connection
   }

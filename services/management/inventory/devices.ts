@@ -56,8 +56,6 @@ const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
     .where(matchesFilter(device, filter))
     .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
-    .prepare('devices_with_streams')
-    .execute()
 
 /** Selects a row for each channel of a source. A source without channels has one row without a channel. */
 const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
@@ -75,8 +73,6 @@ const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
       asc(channel.channel_name),
       asc(channel.channel_id),
     )
-    .prepare('sources_with_channels')
-    .execute()
 
 /** Returns devices with their streams, sources and channels. Runs two concurrent queries for any number of devices. */
 export async function findDevices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {

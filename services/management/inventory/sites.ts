@@ -13,8 +13,6 @@ export const findSites = (tx: Transaction, condition: SQL | undefined) =>
     .from(site)
     .where(condition)
     .orderBy(asc(site.site_name), asc(site.site_id))
-    .prepare('sites')
-    .execute()
 
 /** Returns the sites that satisfy a condition, each with its devices. */
 export async function findSitesWithDevices(tx: Transaction, condition: SQL | undefined) {

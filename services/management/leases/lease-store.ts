@@ -112,8 +112,6 @@ export async function holdsLease(tx: Transaction, instance_id: string, subject: 
     .select({ subject: lease.subject })
     .from(lease)
     .where(and(eq(lease.subject, subject), eq(lease.instance_id, instance_id)))
-    .prepare('holds_lease')
-    .execute()
   return row !== undefined
 }
 

@@ -40,12 +40,7 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
 
 /** Returns which of these ids belong to records that the caller may see. */
 async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
-  const rows = await tx
-    .select({ id: column })
-    .from(column.table)
-    .where(isAnyOf(column, ids))
-    .prepare('visible_ids')
-    .execute()
+  const rows = await tx.select({ id: column }).from(column.table).where(isAnyOf(column, ids))
   return new Set(rows.map(({ id }) => id as string))
 }
 

@@ -109,8 +109,6 @@ const findCustomers = (tx: Transaction, condition: SQL | undefined) =>
     .from(customer)
     .where(condition)
     .orderBy(asc(customer.customer_name), asc(customer.customer_id))
-    .prepare('customers')
-    .execute()
 
 /** Moves sites to a customer. Throws `EyrieError` (`id`) for `field` if a site is not in the customer's organization. */
 async function moveSites(

@@ -58,13 +58,7 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
 ]
 
 const findOrganizations = (tx: Transaction, condition?: SQL) =>
-  tx
-    .select()
-    .from(organization)
-    .where(condition)
-    .orderBy(organization.organization_name)
-    .prepare('organizations')
-    .execute()
+  tx.select().from(organization).where(condition).orderBy(organization.organization_name)
 
 /** The default customer has the sites of an organization that belong to no other customer. */
 const createDefaultCustomer = (organization_id: string) => ({

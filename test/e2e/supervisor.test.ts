@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
@@ -32,23 +32,23 @@ async function openTestPage(): Promise<Page> {
 const pattern = { source: 'test://ball' }
 
 describe('supervisor', () => {
-  it('starts every service, prints the console address, and stops without orphans', async () => {
-    const appliance = await start(pattern)
+  let appliance: Appliance
+  beforeAll(async () => {
+    appliance = await startAppliance(pattern)
+    await appliance.waitForLine(/ready: open http/)
+  }, 180_000)
+  afterAll(() => appliance.remove())
+
+  it('starts every service and prints the console address', async () => {
     const line = await appliance.waitForLine(/ready: open http/)
     expect(line).toContain(appliance.consoleUrl)
     expect((await fetch(appliance.consoleUrl)).status).toBe(200)
-    const processes = findProcesses(appliance.data)
-    expect(processes.length).toBeGreaterThanOrEqual(4)
+    expect(findProcesses(appliance.data).length).toBeGreaterThanOrEqual(4)
     const { out } = await runEyrieCommand(['logs', '--service', 'eyrie'], { data: appliance.data })
     expect(out).toBe(`${line}\n`)
-
-    expect(await appliance.stop()).toBe(0)
-    expect(appliance.lines.at(-1)).toContain('stopped')
-    expect(processes.filter(isRunning)).toEqual([])
   }, 180_000)
 
   it('prints a link that opens the console once, and that no log contains', async () => {
-    const appliance = await start(pattern)
     const link = (await appliance.waitForLine(/\?key=/)).trim()
     expect(link).toMatch(new RegExp(`^${appliance.consoleUrl}/\\?key=[\\w-]{43}$`))
     const page = await openTestPage()
@@ -73,8 +73,6 @@ describe('supervisor', () => {
   }, 180_000)
 
   it('restarts a killed service', async () => {
-    const appliance = await start(pattern)
-    await appliance.waitForLine(/ready: open http/)
     process.kill(findServicePid(appliance.data, 'media'), 'SIGKILL')
     await appliance.waitForLine(/media +! process exited; restarting signal=SIGKILL/)
     await vi.waitFor(async () => expect((await fetchHealth(appliance)).media).toBe('connected'), {
@@ -83,6 +81,18 @@ describe('supervisor', () => {
     })
   }, 180_000)
 
+  it('stores decoded frames in a folder that other users cannot enter, and stops without leaving it or a process', async () => {
+    const [, ring = ''] = readFileSync(join(appliance.data, 'ring-path'), 'utf8').split('\n')
+    expect(statSync(ring).mode & 0o007).toBe(0)
+    const processes = findProcesses(appliance.data)
+    expect(await appliance.stop()).toBe(0)
+    expect(appliance.lines.at(-1)).toContain('stopped')
+    expect(processes.filter(isRunning)).toEqual([])
+    expect(existsSync(ring)).toBe(false)
+  }, 180_000)
+})
+
+describe('supervisor of another appliance', () => {
   it('stops its services when it is killed itself', async () => {
     const appliance = await start(pattern)
     await appliance.waitForLine(/ready: open http/)
@@ -105,15 +115,6 @@ describe('supervisor', () => {
       await expect(fetch(url)).resolves.toBeDefined()
       await expect(other(url)).rejects.toThrow()
     }
-  }, 180_000)
-
-  it('stores decoded frames in a folder that other users cannot enter, and removes it', async () => {
-    const appliance = await start(pattern)
-    await appliance.waitForLine(/ready: open http/)
-    const [, ring = ''] = readFileSync(join(appliance.data, 'ring-path'), 'utf8').split('\n')
-    expect(statSync(ring).mode & 0o007).toBe(0)
-    expect(await appliance.stop()).toBe(0)
-    expect(existsSync(ring)).toBe(false)
   }, 180_000)
 
   it('reports a port that is in use in one line and starts nothing', async () => {

@@ -14,7 +14,7 @@ export default defineConfig({
     maxWorkers: 4,
     setupFiles: ['test/fixtures/setup/wait-timeout.ts'],
     reporters: ['default', 'test/fixtures/setup/summary-reporter.ts'],
-    globalSetup: ['test/fixtures/setup/database.ts'],
+    globalSetup: ['test/fixtures/setup/database.ts', 'test/fixtures/setup/service-caches.ts'],
     // Generous, because a passing test does not wait for them, and a busy machine may take this long.
     testTimeout: 120_000,
     hookTimeout: 180_000,

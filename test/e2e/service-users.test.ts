@@ -81,7 +81,7 @@ describe('services that root starts', needs(root, serviceUsers), () => {
   it('run as users of their own, without capabilities, and cannot read the secrets of each other', {
     timeout: 300_000,
   }, async () => {
-    const appliance = await start({ source: 'test://ball' })
+    const appliance = await start({ source: 'test://ball', withoutCaches: true })
     const { data, engineUrl, mediaUrl, consoleUrl, schedulerUrl } = appliance
     for (const role of ROLES) {
       const { uid, gid } = accounts[role]

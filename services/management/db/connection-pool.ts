@@ -6,7 +6,10 @@ import { withPreparedStatements } from './prepared-statements.ts'
 /** A database connection, which one task uses at a time. */
 export interface Connection {
   sql: Sql
+  /** Prepares statements that are repeated. */
   db: PostgresJsDatabase
+  /** Has each statement planned when it runs. */
+  unpreparedDb: PostgresJsDatabase
 }
 
 /** A limited number of connections that tasks share. A lost connection is replaced by a new one. */
@@ -34,7 +37,7 @@ export function createConnectionPool(size: number, open: (onLost: () => void) =>
 
   function openConnection(): Connection {
     const sql = open(() => discard(connection))
-    const connection = { sql, db: drizzle(withPreparedStatements(sql)) }
+    const connection = { sql, db: drizzle(withPreparedStatements(sql)), unpreparedDb: drizzle(sql) }
     connections.add(connection)
     return connection
   }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
 import { backoffDelayMs } from '@eyrie/kit'
-import type { PgTransactionConfig } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
 import { type ConnectionTarget, connect } from './connection.ts'
@@ -16,7 +15,7 @@ import {
   withoutStatement,
 } from './database-errors.ts'
 import { chooseRole } from './role.ts'
-import { type Work, withTransaction } from './transaction.ts'
+import { type TransactionConfig, type Work, withTransaction } from './transaction.ts'
 import { createSystemSettings, createUserSettings, type TransactionSettings } from './transaction-settings.ts'
 
 export type { Transaction, Work } from './transaction.ts'
@@ -28,9 +27,9 @@ export type { Transaction, Work } from './transaction.ts'
  */
 export interface Database {
   /** Runs work with the rights of a user: row-level security hides rows that the user may not access. */
-  as<T>(principal: Principal, operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
+  as<T>(principal: Principal, operation: string, work: Work<T>, config?: TransactionConfig): Promise<T>
   /** Runs work of the appliance itself, which may access every row. */
-  system<T>(operation: string, work: Work<T>, config?: PgTransactionConfig): Promise<T>
+  system<T>(operation: string, work: Work<T>, config?: TransactionConfig): Promise<T>
   /**
    * Subscribes to a NOTIFY channel. `onListening` is called when listening starts and after each reconnect; notifications
    * that were sent while disconnected are lost. Returns a function that ends the subscription.
@@ -98,12 +97,15 @@ export async function createDatabase(
   async function run<T>(
     settings: TransactionSettings,
     work: Work<T>,
-    config?: PgTransactionConfig,
+    config?: TransactionConfig,
   ): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
-        const result = await pool.use(({ sql, db }) =>
-          withTransaction(sql, () => work(db), { ...config, settings }),
+        const result = await pool.use(({ sql, db, unpreparedDb }) =>
+          withTransaction(sql, () => work(config?.isPlannedAnew ? unpreparedDb : db), {
+            ...config,
+            settings,
+          }),
         )
         // A transaction that only reads shows nothing about a full disk.
         if (!storageRestored) availability?.available()

@@ -9,7 +9,16 @@ export type Transaction = Omit<PostgresJsDatabase, 'transaction'>
 /** The body of a transaction. It must have no effects outside the database, because it is repeated after a conflict. */
 export type Work<T> = (tx: Transaction) => Promise<T>
 
-interface TransactionOptions extends Pick<PgTransactionConfig, 'isolationLevel' | 'accessMode'> {
+/** How a transaction runs. */
+export interface TransactionConfig extends Pick<PgTransactionConfig, 'isolationLevel' | 'accessMode'> {
+  /**
+   * Has each statement planned when it runs, instead of once for a connection. For transactions that read tables which grow from
+   * empty to large within minutes: a plan that was made before would scan them.
+   */
+  isPlannedAnew?: boolean
+}
+
+interface TransactionOptions extends TransactionConfig {
   settings?: TransactionSettings
 }
 

@@ -33,8 +33,10 @@ type StoredMessage = Exclude<DurableMessage, PictureMessage>
 export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
   return {
     async consume(engine_id, received) {
-      const { position, gaps } = await database.system('events', tx =>
-        storeMessages(tx, engine_id, received, subscribers),
+      const { position, gaps } = await database.system(
+        'events',
+        tx => storeMessages(tx, engine_id, received, subscribers),
+        { isPlannedAnew: true },
       )
       for (const gap of gaps) {
         const engine = await readEngineName(database, engine_id)

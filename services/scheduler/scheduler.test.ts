@@ -4,19 +4,24 @@ import type { AlertAction } from '@eyrie/contract/management/alert'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sharedManagement, sharedRecords } from '../../test/fixtures/management/shared-management.ts'
+import { mosquittoRequirement } from '../../test/fixtures/network/mosquitto.ts'
 import { startService } from '../../test/fixtures/processes/service-process.ts'
+import { needs } from '../../test/fixtures/requirements/needs.ts'
 import {
   insertDeliveries,
   readDeliveries,
   readDelivery,
   updateDelivery,
 } from '../../test/fixtures/scheduler/insert-deliveries.ts'
+import { startMqttBroker } from '../../test/fixtures/scheduler/mqtt-broker.ts'
+import { startPushService } from '../../test/fixtures/scheduler/push-service.ts'
 import { startSchedulerProcess } from '../../test/fixtures/scheduler/run-scheduler.ts'
 import { serveSchedulerApi } from '../../test/fixtures/scheduler/scheduler-api.ts'
+import { SMS_ACCOUNT, startSmsReceiver } from '../../test/fixtures/scheduler/sms-receiver.ts'
 import { startSmtpReceiver } from '../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
-import { delivery } from '../management/db/schema/index.ts'
+import { delivery, pushSubscription } from '../management/db/schema/index.ts'
 
 const MAX_IDLE_BYTES = 80 << 20
 
@@ -25,10 +30,10 @@ const records = sharedRecords(management)
 beforeEach(() => management.database.system('test', tx => tx.delete(delivery)))
 
 /** Starts a scheduler that delivers what this management stores. */
-async function start() {
+async function start(settings?: object, environment?: Record<string, string>) {
   const api = await serveSchedulerApi(management)
   onTestFinished(() => api.close())
-  const scheduler = await startSchedulerProcess(api.url)
+  const scheduler = await startSchedulerProcess(api.url, settings, environment)
   onTestFinished(() => scheduler.stop())
   return scheduler
 }
@@ -73,7 +78,7 @@ describe('scheduler', () => {
 
   it('sends the test of an alert as an e-mail by the mail server of the settings', async () => {
     const server = await startMailServer()
-    await start()
+    await start({ timeout_s: 60 })
     const { alert_id } = records
     const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index: 0 })
     const delivery_id = answer.headers.get('location')!.split('=')[1]!
@@ -82,6 +87,53 @@ describe('scheduler', () => {
       { to: ['ops@example.com'], content: expect.stringContaining('Subject: Test: alert on channel') },
     ])
   })
+
+  it(
+    'sends the test of an alert to a webhook, a telephone, a topic and a browser',
+    needs(mosquittoRequirement),
+    async () => {
+      const webhook = await startWebhookReceiver()
+      const sms = await startSmsReceiver()
+      const broker = await startMqttBroker()
+      const push = await startPushService()
+      await management.call(managementRoutes.config.updateSms, {
+        sms_provider: sms.url,
+        ...SMS_ACCOUNT,
+        sms_from: '+41780000000',
+      })
+      await management.database.system('test', tx => tx.delete(pushSubscription))
+      await management.call(managementRoutes.user.pushSubscribe, push.subscription)
+      // A test is attempted once.
+      await start({ timeout_s: 60 }, { NODE_EXTRA_CA_CERTS: push.certificateFile })
+
+      const { channel_id } = records
+      const alert_actions: AlertAction[] = [
+        { action_url: webhook.url },
+        { action_type: 'sms', action_to: '+41790000000' },
+        { action_url: `mqtt://127.0.0.1:${broker.port}/site/door` },
+        { action_type: 'push' },
+      ]
+      const created = await management.call(managementRoutes.alert.create, {
+        ...{ channel_id, alert_name: 'Crowd', alert_priority: 'high', alert_frequency: 0, alert_actions },
+        ...{ alert_threshold: '5', alert_threshold_condition: 'gt', alert_threshold_key: 'total' },
+      })
+      const alert_id = created.headers.get('location')!.split('=')[1]!
+      const ids: string[] = []
+      for (const action_index of alert_actions.keys()) {
+        const answer = await management.call(managementRoutes.delivery.test, { alert_id, action_index })
+        ids.push(answer.headers.get('location')!.split('=')[1]!)
+      }
+      const [webhookId = '', ...others] = ids
+      await waitForState(webhookId, 'delivered')
+      for (const delivery_id of others) await waitForState(delivery_id, 'sent')
+
+      expect(webhook.calls[0]!.headers['webhook-id']).toBe(webhookId)
+      expect(sms.messages).toMatchObject([{ to: '+41790000000', body: expect.stringContaining('Test') }])
+      await vi.waitUntil(() => broker.messages.length > 0)
+      expect(broker.messages).toMatchObject([{ topic: 'site/door' }])
+      expect(push.messages).toMatchObject([{ message: { title: expect.stringContaining('Test') } }])
+    },
+  )
 
   it('sends a scheduled report as an e-mail to each receiver, with the file of the report', async () => {
     const server = await startMailServer()

@@ -33,7 +33,7 @@ const HOLD_S: Record<SystemAlertKind, number> = {
   backup_overdue: 0,
 }
 
-const DEFAULTS: SystemAlertSettings = {
+export const DEFAULT_SETTINGS: SystemAlertSettings = {
   kinds: Object.fromEntries(
     systemAlertKind.options.map(kind => [
       kind,
@@ -104,10 +104,10 @@ async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, SETTING))
   const stored = (row?.value ?? {}) as Partial<SystemAlertSettings>
   return {
-    ...DEFAULTS,
+    ...DEFAULT_SETTINGS,
     ...stored,
-    thresholds: { ...DEFAULTS.thresholds, ...stored.thresholds },
-    kinds: mapKinds(kind => ({ ...DEFAULTS.kinds[kind], ...stored.kinds?.[kind] })),
+    thresholds: { ...DEFAULT_SETTINGS.thresholds, ...stored.thresholds },
+    kinds: mapKinds(kind => ({ ...DEFAULT_SETTINGS.kinds[kind], ...stored.kinds?.[kind] })),
   }
 }
 

@@ -1,4 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  judgePicture,
+  LEARNED_SAMPLES,
+  type PictureReference,
+} from '../../management/system-alerts/rules/picture-rules.ts'
+import { DEFAULT_SETTINGS } from '../../management/system-alerts/system-alert-settings.ts'
 import { Pipeline } from '../node-gst/index.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createPictureInspector } from './picture-inspector.ts'
@@ -26,6 +32,9 @@ async function inspect(source: string) {
   await pipeline.setState('playing')
   return { inspector, pipeline }
 }
+
+/** The default thresholds of management. */
+const { thresholds } = DEFAULT_SETTINGS
 
 const TEST_PICTURE = 'videotestsrc is-live=true pattern=smpte75'
 
@@ -59,6 +68,21 @@ describe('picture inspector', () => {
     const usual = await vi.waitUntil(sharp.inspector.statistics)
     const soft = await vi.waitUntil(blurred.inspector.statistics)
     expect(soft.sharpness).toBeLessThan(usual.sharpness * 0.4)
+  })
+
+  it('distinguishes a camera that has been turned from a change of light', async () => {
+    const picture = `${TEST_PICTURE} ! video/x-raw,width=1280,height=720`
+    const { inspector: usual } = await inspect(TEST_PICTURE)
+    const darker = await inspect(`${picture} ! videobalance brightness=-0.2 contrast=0.8`)
+    const turned = await inspect(`${picture} ! videobox left=300 right=-300 top=100 bottom=-100`)
+    const learned = await vi.waitUntil(usual.statistics)
+    let reference: PictureReference | undefined
+    for (let n = 0; n < LEARNED_SAMPLES; n += 1)
+      reference = judgePicture(learned, reference, thresholds).reference
+    const judge = async ({ inspector }: typeof darker) =>
+      judgePicture(await vi.waitUntil(inspector.statistics), reference, thresholds)
+    expect(await judge(darker)).toMatchObject({ hasMoved: false })
+    expect(await judge(turned)).toMatchObject({ hasMoved: true })
   })
 
   it('ends with its branch, while the pipeline continues', async () => {

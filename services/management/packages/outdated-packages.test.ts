@@ -64,7 +64,10 @@ describe('packages that parse video', needs(installedProgram('apt-get')), () => 
       { name: 'gstreamer1.0-libav', installed: '1.22.0-2', candidate: '1.22.0-2+deb12u1' },
     ])
 
-    const monitor = monitorPackages(createLog('management', 'silent'), async () => outdated)
+    const monitor = monitorPackages(createLog('management', 'silent'), {
+      find: async () => outdated,
+      firstCheckAfterMs: 0,
+    })
     onTestFinished(() => monitor.stop())
     await vi.waitFor(() =>
       expect(monitor.alarms()).toEqual([

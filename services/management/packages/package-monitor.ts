@@ -9,15 +9,23 @@ export interface PackageMonitor {
   stop(): void
 }
 
+/** The check takes half a second of CPU, which services need while they start. */
+const FIRST_CHECK_AFTER_MS = 60_000
 /** The system updates its package lists once a day. */
 const INTERVAL_MS = 6 * 3_600_000
 
-/** Starts to check the packages in the background, at once and every few hours. */
-export function monitorPackages(log: Log, find = findOutdatedPackages): PackageMonitor {
+/** Starts to check the packages in the background, soon after the start and every few hours. */
+export function monitorPackages(
+  log: Log,
+  { find = findOutdatedPackages, firstCheckAfterMs = FIRST_CHECK_AFTER_MS } = {},
+): PackageMonitor {
   const stopping = new AbortController()
   let alarm: string | undefined
 
+  const pause = (ms: number) => wait(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+
   async function checkPeriodically(): Promise<void> {
+    await pause(firstCheckAfterMs)
     while (!stopping.signal.aborted) {
       const packages = await find()
       const names = packages.map(({ name, installed, candidate }) => `${name} ${installed} (${candidate})`)
@@ -26,7 +34,7 @@ export function monitorPackages(log: Log, find = findOutdatedPackages): PackageM
         names.length === 0
           ? undefined
           : `packages that parse video are older than those in the archive: ${names.join(', ')}. Run make run as root, or apt-get install --only-upgrade`
-      await wait(INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await pause(INTERVAL_MS)
     }
   }
 

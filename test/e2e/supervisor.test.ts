@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
@@ -21,11 +21,17 @@ afterEach(async () => {
 
 const WAIT = { timeout: 60_000 }
 
-/** Opens a page of a browser without cookies. */
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+/** Opens a page without cookies. */
 async function openTestPage(): Promise<Page> {
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
-  return browser.newPage()
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  return context.newPage()
 }
 
 /** A test pattern needs no rendering. */

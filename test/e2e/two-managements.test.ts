@@ -78,10 +78,10 @@ async function startServices() {
     return service
   }
 
-  const first = await startManagement()
-  // It creates the tables.
-  await vi.waitFor(async () => expect(await signIn(first)).toEqual(expect.any(String)), WAIT)
-  const second = await startManagement()
+  // Both create the tables and the secrets, at the same moment.
+  const [first, second] = await Promise.all([startManagement(), startManagement()])
+  for (const service of [first, second])
+    await vi.waitFor(async () => expect(await signIn(service)).toEqual(expect.any(String)), WAIT)
   const database = await createDatabase(url)
   onTestFinished(() => database.close())
   const inserted = await insertEngine(database, { engine_port: engine.port, source_address: 'test://ball' })

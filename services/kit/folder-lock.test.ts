@@ -1,9 +1,11 @@
-import { fork } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { containerRequirement, IN_CONTAINER } from '../../test/fixtures/requirements/container-namespaces.ts'
+import { needs } from '../../test/fixtures/requirements/needs.ts'
 import { lockFolder } from './folder-lock.ts'
 
 let folder: string
@@ -23,17 +25,33 @@ describe('lockFolder', () => {
     again()
   })
 
-  it('releases the lock when the process is killed', async () => {
+  /** Writes a program that locks a folder, says so, and holds the lock. */
+  async function writeHolder(): Promise<string> {
     const script = join(folder, 'holder.ts')
     await writeFile(
       script,
       `import { lockFolder } from ${JSON.stringify(join(import.meta.dirname, 'folder-lock.ts'))}
 await lockFolder(process.argv[2])
-process.send('locked')
+console.log('locked')
 setInterval(() => {}, 1000)`,
     )
-    const holder = fork(script, [join(folder, 'own')])
-    await once(holder, 'message')
+    return script
+  }
+
+  it('locks a folder for processes in other containers, too', needs(containerRequirement), async () => {
+    const [command, ...args] = [...IN_CONTAINER, process.execPath, await writeHolder(), join(folder, 'own')]
+    const holder = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    await expect(lockFolder(join(folder, 'own'))).rejects.toThrow('in use by another process')
+    holder.kill('SIGKILL')
+    await once(holder.stdout, 'close')
+    const release = await lockFolder(join(folder, 'own'))
+    release()
+  })
+
+  it('releases the lock when the process is killed', async () => {
+    const holder = fork(await writeHolder(), [join(folder, 'own')], { silent: true })
+    await once(holder.stdout!, 'data')
     await expect(lockFolder(join(folder, 'own'))).rejects.toThrow('in use')
     holder.kill('SIGKILL')
     await once(holder, 'exit')

@@ -87,8 +87,6 @@ describe('connections of the services', () => {
     'services/media/ingest/messages/message-source.ts',
     // Calls the handler of a server, which is named fetch.
     'services/kit/protocol-errors.ts',
-    // Listens on a socket that locks a folder.
-    'services/kit/folder-lock.ts',
   ]
 
   const openers = [

@@ -93,7 +93,8 @@ const thresholds = z.strictObject({
     .max(365)
     .meta({ description: 'A certificate or license that ends within fewer days is reported' }),
   backup_days: z.int().min(0).max(365).meta({
-    description: 'A newest backup that is older is overdue; 0: never. Without any backup, none is overdue',
+    description:
+      'A newest backup that is older is overdue; 0: never. Without any backup, the first scheduled one is overdue after its time',
   }),
 })
 

@@ -11,7 +11,7 @@ import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-ap
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { delivery, setting, source, systemAlert } from '../db/schema/index.ts'
+import { delivery, job, setting, source, systemAlert } from '../db/schema/index.ts'
 import { createSystemAlerts, type SystemAlerts, type SystemAlertsOptions } from './system-alerts.ts'
 
 const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
@@ -30,6 +30,7 @@ beforeEach(async () => {
     await tx.delete(delivery)
     await tx.delete(systemAlert)
     await tx.delete(setting)
+    await tx.delete(job)
     await tx.update(source).set({ source_sid: SID }).where(eq(source.source_id, records.source_id))
   })
 })
@@ -245,9 +246,7 @@ describe('system alerts', () => {
     expect(response).toMatchObject({ acknowledged_by: management.superadmin.user_id })
   })
 
-  it('report an old backup, but not a missing one', async () => {
-    await report(running, 70)
-    expect(await listAlerts()).toEqual([])
+  it('report an old backup', async () => {
     const value = { finished_at: new Date(BEGIN_MS - 9 * 86_400_000).toISOString() }
     await management.database.system('test', tx =>
       tx.insert(setting).values({ name: 'newest_backup', value }),
@@ -256,6 +255,48 @@ describe('system alerts', () => {
     expect(await listAlerts()).toMatchObject([
       { system_alert_kind: 'backup_overdue', engine_id: null, system_alert_subject: 'this appliance' },
     ])
+  })
+
+  it('report a missing backup if backups are scheduled and the first one was not started or has failed', async () => {
+    const setJob = (values: Partial<typeof job.$inferInsert>) =>
+      management.database.system('test', tx =>
+        tx
+          .insert(job)
+          .values({ name: 'backup', ...values })
+          .onConflictDoUpdate({ target: job.name, set: values }),
+      )
+    const listMessages = async () =>
+      (await listAlerts()).map(alert => [alert.system_alert_state, alert.system_alert_message])
+    const at = (ms: number) => new Date(BEGIN_MS + ms)
+
+    // Nobody has scheduled backups: the job has nothing to do.
+    await setJob({ state: 'skipped', started_at: at(-120_000), finished_at: at(-60_000), next_run_at: at(0) })
+    nowMs += 2 * 3_600_000
+    await report(running, 10)
+    expect(await listAlerts()).toEqual([])
+
+    await management.database.system('test', tx =>
+      tx
+        .insert(setting)
+        .values({ name: 'backup', value: { backup_target: 'folder', backup_folder: '/mnt' } }),
+    )
+    const message = expect.stringContaining('the first one was due on 2026-03-04: run ./eyrie backup')
+    await report(running, 10)
+    expect(await listMessages()).toEqual([['open', message]])
+
+    // A run that is in progress may succeed, and fails.
+    await setJob({ state: 'running', started_at: at(60_000), finished_at: null, next_run_at: at(86_400_000) })
+    await report(running, 100)
+    expect(await listMessages()).toEqual([['open', message]])
+    await setJob({ state: 'failed', finished_at: at(90_000) })
+    await report(running, 100)
+    expect(await listMessages()).toEqual([['open', message]])
+
+    await management.database.system('test', tx =>
+      tx.insert(setting).values({ name: 'newest_backup', value: { finished_at: new Date(nowMs) } }),
+    )
+    await report(running, 70)
+    expect(await listMessages()).toEqual([['closed', message]])
   })
 
   it('hide the secrets of actions, and keep them when the placeholder is sent back', async () => {

@@ -18,7 +18,7 @@ import {
   updateAlert,
 } from './alert-store.ts'
 import { getTitle } from './alert-texts.ts'
-import { readLastBackup } from './backup-time.ts'
+import { readBackupState } from './backup-state.ts'
 import { observeEngines, type ReceivedCondition } from './engine-observations.ts'
 import {
   advanceConditions,
@@ -141,11 +141,11 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   }
 
   async function observeAppliance(tx: Transaction, { thresholds }: SystemAlertSettings, nowMs: number) {
-    const lastBackup = await readLastBackup(tx)
+    const backups = await readBackupState(tx, nowMs)
     return [
       observeDisk(space, APPLIANCE, thresholds),
       observeEnd('certificate_ending', certificateEnd, APPLIANCE, nowMs, thresholds),
-      observeBackup(lastBackup, APPLIANCE, nowMs, thresholds),
+      observeBackup(backups, APPLIANCE, nowMs, thresholds),
     ]
   }
 

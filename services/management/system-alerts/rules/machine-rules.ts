@@ -58,17 +58,39 @@ export function observeEnd(
   return { kind, subject, isPresent, reason: isPresent ? reason : '' }
 }
 
-/** `finishedAt`: when the newest successful backup was finished; undefined before the first. */
+/** What is known about the backups of the appliance. */
+export interface BackupState {
+  /** When the newest successful backup was finished; undefined before the first. */
+  finishedAt: Date | undefined
+  /** When the first scheduled backup was due, if that time has passed; undefined if no backups are scheduled. */
+  missedAt: Date | undefined
+  isRunning: boolean
+}
+
+/** Reports a newest backup that is too old, and a scheduled one that is missing. */
 export function observeBackup(
-  finishedAt: Date | undefined,
+  { finishedAt, missedAt, isRunning }: BackupState,
   subject: Subject,
   nowMs: number,
   { backup_days }: Thresholds,
 ): Observation {
-  const ageMs = finishedAt ? nowMs - finishedAt.getTime() : 0
-  const isPresent = backup_days > 0 && ageMs > backup_days * DAY_MS
-  const reason = `the newest backup is ${formatDays(ageMs)} old`
-  return { kind: 'backup_overdue', subject, isPresent, reason: isPresent ? reason : '' }
+  const kind = 'backup_overdue'
+  if (backup_days === 0) return { kind, subject, isPresent: false, reason: '' }
+  if (finishedAt) {
+    const ageMs = nowMs - finishedAt.getTime()
+    const isPresent = ageMs > backup_days * DAY_MS
+    return {
+      kind,
+      subject,
+      isPresent,
+      reason: isPresent ? `the newest backup is ${formatDays(ageMs)} old` : '',
+    }
+  }
+  // The run may be the first one to succeed.
+  if (isRunning) return { kind, subject, isPresent: undefined, reason: '' }
+  const date = missedAt?.toISOString().slice(0, 10)
+  const reason = `there is no backup, although backups are scheduled and the first one was due on ${date}`
+  return { kind, subject, isPresent: missedAt !== undefined, reason: missedAt ? reason : '' }
 }
 
 const formatDays = (ms: number) => {

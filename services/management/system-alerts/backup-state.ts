@@ -1,0 +1,27 @@
+import { eq } from 'drizzle-orm'
+import { readRedactedBackupSettings } from '../backups/backup-settings.ts'
+import type { Transaction } from '../db/database.ts'
+import { NEWEST_BACKUP, setting } from '../db/schema/index.ts'
+import { readJob } from '../jobs/job-store.ts'
+import type { BackupState } from './rules/machine-rules.ts'
+
+/** The scheduler may need so long to start a job that is due, for example because it starts itself. */
+const MAX_DELAY_MS = 3_600_000
+
+export async function readBackupState(tx: Transaction, nowMs: number): Promise<BackupState> {
+  const [row] = await tx.select().from(setting).where(eq(setting.name, NEWEST_BACKUP))
+  const time = (row?.value as { finished_at?: string } | undefined)?.finished_at
+  if (time !== undefined) return { finishedAt: new Date(time), missedAt: undefined, isRunning: false }
+
+  const { backup_target } = await readRedactedBackupSettings(tx)
+  const { job_state, started_at, finished_at, next_run_at } = await readJob(tx, 'backup')
+  const isScheduled = backup_target !== 'off' && next_run_at !== null
+  const hasFailed = job_state === 'failed' && finished_at !== null
+  const isLate = next_run_at !== null && nowMs - Date.parse(next_run_at) > MAX_DELAY_MS
+  const missed = hasFailed ? started_at : isLate ? next_run_at : null
+  return {
+    finishedAt: undefined,
+    missedAt: isScheduled && missed !== null ? new Date(missed) : undefined,
+    isRunning: isScheduled && started_at !== null && finished_at === null,
+  }
+}

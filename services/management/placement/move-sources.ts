@@ -1,7 +1,15 @@
 import { and, eq, exists, isNotNull, lt, notExists, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../db/database.ts'
-import { channel, channelState, device, engineState, formerChannel, source } from '../db/schema/index.ts'
+import {
+  channel,
+  channelState,
+  device,
+  engineState,
+  formerChannel,
+  type ReportedCondition,
+  source,
+} from '../db/schema/index.ts'
 
 /** A source and its channels move from one engine to another. */
 export interface SourceMove {
@@ -24,12 +32,12 @@ export async function moveSource(
 ): Promise<boolean> {
   // In the order in which the ingest locks: messages of the earlier engine are stored before or after the move, not meanwhile.
   const [state] = await tx
-    .select({ log_id: engineState.provisioned_log_id })
+    .select({ log_id: engineState.provisioned_log_id, reported: engineState.condition })
     .from(engineState)
     .where(eq(engineState.engine_id, from_engine_id))
     .for('update')
   const [moved] = await tx
-    .select({ device_id: source.device_id })
+    .select({ device_id: source.device_id, source_sid: source.source_sid })
     .from(source)
     .where(and(eq(source.source_id, source_id), eq(source.engine_id, from_engine_id)))
     .for('update')
@@ -42,13 +50,39 @@ export async function moveSource(
     .update(channelState)
     .set({ is_heard: false, is_verified: false })
     .where(sql`${channelState.channel_id} in ${channels}`)
+  const source_cores = await removeLoad(tx, from_engine_id, state?.reported, moved.source_sid)
   // The foreign key changes the engine of the channels, too.
   await tx
     .update(source)
-    .set({ engine_id: to_engine_id, source_sid: null })
+    .set({ engine_id: to_engine_id, source_sid: null, ...(source_cores !== undefined && { source_cores }) })
     .where(eq(source.source_id, source_id))
   await moveDevice(tx, moved.device_id, from_engine_id, to_engine_id)
   return true
+}
+
+/**
+ * Removes a source from the condition that its earlier engine has reported last, so that a plan does not count its load twice before
+ * the engine reports again. Returns this load; undefined if it was not measured.
+ */
+async function removeLoad(
+  tx: Transaction,
+  engine_id: string,
+  reported: ReportedCondition | null | undefined,
+  source_sid: number | null,
+): Promise<number | undefined> {
+  const load = reported?.condition.sources.find(({ id }) => id === source_sid)?.load
+  if (!reported || load === undefined) return undefined
+  const { capacity, sources } = reported.condition
+  const condition: ReportedCondition = {
+    ...reported,
+    condition: {
+      ...reported.condition,
+      ...(capacity && { capacity: { ...capacity, used: Math.max(0, capacity.used - load) } }),
+      sources: sources.filter(({ id }) => id !== source_sid),
+    },
+  }
+  await tx.update(engineState).set({ condition }).where(eq(engineState.engine_id, engine_id))
+  return load
 }
 
 /** Stores the ids of the channels on the earlier engine, which may have messages that have not been delivered. */

@@ -20,6 +20,7 @@ interface Board {
   countOfSite(engine_id: string, site_id: string): number
   countSources(engine_id: string): number
   estimate(source: PlacementSource): number
+  place(source: PlacementSource, engine_id: string): void
 }
 
 /** Plans new engines for the automatically placed sources of lost engines, the most expensive sources first. */
@@ -115,19 +116,34 @@ function findRelief(board: Board, movable: readonly PlacementSource[]) {
 
 function createBoard(state: PlacementState): Board {
   const estimate = createCostEstimate(state)
-  const places = new Map(state.sources.map(({ source_id, engine_id }) => [source_id, engine_id]))
-  const otherLoads = new Map(state.engines.map(({ engine_id, otherLoad }) => [engine_id, otherLoad]))
-  const select = (engine_id: string) =>
-    state.sources.filter(({ source_id }) => places.get(source_id) === engine_id)
+  const places = new Map<string, string>()
+  const used = new Map(state.engines.map(({ engine_id, otherLoad }) => [engine_id, otherLoad]))
+  /** The sources by engine, and by engine and site. */
+  const counts = new Map<string, number>()
+  const toSiteKey = (engine_id: string, site_id: string) => `${engine_id} ${site_id}`
+
+  function count(source: PlacementSource, engine_id: string, change: 1 | -1) {
+    used.set(engine_id, (used.get(engine_id) ?? 0) + change * estimate(source))
+    for (const key of [engine_id, toSiteKey(engine_id, source.site_id)])
+      counts.set(key, (counts.get(key) ?? 0) + change)
+  }
+
+  function place(source: PlacementSource, engine_id: string) {
+    const previous = places.get(source.source_id)
+    if (previous !== undefined) count(source, previous, -1)
+    count(source, engine_id, 1)
+    places.set(source.source_id, engine_id)
+  }
+
+  for (const source of state.sources) place(source, source.engine_id)
   return {
     engines: state.engines,
     places,
     estimate,
-    getUsed: engine_id =>
-      select(engine_id).reduce((sum, source) => sum + estimate(source), otherLoads.get(engine_id) ?? 0),
-    countOfSite: (engine_id, site_id) =>
-      select(engine_id).filter(source => source.site_id === site_id).length,
-    countSources: engine_id => select(engine_id).length,
+    place,
+    getUsed: engine_id => used.get(engine_id) ?? 0,
+    countOfSite: (engine_id, site_id) => counts.get(toSiteKey(engine_id, site_id)) ?? 0,
+    countSources: engine_id => counts.get(engine_id) ?? 0,
   }
 }
 
@@ -146,7 +162,7 @@ function move(
 ): PlacementPlan['moves'][number] {
   const { source_id, source_name } = source
   const from_engine_id = board.places.get(source_id)!
-  board.places.set(source_id, target.engine_id)
+  board.place(source, target.engine_id)
   const cores = round(board.estimate(source))
   return { source_id, source_name, from_engine_id, to_engine_id: target.engine_id, cores, reason }
 }

@@ -2,7 +2,7 @@ import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, engine, engineSite, engineState, site, source } from '../db/schema/index.ts'
-import type { PlacementEngine, PlacementSource, PlacementState } from './placement-state.ts'
+import type { PlacementEngine, PlacementState } from './placement-state.ts'
 
 /** Sources of an engine that has been unreachable for so long are moved. By the clock of the database. */
 export const LOST_AFTER_S = 15
@@ -28,6 +28,7 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
       source_id: source.source_id,
       source_name: source.source_name,
       source_sid: source.source_sid,
+      source_cores: source.source_cores,
       engine_id: source.engine_id,
       site_id: source.site_id,
       organization_id: site.organization_id,
@@ -44,27 +45,26 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
       (reported?.condition.sources ?? []).map(({ id, load }) => [toKey(engine_id, id), load] as const),
     ),
   )
-  const sources = sourceRows.map(
-    ({ source_sid, placement, ...row }): PlacementSource => ({
-      ...row,
-      isAutomatic: placement === 'automatic',
-      cores: source_sid === null ? undefined : loads.get(toKey(row.engine_id, source_sid)),
-    }),
-  )
+  const placed = sourceRows.map(({ source_sid, source_cores, placement, ...row }) => {
+    const measured = source_sid === null ? undefined : loads.get(toKey(row.engine_id, source_sid))
+    const cores = measured ?? source_cores ?? undefined
+    return { measured, source: { ...row, isAutomatic: placement === 'automatic', cores } }
+  })
+  const placedByEngine = Map.groupBy(placed, ({ source }) => source.engine_id)
   const engines = engineRows.map(({ status, isOverdue, reported, ...row }): PlacementEngine => {
     const { cores, used = 0 } = reported?.condition.capacity ?? {}
-    const placed = sources.filter(({ engine_id }) => engine_id === row.engine_id)
-    const placedLoad = placed.reduce((sum, source) => sum + (source.cores ?? 0), 0)
+    const onEngine = placedByEngine.get(row.engine_id) ?? []
+    const measuredLoad = onEngine.reduce((sum, { measured = 0 }) => sum + measured, 0)
     return {
       ...row,
       isAvailable: status === ENGINE_STATUS.online,
       isLost: status === ENGINE_STATUS.offline && isOverdue,
       cores,
-      otherLoad: Math.max(0, used - placedLoad),
+      otherLoad: Math.max(0, used - measuredLoad),
       site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
     }
   })
-  return { engines, sources }
+  return { engines, sources: placed.map(({ source }) => source) }
 }
 
 const toKey = (engine_id: string, sid: number) => `${engine_id} ${sid}`

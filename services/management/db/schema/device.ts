@@ -99,6 +99,8 @@ export const source = pgTable(
     source_settings: jsonb().$type<SourceSettings>().notNull().default({}),
     /** Who chooses the engine of the source and its channels; null: as for the site. */
     source_placement: text().$type<Placement>(),
+    /** CPU cores that the source and its channels needed on their previous engine, until they are measured on the new one. */
+    source_cores: doublePrecision(),
     created_at: createdAt(),
   },
   table => [

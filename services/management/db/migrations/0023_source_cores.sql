@@ -1,0 +1,1 @@
+ALTER TABLE "source" ADD COLUMN "source_cores" double precision;

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { engineStatus } from './managed-engine.ts'
 import { route } from './management-route.ts'
-import { recordId, reference } from './record-fields.ts'
+import { recordId, reference, timestamp } from './record-fields.ts'
 
 /**
  * Placement in the management API: which engine analyses which source. A source and its channels are always together on one
@@ -66,9 +67,89 @@ export const placementPlan = z
   .meta({ id: 'PlacementPlan' })
 export type PlacementPlan = z.infer<typeof placementPlan>
 
+/** The system alert by which management offers the plan. */
+const offer = z
+  .object({
+    system_alert_id: recordId,
+    message: z.string(),
+    offered_at: timestamp,
+    acknowledged_at: timestamp.nullable(),
+  })
+  .meta({ id: 'PlacementOffer' })
+export type PlacementOffer = z.infer<typeof offer>
+
+/** A plan, and whether management has offered it. */
+export const offeredPlacementPlan = placementPlan
+  .extend({
+    offer: offer.nullable().meta({
+      description: 'Null while no better distribution is worth it, or it has not lasted long enough',
+    }),
+  })
+  .meta({ id: 'OfferedPlacementPlan' })
+export type OfferedPlacementPlan = z.infer<typeof offeredPlacementPlan>
+
+/** What runs where. */
+export const placementOverview = z
+  .object({
+    engines: z.array(
+      z.object({
+        engine_id: recordId,
+        engine_name: z.string(),
+        engine_status: engineStatus,
+        engine_reason: z.string().meta({ description: 'Why the engine is offline or in error' }),
+        cores: z.number().nullable().meta({ description: 'Capacity in CPU cores; null if it is unknown' }),
+        used: z.number().meta({ description: 'Load in CPU cores' }),
+      }),
+    ),
+    sites: z.array(z.object({ site_id: recordId, site_name: z.string(), ...sitePlacement })),
+    sources: z.array(
+      sourcePlacement.extend({
+        site_id: recordId,
+        cores: z.number().nullable().meta({
+          description: 'CPU cores that the source and its channels need; null while they are not measured',
+        }),
+        channels: z.array(
+          z.object({ channel_id: recordId, channel_name: z.string(), is_active: z.boolean() }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'PlacementOverview' })
+export type PlacementOverview = z.infer<typeof placementOverview>
+
 const bySite = z.strictObject({ site_id: reference('site') })
 
+export const sitePlacementChange = bySite.extend(z.object(sitePlacement).partial().shape)
+export const sourcePlacementChange = z.strictObject({
+  source_id: reference('source'),
+  source_placement: placement.nullable().optional().meta({ description: 'Null: as for the site' }),
+  engine_id: reference('engine').optional(),
+})
+
+/** The moves to apply. */
+export const placementMoves = z.strictObject({
+  moves: z
+    .array(
+      z.strictObject({
+        source_id: reference('source'),
+        from_engine_id: reference('engine'),
+        to_engine_id: reference('engine'),
+      }),
+    )
+    .min(1)
+    .max(1000),
+})
+
 export const placementRoutes = {
+  overview: route({
+    method: 'get',
+    path: '/placement/overview',
+    summary: 'Get the engines, their loads, and what runs where',
+    access: 'own',
+    status: 200,
+    response: placementOverview,
+  }),
+
   site: route({
     method: 'get',
     path: '/placement/site',
@@ -90,7 +171,7 @@ export const placementRoutes = {
     description:
       'Omitted fields are preserved. It applies to all sources of the site without a placement of their own.',
     access: 'manage',
-    body: bySite.extend(z.object(sitePlacement).partial().shape),
+    body: sitePlacementChange,
     status: 200,
     response: null,
   }),
@@ -102,11 +183,7 @@ export const placementRoutes = {
     description:
       'An engine_id moves the source and its channels there. A source that is moved there and is not pinned may be moved again.',
     access: 'manage',
-    body: z.strictObject({
-      source_id: reference('source'),
-      source_placement: placement.nullable().optional().meta({ description: 'Null: as for the site' }),
-      engine_id: reference('engine').optional(),
-    }),
+    body: sourcePlacementChange,
     status: 200,
     response: null,
   }),
@@ -119,7 +196,7 @@ export const placementRoutes = {
       'The plan moves only sources with automatic placement, and changes nothing until it is applied.',
     access: 'own',
     status: 200,
-    response: placementPlan,
+    response: offeredPlacementPlan,
   }),
 
   apply: route({
@@ -129,18 +206,7 @@ export const placementRoutes = {
     description:
       'Takes the moves of a plan, or some of them. If one of the sources is no longer where the plan has found it, nothing is moved.',
     access: 'own',
-    body: z.strictObject({
-      moves: z
-        .array(
-          z.strictObject({
-            source_id: reference('source'),
-            from_engine_id: reference('engine'),
-            to_engine_id: reference('engine'),
-          }),
-        )
-        .min(1)
-        .max(1000),
-    }),
+    body: placementMoves,
     status: 200,
     response: null,
   }),

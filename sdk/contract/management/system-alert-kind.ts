@@ -17,6 +17,7 @@ export const systemAlertKind = z
     'certificate_ending',
     'license_ending',
     'backup_overdue',
+    'engines_unbalanced',
   ])
   .meta({ id: 'SystemAlertKind' })
 export type SystemAlertKind = z.infer<typeof systemAlertKind>

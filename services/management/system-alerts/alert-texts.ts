@@ -34,6 +34,11 @@ const TEXTS: Record<SystemAlertKind, { title: string; remedy: string }> = {
   },
   license_ending: { title: 'License ending', remedy: 'renew the license of the engine' },
   backup_overdue: { title: 'Backup overdue', remedy: 'run ./eyrie backup, and check the scheduled backups' },
+  engines_unbalanced: {
+    title: 'Engines unbalanced',
+    remedy:
+      'see and apply the plan on the page Engines of the console, or with ./eyrie placement; or acknowledge this alert',
+  },
 }
 
 export const getTitle = (kind: SystemAlertKind): string => TEXTS[kind].title

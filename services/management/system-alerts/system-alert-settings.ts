@@ -31,13 +31,22 @@ const HOLD_S: Record<SystemAlertKind, number> = {
   certificate_ending: 0,
   license_ending: 0,
   backup_overdue: 0,
+  // Long enough to measure what has just been moved.
+  engines_unbalanced: 120,
 }
+
+/** Kinds that are no failures, and can wait for the next summary. */
+const SUMMARIZED: readonly SystemAlertKind[] = ['engines_unbalanced']
 
 export const DEFAULT_SETTINGS: SystemAlertSettings = {
   kinds: Object.fromEntries(
     systemAlertKind.options.map(kind => [
       kind,
-      { is_enabled: true, delivery: 'immediate', hold_s: HOLD_S[kind] } satisfies KindSettings,
+      {
+        is_enabled: true,
+        delivery: SUMMARIZED.includes(kind) ? 'daily_summary' : 'immediate',
+        hold_s: HOLD_S[kind],
+      } satisfies KindSettings,
     ]),
   ) as SystemAlertSettings['kinds'],
   actions: [],

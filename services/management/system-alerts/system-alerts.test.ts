@@ -1,9 +1,10 @@
-import { X509Certificate } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { EngineCondition, SourceCondition } from '@eyrie/contract'
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { ENGINE_STATUS, managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { unreachableEngine } from '../../../test/fixtures/management/records.ts'
 import { sharedManagement, sharedRecords } from '../../../test/fixtures/management/shared-management.ts'
 import { createCertificate } from '../../../test/fixtures/network/certificate.ts'
 import { startSchedulerProcess } from '../../../test/fixtures/scheduler/run-scheduler.ts'
@@ -11,7 +12,7 @@ import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-ap
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { delivery, job, setting, source, systemAlert } from '../db/schema/index.ts'
+import { delivery, engine, engineState, job, setting, source, systemAlert } from '../db/schema/index.ts'
 import { createSystemAlerts, type SystemAlerts, type SystemAlertsOptions } from './system-alerts.ts'
 
 const BEGIN_MS = Date.parse('2026-03-04T12:00:00Z')
@@ -297,6 +298,80 @@ describe('system alerts', () => {
     )
     await report(running, 70)
     expect(await listMessages()).toEqual([['closed', message]])
+  })
+
+  it('offer a better distribution when an engine joins, and withdraw the offer when it is accepted or of no use', async () => {
+    const idle = randomUUID()
+    const setEngine = (engine_id: string, used: number, status: number = ENGINE_STATUS.online) => {
+      const condition = { time: new Date(nowMs).toISOString(), capacity: { cores: 4, used }, sources: [] }
+      const state = { engine_status: status, condition: { condition, requestedMs: 0, receivedMs: 0 } }
+      return management.database.system('test', tx =>
+        tx
+          .insert(engineState)
+          .values({ engine_id, ...state })
+          .onConflictDoUpdate({ target: engineState.engine_id, set: state }),
+      )
+    }
+    const { source_id } = records
+    await setEngine(records.engine_id, 3)
+    await management.call(managementRoutes.placement.updateSource, {
+      source_id,
+      source_placement: 'automatic',
+    })
+    await management.database.system('test', tx =>
+      tx.update(source).set({ source_cores: 1 }).where(eq(source.source_id, source_id)),
+    )
+    const listOffers = async () =>
+      (await listAlerts()).filter(alert => alert.system_alert_kind === 'engines_unbalanced')
+    await report(running, 150)
+    expect(await listOffers()).toEqual([])
+
+    await management.database.system('test', async tx =>
+      tx.insert(engine).values({ ...unreachableEngine, engine_id: idle, engine_name: 'Hall 2' }),
+    )
+    await setEngine(idle, 0)
+    await report(running, 150)
+    const [alert] = await listOffers()
+    expect(alert).toMatchObject({
+      system_alert_state: 'open',
+      system_alert_message: expect.stringMatching(
+        /^moving source from engine to Hall 2 would .* page Engines/,
+      ),
+    })
+    expect(alerts.alarms()).toEqual([
+      'system alerts are open: engines unbalanced (1): list them with GET /api/v1/system-alert/list',
+    ])
+    const { system_alert_id } = alert!
+    const { response: plan } = await management.call(managementRoutes.placement.plan)
+    expect(plan.offer).toMatchObject({ system_alert_id, acknowledged_at: null })
+    await management.call(routes.acknowledge, { system_alert_id })
+    await report(running, 10)
+    expect(alerts.alarms()).toEqual([])
+
+    // The engine leaves again.
+    await setEngine(idle, 0, ENGINE_STATUS.offline)
+    await report(running, 70)
+    expect(await listOffers()).toMatchObject([{ system_alert_state: 'closed' }])
+    expect((await management.call(managementRoutes.placement.plan)).response.offer).toBeNull()
+
+    // It returns, and the offer is accepted.
+    await setEngine(idle, 0)
+    await report(running, 150)
+    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['open', 'closed'])
+    await management.call(managementRoutes.placement.apply, {
+      moves: [{ source_id, from_engine_id: records.engine_id, to_engine_id: idle }],
+    })
+    expect((await management.call(managementRoutes.placement.plan)).response).toMatchObject({
+      moves: [],
+      offer: null,
+    })
+    await report(running, 150)
+    expect((await listOffers()).map(offer => offer.system_alert_state)).toEqual(['closed', 'closed'])
+    await management.call(managementRoutes.placement.updateSource, {
+      source_id,
+      source_placement: 'pinned',
+      engine_id: records.engine_id,
+    })
   })
 
   it('hide the secrets of actions, and keep them when the placeholder is sent back', async () => {

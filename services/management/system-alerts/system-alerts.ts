@@ -4,6 +4,8 @@ import type { EngineCondition, EngineOutage } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { measureDisk } from '@eyrie/kit'
 import type { Database, Transaction } from '../db/database.ts'
+import { planRebalance } from '../placement/plan-placement.ts'
+import { readPlacementState } from '../placement/read-placement-state.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { storeAlertDeliveries } from './alert-deliveries.ts'
 import {
@@ -29,6 +31,7 @@ import {
 import { type DiskSpace, observeBackup, observeDisk, observeEnd } from './rules/machine-rules.ts'
 import { APPLIANCE, type Observation, type Subject } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
+import { observePlacement } from './rules/placement-rules.ts'
 import { readSystemAlertSettings } from './system-alert-settings.ts'
 
 /** Notices failures of cameras, engines and the appliance, and reports them to people. */
@@ -42,7 +45,7 @@ export interface SystemAlerts {
   ): void
   /** Applies all rules to the present state. Called every few seconds. Concurrent calls are not permitted. */
   evaluate(database: Database): Promise<void>
-  /** Returns a line about the open alerts, if there are any. */
+  /** Returns a line about the open alerts that nobody has acknowledged, if there are any. */
   alarms(): string[]
 }
 
@@ -76,6 +79,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   let evaluated: ReadonlySet<ReceivedCondition> = new Set()
   let space: DiskSpace | undefined
   let slowSinceMs = Number.NEGATIVE_INFINITY
+  /** The kinds of the open alerts that nobody has acknowledged. */
   let openKinds: SystemAlertRow['kind'][] = []
 
   async function evaluateIn(tx: Transaction, nowMs: number, isSlowDue: boolean) {
@@ -113,7 +117,10 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
       for (const [source_id, reference] of learned) await storeReference(tx, source_id, reference)
       await deleteOldAlerts(tx, nowMs)
     }
-    const openKinds = (await readOpenAlerts(tx)).map(({ kind }) => kind)
+    const unacknowledged = (await readOpenAlerts(tx)).filter(
+      ({ acknowledged_at }) => acknowledged_at === null,
+    )
+    const openKinds = unacknowledged.map(({ kind }) => kind)
     return { conditions: advanced.conditions, learned, openKinds }
   }
 
@@ -143,6 +150,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   async function observeAppliance(tx: Transaction, { thresholds }: SystemAlertSettings, nowMs: number) {
     const backups = await readBackupState(tx, nowMs)
     return [
+      observePlacement(planRebalance(await readPlacementState(tx))),
       observeDisk(space, APPLIANCE, thresholds),
       observeEnd('certificate_ending', certificateEnd, APPLIANCE, nowMs, thresholds),
       observeBackup(backups, APPLIANCE, nowMs, thresholds),

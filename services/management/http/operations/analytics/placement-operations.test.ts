@@ -7,7 +7,13 @@ import {
   sharedHierarchy,
   sharedManagement,
 } from '../../../../../test/fixtures/management/shared-management.ts'
-import { engine, engineState, formerChannel, type ReportedCondition } from '../../../db/schema/index.ts'
+import {
+  engine,
+  engineState,
+  formerChannel,
+  type ReportedCondition,
+  source as sources,
+} from '../../../db/schema/index.ts'
 
 const { channel, device, placement, source } = managementRoutes
 
@@ -31,9 +37,14 @@ describe('placement', () => {
     return row!.engine_id
   }
 
-  async function setState(engine_id: string, cores: number, used: number): Promise<void> {
+  async function setState(
+    engine_id: string,
+    cores: number,
+    used: number,
+    sources: ReportedCondition['condition']['sources'] = [],
+  ): Promise<void> {
     const reported: ReportedCondition = {
-      condition: { time: new Date().toISOString(), capacity: { cores, used }, sources: [] },
+      condition: { time: new Date().toISOString(), capacity: { cores, used }, sources },
       requestedMs: 0,
       receivedMs: 0,
     }
@@ -121,6 +132,51 @@ describe('placement', () => {
       tx.select().from(formerChannel).where(eq(formerChannel.channel_id, channel_id)),
     )
     expect(former).toEqual([])
+  })
+
+  it('shows the engines, what runs where, and the rules of the sites', async () => {
+    const source_id = await addSource()
+    const channel_id = getCreatedId(await addChannel(source_id))
+    const { response } = await management.call(placement.overview)
+    expect(response.engines).toContainEqual(
+      expect.objectContaining({ engine_id: idle, engine_status: ENGINE_STATUS.online, cores: 4 }),
+    )
+    expect(response.sites).toContainEqual(
+      expect.objectContaining({ site_id: own.site_id, site_placement: 'pinned', site_is_spread: false }),
+    )
+    expect(response.sources).toContainEqual(
+      expect.objectContaining({
+        source_id,
+        site_id: own.site_id,
+        engine_id: own.engine_id,
+        placement: 'pinned',
+        cores: null,
+        channels: [{ channel_id, channel_name: 'door', is_active: false }],
+      }),
+    )
+  })
+
+  it('counts the load of a source at its new engine as soon as it is moved', async () => {
+    const source_id = await addSource()
+    await addChannel(source_id)
+    await management.database.system('test', tx =>
+      tx.update(sources).set({ source_sid: 77 }).where(eq(sources.source_id, source_id)),
+    )
+    await setState(own.engine_id, 4, 3, [{ id: 77, type: 'video', state: 'running', load: 1.5 }])
+    const target = await addEngine(4, 0)
+    const readUsed = async () => {
+      const { engines } = (await management.call(placement.overview)).response
+      return [own.engine_id, target].map(id => engines.find(({ engine_id }) => engine_id === id)!.used)
+    }
+    const [before] = await readUsed()
+    await management.call(placement.updateSource, { source_id, engine_id: target })
+    const [after, used] = await readUsed()
+    expect(used).toBe(1.5)
+    expect(before! - after!).toBeCloseTo(1.5)
+    await management.call(placement.updateSource, { source_id, engine_id: own.engine_id })
+    await management.database.system('test', tx =>
+      tx.update(sources).set({ source_cores: null }).where(eq(sources.source_id, source_id)),
+    )
   })
 
   it('plans a better distribution, and applies it once', async () => {

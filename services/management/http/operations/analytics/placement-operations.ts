@@ -1,12 +1,15 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, sql } from 'drizzle-orm'
-import type { Transaction } from '../../../db/database.ts'
-import { withFullScope } from '../../../db/full-scope.ts'
 import { site, source } from '../../../db/schema/index.ts'
-import { fieldError } from '../../../errors/field-errors.ts'
-import { moveSource } from '../../../placement/move-sources.ts'
+import {
+  applyMoves,
+  updateSitePlacement,
+  updateSourcePlacement,
+} from '../../../placement/change-placement.ts'
 import { planRebalance } from '../../../placement/plan-placement.ts'
+import { readOverview } from '../../../placement/read-overview.ts'
 import { readPlacementState } from '../../../placement/read-placement-state.ts'
+import { readOffer, withdrawOffer } from '../../../system-alerts/placement-offer.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
@@ -35,36 +38,25 @@ export const placementOperations = [
     return { site_id, site_placement, site_is_spread, sources }
   }),
 
-  defineOperation(routes.updateSite, async ({ input: { site_id, ...fields } }, tx) => {
-    // The id makes the update valid that changes nothing.
-    const values = { site_id, ...fields }
-    assertChanged(await tx.update(site).set(values).where(eq(site.site_id, site_id)).returning())
+  defineOperation(routes.updateSite, async ({ input }, tx) => {
+    assertChanged(await updateSitePlacement(tx, input))
     return undefined
   }),
 
   defineOperation(routes.updateSource, async ({ input }, tx) => {
-    const { source_id, engine_id, ...fields } = input
-    const values = { source_id, ...fields }
-    const [row] = await tx.update(source).set(values).where(eq(source.source_id, source_id)).returning()
-    const { engine_id: from_engine_id } = assertChanged(row ? [row] : [])
-    if (engine_id !== undefined && engine_id !== from_engine_id)
-      await withFullScope(tx, () => moveSource(tx, { source_id, from_engine_id, to_engine_id: engine_id }))
+    assertChanged(await updateSourcePlacement(tx, input))
     return undefined
   }),
 
-  defineOperation(routes.plan, async (_, tx) => ({ value: planRebalance(await readPlacementState(tx)) })),
+  defineOperation(routes.overview, async (_, tx) => ({ value: await readOverview(tx) })),
+
+  defineOperation(routes.plan, async (_, tx) => ({
+    value: { ...planRebalance(await readPlacementState(tx)), offer: await readOffer(tx) },
+  })),
 
   defineOperation(routes.apply, async ({ input: { moves } }, tx) => {
-    for (const [index, move] of moves.entries()) await applyMove(tx, move, index)
+    await applyMoves(tx, moves)
+    await withdrawOffer(tx)
     return undefined
   }),
 ]
-
-async function applyMove(tx: Transaction, move: Parameters<typeof moveSource>[1], index: number) {
-  if (await moveSource(tx, move)) return
-  throw fieldError(
-    `moves.${index}.from_engine_id`,
-    'the source is not on this engine any more, or already on the other one: request a new plan',
-    { code: 'conflict' },
-  )
-}

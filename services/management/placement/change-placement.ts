@@ -1,0 +1,54 @@
+import type { Placement } from '@eyrie/contract/management/placement'
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '../db/database.ts'
+import { withFullScope } from '../db/full-scope.ts'
+import { site, source } from '../db/schema/index.ts'
+import { fieldError } from '../errors/field-errors.ts'
+import { moveSource, type SourceMove } from './move-sources.ts'
+
+export interface SitePlacementChange {
+  site_id: string
+  site_placement?: Placement | undefined
+  site_is_spread?: boolean | undefined
+}
+
+export interface SourcePlacementChange {
+  source_id: string
+  /** Null: as for the site. */
+  source_placement?: Placement | null | undefined
+  /** The engine to move the source to. */
+  engine_id?: string | undefined
+}
+
+/** Updates the placement of a site. Returns the rows that the caller may change: one or none. */
+export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange) =>
+  // The id makes the update valid that changes nothing.
+  tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
+
+/** Updates the placement of a source, and moves it. Returns the rows that the caller may change: one or none. */
+export async function updateSourcePlacement(
+  tx: Transaction,
+  { source_id, engine_id, ...fields }: SourcePlacementChange,
+) {
+  const rows = await tx
+    .update(source)
+    .set({ source_id, ...fields })
+    .where(eq(source.source_id, source_id))
+    .returning()
+  const from_engine_id = rows[0]?.engine_id
+  if (from_engine_id !== undefined && engine_id !== undefined && engine_id !== from_engine_id)
+    await withFullScope(tx, () => moveSource(tx, { source_id, from_engine_id, to_engine_id: engine_id }))
+  return rows
+}
+
+/** Moves sources as planned. Throws `EyrieError` (`conflict`) if one of them is no longer where the plan has found it. */
+export async function applyMoves(tx: Transaction, moves: readonly SourceMove[]): Promise<void> {
+  for (const [index, move] of moves.entries()) {
+    if (await moveSource(tx, move)) continue
+    throw fieldError(
+      `moves.${index}.from_engine_id`,
+      'the source is not on this engine any more, or already on the other one: request a new plan',
+      { code: 'conflict' },
+    )
+  }
+}

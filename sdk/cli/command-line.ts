@@ -14,6 +14,13 @@ import { addModelCommand } from './model/add-model.ts'
 import { listModelsCommand, removeModelCommand } from './model/model-commands.ts'
 import manifest from './package.json' with { type: 'json' }
 import {
+  createJoinTokenCommand,
+  deleteJoinTokenCommand,
+  listJoinTokensCommand,
+} from './placement/join-token-commands.ts'
+import { applyPlacementCommand, placementCommand } from './placement/placement-command.ts'
+import { sitePlacementCommand, sourcePlacementCommand } from './placement/placement-rules-commands.ts'
+import {
   addPluginCommand,
   listPluginsCommand,
   packPluginCommand,
@@ -41,6 +48,13 @@ const commands: Readonly<Record<string, Command>> = {
   restore: restoreCommand,
   jobs: jobsCommand,
   'jobs run': runJobCommand,
+  placement: placementCommand,
+  'placement apply': applyPlacementCommand,
+  'placement site': sitePlacementCommand,
+  'placement source': sourcePlacementCommand,
+  'join-token create': createJoinTokenCommand,
+  'join-token list': listJoinTokensCommand,
+  'join-token delete': deleteJoinTokenCommand,
   'camera test': testCameraCommand,
   'camera discover': discoverCamerasCommand,
   'license keygen': licenseKeygenCommand,

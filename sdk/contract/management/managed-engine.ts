@@ -148,7 +148,7 @@ export const driftReport = z.object({
 })
 
 /** A token with which engines register themselves, in a response. */
-const joinToken = z
+export const joinToken = z
   .object({
     join_token_id: recordId,
     name: z.string(),
@@ -158,6 +158,24 @@ const joinToken = z
     expires_at: timestamp.nullable().meta({ description: 'Null if the token never expires' }),
   })
   .meta({ id: 'JoinToken' })
+export type JoinToken = z.infer<typeof joinToken>
+
+/** A join token to create. */
+export const joinTokenInput = z.strictObject({
+  name,
+  site_ids: referenceIds('site')
+    .optional()
+    .meta({ description: 'Sites that the engines serve, of one organization; empty: all sites' }),
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+})
+export type JoinTokenInput = z.infer<typeof joinTokenInput>
+
+export const newJoinToken = joinToken
+  .extend({
+    join_token: z.string().meta({ description: 'The token itself. No other operation returns it' }),
+  })
+  .meta({ id: 'NewJoinToken' })
+export type NewJoinToken = z.infer<typeof newJoinToken>
 
 const byId = z.strictObject({ engine_id: reference('engine') })
 
@@ -280,19 +298,9 @@ export const engineRoutes = {
     summary: 'Create a join token for engines',
     access: 'own',
     requiresSession: true,
-    body: z.strictObject({
-      name,
-      site_ids: referenceIds('site')
-        .optional()
-        .meta({ description: 'Sites that the engines serve, of one organization; empty: all sites' }),
-      expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-    }),
+    body: joinTokenInput,
     status: 201,
-    response: joinToken
-      .extend({
-        join_token: z.string().meta({ description: 'The token itself. No other operation returns it' }),
-      })
-      .meta({ id: 'NewJoinToken' }),
+    response: newJoinToken,
   }),
 
   listJoinTokens: route({

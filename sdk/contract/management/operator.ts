@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { jobName } from '../jobs.ts'
 import { job } from './job.ts'
+import { joinToken, joinTokenInput, newJoinToken } from './managed-engine.ts'
+import {
+  offeredPlacementPlan,
+  placementMoves,
+  placementOverview,
+  sitePlacementChange,
+  sourcePlacementChange,
+} from './placement.ts'
 
 // Routes for an operator with a shell on the machine. They authenticate with the token in secrets/operator-token of the data folder.
 
@@ -29,6 +37,41 @@ export const operatorJobRun = {
   path: '/operator/jobs/run',
   body: z.strictObject({ job_name: jobName }),
   response: z.object({ run_id: z.uuid() }),
+}
+
+/** `POST /operator/placement`: the engines, what runs where, and a plan that distributes it better. */
+export const operatorPlacement = {
+  path: '/operator/placement',
+  response: z.object({ overview: placementOverview, plan: offeredPlacementPlan }),
+}
+export type OperatorPlacement = z.infer<typeof operatorPlacement.response>
+
+/** `POST /operator/placement/apply`: moves sources as planned. */
+export const operatorPlacementApply = { path: '/operator/placement/apply', body: placementMoves }
+
+/** `POST /operator/placement/site`: updates the placement of a site. */
+export const operatorSitePlacement = { path: '/operator/placement/site', body: sitePlacementChange }
+
+/** `POST /operator/placement/source`: updates the placement of a source, and moves it. */
+export const operatorSourcePlacement = { path: '/operator/placement/source', body: sourcePlacementChange }
+
+/** `POST /operator/join-tokens`: lists the tokens with which engines register themselves. */
+export const operatorJoinTokens = {
+  path: '/operator/join-tokens',
+  response: z.object({ tokens: z.array(joinToken) }),
+}
+
+/** `POST /operator/join-tokens/create`: creates a token, which no other request returns. */
+export const operatorJoinTokenCreation = {
+  path: '/operator/join-tokens/create',
+  body: joinTokenInput,
+  response: newJoinToken,
+}
+
+/** `POST /operator/join-tokens/delete`: deletes a token. The engines that have joined with it remain. */
+export const operatorJoinTokenDeletion = {
+  path: '/operator/join-tokens/delete',
+  body: z.strictObject({ join_token_id: z.uuid() }),
 }
 
 /** Returns the link that opens the console at this address with a key. */

@@ -11,6 +11,7 @@ import type { Database } from '../../db/database.ts'
 import { listJobs, requestRun } from '../../jobs/job-store.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 import type { LocalSessions } from '../../users/local-sessions.ts'
+import { createOperatorPlacementRoutes } from './operator-placement-routes.ts'
 
 const MAX_BODY_BYTES = 4 * 1024
 const TOKEN_BYTES = 32
@@ -67,6 +68,8 @@ export function createOperatorRoutes({
     const { job_name } = parseAs(operatorJobRun.body, await c.req.json().catch(() => undefined))
     return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, job_name)) })
   })
+
+  app.route('/', createOperatorPlacementRoutes(database))
 
   app.post('/link', c => c.json({ key: localSessions.createKey() } satisfies ConsoleLink))
 

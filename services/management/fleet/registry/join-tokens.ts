@@ -1,0 +1,51 @@
+import type { JoinTokenInput, NewJoinToken } from '@eyrie/contract/management/managed-engine'
+import { asc, eq, inArray } from 'drizzle-orm'
+import type { Transaction } from '../../db/database.ts'
+import { joinToken, site } from '../../db/schema/index.ts'
+import { fieldError } from '../../errors/field-errors.ts'
+import { generateSecret, hashSecret } from '../../users/opaque-token.ts'
+
+/** The prefix lets secret scanners recognize leaked tokens. */
+const TOKEN_PREFIX = 'eyrie_jt_'
+
+type Row = typeof joinToken.$inferSelect
+
+/** Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) for sites or a time that are invalid. */
+export async function createJoinToken(
+  tx: Transaction,
+  { name, site_ids = [], expires_at }: JoinTokenInput,
+): Promise<NewJoinToken> {
+  const sites = await tx
+    .selectDistinct({ organization_id: site.organization_id })
+    .from(site)
+    .where(inArray(site.site_id, site_ids))
+  if (sites.length > 1)
+    throw fieldError('site_ids', 'choose sites of one organization, which will own the engines')
+  const expiry = expires_at ? new Date(expires_at) : null
+  if (expiry && expiry <= new Date()) throw fieldError('expires_at', 'must be in the future')
+
+  // Only the hash is stored: this result is the only one that contains the token.
+  const join_token = TOKEN_PREFIX + generateSecret()
+  const values = { name, site_ids, secret_hash: hashSecret(join_token), expires_at: expiry }
+  const [created] = await tx.insert(joinToken).values(values).returning()
+  return { ...toJoinToken(created!), join_token }
+}
+
+/** Returns all tokens, oldest first, without their secrets. */
+export async function listJoinTokens(tx: Transaction) {
+  const rows = await tx.select().from(joinToken).orderBy(asc(joinToken.created_at))
+  return rows.map(toJoinToken)
+}
+
+/** Returns the rows that were deleted: one or none. */
+export const deleteJoinToken = (tx: Transaction, join_token_id: string) =>
+  tx.delete(joinToken).where(eq(joinToken.join_token_id, join_token_id)).returning()
+
+const toJoinToken = ({ join_token_id, name, site_ids, created_at, used_at, expires_at }: Row) => ({
+  join_token_id,
+  name,
+  site_ids,
+  created_at: created_at.toISOString(),
+  used_at: used_at?.toISOString() ?? null,
+  expires_at: expires_at?.toISOString() ?? null,
+})

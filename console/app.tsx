@@ -1,6 +1,7 @@
 import { AccountPage } from './account/account-page.tsx'
 import { IdentityProviderPage } from './administration/identity-provider-page.tsx'
 import { session, sessionError } from './api/user-session.ts'
+import { EnginesPage } from './engines/engines-page.tsx'
 import { Header } from './header.tsx'
 import { LinkPage } from './link/link-page.tsx'
 import { LivePage } from './live/live-page.tsx'
@@ -37,6 +38,7 @@ function Page({ path }: { path: string }) {
   if (channelId !== undefined) return <LivePage selected={channelId} />
 
   if (user && path === '/account') return <AccountPage />
+  if (user?.role === 'superadmin' && path === '/engines') return <EnginesPage />
   if (user?.role === 'superadmin' && path === '/identity-provider') return <IdentityProviderPage />
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)

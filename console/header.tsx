@@ -47,6 +47,11 @@ export function Header() {
             </Link>
           )}
           {user?.role === 'superadmin' && (
+            <Link to="/engines" current={path === '/engines'}>
+              Engines
+            </Link>
+          )}
+          {user?.role === 'superadmin' && (
             <Link to="/identity-provider" current={path === '/identity-provider'}>
               Identity provider
             </Link>

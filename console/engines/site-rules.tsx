@@ -1,0 +1,77 @@
+import type { PlacementOverview } from '@eyrie/contract/management/placement'
+import { useSignal } from '@preact/signals'
+import { callOperation } from '../api/api-request.ts'
+import { capitalize } from '../ui/format.ts'
+
+interface SiteRulesProps {
+  sites: PlacementOverview['sites']
+  onChanged(): Promise<void>
+}
+
+/** Who chooses the engines of each site, and whether its cameras are spread. */
+export function SiteRules({ sites, onChanged }: SiteRulesProps) {
+  const error = useSignal('')
+  if (sites.length === 0) return null
+
+  const change = async (site_id: string, fields: object) => {
+    error.value = ''
+    try {
+      await callOperation('/placement/update-site', { site_id, ...fields })
+    } catch (failure) {
+      error.value = capitalize((failure as Error).message)
+    }
+    await onChanged()
+  }
+
+  return (
+    <section class="panel" aria-label="Sites">
+      <h2>Sites</h2>
+      <table>
+        <thead>
+          <tr>
+            <th>Site</th>
+            <th>Who chooses the engines</th>
+            <th>Distribution</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sites.map(({ site_id, site_name, site_placement, site_is_spread }) => (
+            <tr key={site_id}>
+              <td>{site_name}</td>
+              <td>
+                <select
+                  aria-label={`Who chooses the engines of ${site_name}`}
+                  value={site_placement}
+                  onChange={event => change(site_id, { site_placement: event.currentTarget.value })}
+                >
+                  <option value="pinned">a person (pinned)</option>
+                  <option value="automatic">management (automatic)</option>
+                </select>
+              </td>
+              <td>
+                <label class="switch">
+                  <input
+                    type="checkbox"
+                    aria-label={`Spread ${site_name} over the engines`}
+                    checked={site_is_spread}
+                    onChange={event => change(site_id, { site_is_spread: event.currentTarget.checked })}
+                  />
+                  spread over the engines
+                </label>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">
+        Management moves the cameras of automatic sites when their engine is unreachable for 15 seconds, and
+        offers to move them when another engine has more free capacity.
+      </p>
+      {error.value && (
+        <p class="error" role="alert">
+          {error.value}
+        </p>
+      )}
+    </section>
+  )
+}

@@ -47,7 +47,13 @@ async function runAppliance(): Promise<void> {
 
   const quickstart = await prepareQuickstart(request, environment, log)
   const stopSignal = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map(signal => once(process, signal)))
-  const supervisor = await startSupervisor(quickstart.environment, process.env, log, printNotice)
+  const { environment: prepared } = quickstart
+  const supervisor = await startSupervisor({
+    environment: prepared,
+    caller: process.env,
+    log,
+    print: printNotice,
+  })
 
   const startup = new AbortController()
   const quickstartDone = quickstart

@@ -4,7 +4,7 @@ import { readEnvironment, type ServiceName } from '@eyrie/kit'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { createServiceEnvironment } from '../supervisor/service-environment.ts'
-import { SERVICE_UNITS } from '../supervisor/supervisor.ts'
+import { ENGINE_UNITS, SERVICE_UNITS } from '../supervisor/supervisor.ts'
 import { MEDIA_BASE_BYTES, parseSize, RING_BYTES_PER_CHANNEL } from './ring-check.ts'
 
 // The supervisor and compose.yaml start the same services. What is added to one of them must be added to the other.
@@ -150,5 +150,45 @@ describe('compose.yaml', () => {
       `size=\${EYRIE_CHANNELS:-16}${RING_BYTES_PER_CHANNEL / (10 << 20) - 1}m`,
     )
     expect(16 * RING_BYTES_PER_CHANNEL + MEDIA_BASE_BYTES).toBeLessThan(parseSize('default', '2g'))
+  })
+})
+
+describe('engines.yaml', () => {
+  const overlay: { services: Record<string, Container> } = parse(readText('appliance/docker/engines.yaml'), {
+    customTags: ['!override', '!reset'].flatMap(tag => [
+      { tag, collection: 'map' as const },
+      { tag, collection: 'seq' as const },
+      { tag, resolve: (text: string) => (text === 'null' ? null : text) },
+    ]),
+  })
+  const engine = overlay.services.engine!
+
+  it('gives each replica of the engine a volume, a folder of decoded pictures and a media service of its own', () => {
+    const [volume, ...others] = engine.volumes!
+    expect(volume).toBe('/var/lib/eyrie')
+    expect(others).toEqual(
+      ['eyrie.json', 'credentials'].map(name =>
+        expect.objectContaining({ target: expect.stringContaining(name), read_only: true }),
+      ),
+    )
+    expect(engine.tmpfs).toContainEqual(
+      expect.stringContaining(`/run/eyrie/ring:size=\${EYRIE_CHANNELS:-16}0m`),
+    )
+    expect(engine).toMatchObject({ hostname: null, command: ['engine-media'] })
+    expect(overlay.services.media).toEqual({ profiles: ['never'] })
+  })
+
+  it('starts them by the supervisor, as a machine without containers does', () => {
+    expect(readTarget('engine-media')).toContain('CMD ["engine-media"]')
+    expect(readText('appliance/docker/start')).toContain('program=appliance/engine-only.ts')
+    expect(ENGINE_UNITS.map(({ name }) => name)).toEqual(['media', 'engine'])
+  })
+
+  it('publishes no port, and adds no rights', () => {
+    for (const container of Object.values(overlay.services)) {
+      expect(container.ports).toBeUndefined()
+      expect(container.cap_add).toBeUndefined()
+      expect(container.privileged).toBeUndefined()
+    }
   })
 })

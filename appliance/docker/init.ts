@@ -9,6 +9,7 @@ import { findServiceAccounts } from '../accounts/service-accounts.ts'
 import { createPrinter, createServiceLog } from '../process/service-log.ts'
 import { provideModel } from '../quickstart/quickstart-model.ts'
 import { readState } from '../quickstart/quickstart-state.ts'
+import { getOrCreateSecret } from '../supervisor/data-folder.ts'
 import { prepareMediaFolders } from '../supervisor/media-folders.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
 import { addPublishedAddress } from './container-settings.ts'
@@ -60,7 +61,10 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
 
   prepareMediaFolders(environment)
   requestScene(data, !(given.source || SOURCE) && (readState(data)?.scene ?? true))
-  writeCredentials(CREDENTIALS, environment, getOrCreateTokens(environment), accounts)
+  const tokens = getOrCreateTokens(environment)
+  if (variables.EYRIE_ENGINES === 'join')
+    tokens.join = environment.joinToken ?? getOrCreateSecret(data, 'join-token')
+  writeCredentials(CREDENTIALS, environment, tokens, accounts)
   const shared = { uid: 0, gid: accounts.media.gid }
   for (const { path, reason } of applyOwners(listOwnedFolders(data, { shared, roles: accounts })))
     log.warn('init', 'failed to change owner', { path, reason })

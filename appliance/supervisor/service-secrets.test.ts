@@ -40,6 +40,15 @@ describe('selectSecrets', () => {
     expect(selectSecrets('scheduler', environment, tokens)).toEqual({ EYRIE_SCHEDULER_TOKEN: 'messages' })
   })
 
+  it('passes the token with which engines join to the engine and to management', () => {
+    const environment = readEnvironment(variables)
+    const tokens = { ...getOrCreateTokens(environment), join: 'join' }
+    const names = (['media', 'engine', 'management', 'scheduler'] as const).filter(
+      service => selectSecrets(service, environment, tokens).EYRIE_JOIN_TOKEN === 'join',
+    )
+    expect(names).toEqual(['engine', 'management'])
+  })
+
   it('generates tokens that differ from each other, and keeps them', () => {
     const environment = readEnvironment({ EYRIE_DATA: createTemporaryFolder() })
     const tokens = getOrCreateTokens(environment)

@@ -11,6 +11,8 @@ export interface ApplianceTokens {
   internal: string
   /** With it, the scheduler fetches due messages from management. */
   scheduler: string
+  /** With it, engines register themselves. Undefined: management knows its engine by its address. */
+  join?: string | undefined
 }
 
 /** Returns the configured tokens. Those that are not configured are generated at the first start. */
@@ -36,7 +38,7 @@ export function getOrCreateTokens({
 export function selectSecrets(
   service: ServiceName,
   environment: Environment,
-  { engine, plugins, internal, scheduler }: ApplianceTokens,
+  { engine, plugins, internal, scheduler, join }: ApplianceTokens,
 ): SecretVariables {
   const { tls, trustedCertificate, databaseUrl, administrator, tracing } = environment
   const certificate: SecretVariables = {
@@ -52,6 +54,7 @@ export function selectSecrets(
         ...common,
         EYRIE_ENGINE_TOKENS: engine.join(),
         EYRIE_PLUGIN_TOKENS: plugins.join(),
+        ...(join && { EYRIE_JOIN_TOKEN: join }),
         ...(tracing && { OTEL_EXPORTER_OTLP_HEADERS: formatTraceHeaders(tracing.headers) }),
       }
     case 'management':
@@ -59,6 +62,7 @@ export function selectSecrets(
         ...common,
         EYRIE_ENGINE_TOKENS: engine[0],
         EYRIE_SCHEDULER_TOKEN: scheduler,
+        ...(join && { EYRIE_JOIN_TOKEN: join }),
         ...(databaseUrl && { DATABASE_URL: databaseUrl }),
         ...(administrator.password && { EYRIE_ADMIN_PASSWORD: administrator.password }),
       }

@@ -60,6 +60,11 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
   },
 ]
 
+/** The services of a machine that only analyses, for a management service on another one. */
+export const ENGINE_UNITS: readonly ServiceUnit[] = SERVICE_UNITS.filter(
+  ({ name }) => name === 'media' || name === 'engine',
+)
+
 /** Time limit for a service to stop before it is killed. The whole appliance stops in less than three seconds. */
 const STOP_GRACE_MS = 1_300
 const HEALTH_POLL_MS = 100
@@ -72,26 +77,38 @@ export interface Supervisor {
   /** How the media service runs, for other programs that write video. Its environment contains no secrets. */
   readonly mediaSurroundings: ProcessSurroundings
   services(): readonly SupervisedProcess[]
-  /** Resolves when `/health` of every service responds with status 200. */
+  /** Resolves when `/health` of every service that it runs responds with status 200. */
   waitUntilHealthy(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
-/**
- * Starts the services on a data folder. Throws an `Error` with the remedy if the folder or a port is in use. `print` prints text
- * of the services that must not be logged.
- */
-export async function startSupervisor(
-  environment: Environment,
-  caller: NodeJS.ProcessEnv,
-  log: ServiceLog,
-  print: (text: string) => void = () => {},
-): Promise<Supervisor> {
+export interface SupervisorOptions {
+  environment: Environment
+  /** Environment variables of the supervisor itself. */
+  caller: NodeJS.ProcessEnv
+  /** The services to run; all by default. */
+  units?: readonly ServiceUnit[]
+  log: ServiceLog
+  /** Prints text of the services that must not be logged. */
+  print?: (text: string) => void
+}
+
+/** Starts the services on a data folder. Throws an `Error` with the remedy if the folder or a port is in use. */
+export async function startSupervisor({
+  environment,
+  caller,
+  units = SERVICE_UNITS,
+  log,
+  print = () => {},
+}: SupervisorOptions): Promise<Supervisor> {
   const unlock = lockDataFolder(environment.data)
   let releaseRing = async () => {}
   try {
-    const { urls, ports } = await assignAddresses(environment)
+    const { urls, ports } = await assignAddresses(environment, units)
+    const hasManagement = units.some(({ name }) => name === 'management')
     const tokens = getOrCreateTokens(environment)
+    // Without it, management registers its engine by its address.
+    if (!hasManagement) tokens.join = environment.joinToken
     const writableFolders = prepareMediaFolders(environment)
     const services = await separateServices(environment, log)
     const separation = describeSeparation(services.separation)
@@ -118,7 +135,7 @@ export async function startSupervisor(
       }
       return createServiceCommand(program, services, environment)
     }
-    const commands = await Promise.all(SERVICE_UNITS.map(createCommand))
+    const commands = await Promise.all(units.map(createCommand))
     const backups = createBackupRequests({
       environment,
       variables: serviceEnvironment,
@@ -133,9 +150,11 @@ export async function startSupervisor(
       }),
     )
     const management = running.find(({ name }) => name === 'management')
-    const database = await startDatabase(services, environment, serviceEnvironment, log, state =>
-      management?.publish(state),
-    )
+    const database = hasManagement
+      ? await startDatabase(services, environment, serviceEnvironment, log, state =>
+          management?.publish(state),
+        )
+      : undefined
 
     // Media is granted the devices that exist when it starts.
     const stopWatching = watchNewCameras('/dev', camera => {
@@ -149,7 +168,7 @@ export async function startSupervisor(
       mediaSurroundings: createSurroundings('media', services, environment, serviceEnvironment),
       services: () => [...running, ...(database ? [database] : [])],
       async waitUntilHealthy(signal) {
-        await Promise.all(Object.values(urls).map(url => waitUntilOk(`${url}/health`, signal)))
+        await Promise.all(units.map(({ name }) => waitUntilOk(`${urls[name]}/health`, signal)))
       },
       async stop() {
         stopWatching()
@@ -206,22 +225,17 @@ async function holdRingFolder(
   }
 }
 
-/** Finds a port for each service. */
-async function assignAddresses(environment: Environment): Promise<Pick<ServiceAddresses, 'ports' | 'urls'>> {
+/** Finds a port for each service to run. The others are elsewhere. */
+async function assignAddresses(
+  environment: Environment,
+  units: readonly ServiceUnit[],
+): Promise<Pick<ServiceAddresses, 'ports' | 'urls'>> {
   const { hosts } = environment
-  const ports = {
-    engine: await findFreePort(hosts.engine, environment.ports.engine, 'EYRIE_ENGINE_PORT'),
-    media: await findFreePort(hosts.media, environment.ports.media, 'EYRIE_MEDIA_PORT'),
-    management: await findFreePort(hosts.management, environment.ports.management, 'EYRIE_MANAGEMENT_PORT'),
-    scheduler: await findFreePort(hosts.scheduler, environment.ports.scheduler, 'EYRIE_SCHEDULER_PORT'),
-  }
-  const toUrl = (service: ServiceName) =>
-    toLocalUrl(hosts[service], ports[service], { isSecure: usesTls(service, environment) })
-  const urls = {
-    engine: toUrl('engine'),
-    media: toUrl('media'),
-    management: toUrl('management'),
-    scheduler: toUrl('scheduler'),
+  const ports = { ...environment.ports }
+  const urls = { ...environment.urls }
+  for (const { name } of units) {
+    ports[name] = await findFreePort(hosts[name], ports[name], `EYRIE_${name.toUpperCase()}_PORT`)
+    urls[name] = toLocalUrl(hosts[name], ports[name], { isSecure: usesTls(name, environment) })
   }
   return { ports, urls }
 }

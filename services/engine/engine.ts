@@ -42,8 +42,7 @@ export function createEngine(dependencies: Dependencies): Service {
   const { environment, log } = dependencies
   const app = new Hono()
   const { pluginTokens, joinToken } = environment
-  // The supervisor's engine is registered by its management.
-  const joins = joinToken !== undefined && environment.separation === undefined
+  const joins = joinToken !== undefined
   const ownTokens = joins && environment.engineTokens.length === 0 ? [readOwnToken(environment.data)] : []
   const engineTokens = [...environment.engineTokens, ...ownTokens]
   const tokens = [...engineTokens, ...pluginTokens]

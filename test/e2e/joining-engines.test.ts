@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { findFreePort } from '../fixtures/network/free-ports.ts'
 import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { startService } from '../fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
+const ENGINE_ONLY = resolve(import.meta.dirname, '../../appliance/engine-only.ts')
 const WAIT = { timeout: 180_000, interval: 200 }
 const JOIN_TOKEN: string = randomUUID()
 const administrator = { email: 'admin@eyrie.test', password: `pass ${randomUUID()}` }
@@ -20,7 +24,7 @@ interface JoinedEngine {
 it('engines register themselves by a join token, and remain the same engines after a restart', {
   timeout: 600_000,
 }, async () => {
-  const ports = await Promise.all([1, 2, 3, 4].map(() => findFreePort()))
+  const ports = await Promise.all([1, 2, 3, 4, 5].map(() => findFreePort()))
   const data = createTemporaryFolder()
   const management = await startService('management', {
     EYRIE_DATA: `${data}/management`,
@@ -93,4 +97,30 @@ it('engines register themselves by a join token, and remain the same engines aft
   const tokens = await call<{ name: string; used_at: string | null }[]>('/engine/join-tokens', token)
   expect(tokens).toMatchObject([{ name: 'third', used_at: expect.any(String) }])
   expect(JSON.stringify(tokens)).not.toContain(join_token)
+
+  // As in a container of its own: the supervisor runs an engine and its media service, and nothing else.
+  const supervisor = spawn(process.execPath, [ENGINE_ONLY], {
+    env: {
+      PATH: process.env.PATH,
+      EYRIE_DATA: join(data, 'fourth'),
+      EYRIE_ENGINE_PORT: String(ports[4]),
+      EYRIE_MEDIA_PORT: '0',
+      EYRIE_MANAGEMENT_URL: management.url,
+      EYRIE_JOIN_TOKEN: join_token,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void supervisor.kill('SIGKILL'))
+  const lines: string[] = []
+  createInterface({ input: supervisor.stdout }).on('line', line => lines.push(line))
+  await untilOnline([ports[1]!, ports[2]!, ports[3]!, ports[4]!])
+  await vi.waitFor(async () => {
+    const health = await fetch(`http://127.0.0.1:${ports[4]}/health`)
+    expect(await health.json()).toMatchObject({ ok: true, alarms: [] })
+  }, WAIT)
+  supervisor.kill('SIGTERM')
+  expect(await once(supervisor, 'exit')).toEqual([0, null])
+  const services = new Set(lines.map(line => /^\S+ (\S+)/.exec(line)?.[1]))
+  expect([...services]).toEqual(expect.arrayContaining(['supervisor', 'media', 'engine']))
+  for (const name of ['management', 'scheduler', 'database']) expect([...services]).not.toContain(name)
 })

@@ -52,6 +52,12 @@ describe('the plan for lost engines', () => {
       [],
     ],
     [
+      'moves small sources, too, as long as the loads differ much',
+      [engine('a'), engine('b')],
+      Array.from({ length: 8 }, (_, n) => source(String(n), 'a', { cores: 0.3 })),
+      ['0 to b', '1 to b', '2 to b'],
+    ],
+    [
       'leaves pinned sources where they are',
       [engine('a', lost), engine('b')],
       [source('1', 'a', { isAutomatic: false })],

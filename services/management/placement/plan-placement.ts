@@ -7,8 +7,13 @@ import {
   type PlacementState,
 } from './placement-state.ts'
 
-/** A move must lower the share of the capacity that is used on the fuller engine by at least this, or it is not worth its pause. */
+/** A move that lowers the share of the capacity that is used on the fuller engine by at least this is worth its pause. */
 const MIN_GAIN = 0.1
+/** So is a smaller one if the shares of the two engines differ by at least this: many small sources make a large load, too. */
+const MIN_DIFFERENCE = 0.25
+
+/** Smaller shares are rounding errors. */
+const MIN_COST = 1e-6
 
 /** The engines while a plan is made: each move changes what follows. */
 interface Board {
@@ -97,18 +102,22 @@ function findSpread(board: Board, movable: readonly PlacementSource[]) {
 /** Finds the source whose move relieves a full engine the most, without making another one as full. */
 function findRelief(board: Board, movable: readonly PlacementSource[]) {
   let best: { source: PlacementSource; target: PlacementEngine; gain: number } | undefined
+  const shares = new Map(board.engines.map(engine => [engine.engine_id, getShare(board, engine)]))
+  const enginesById = new Map(board.engines.map(engine => [engine.engine_id, engine]))
   for (const source of movable) {
-    const from = board.engines.find(({ engine_id }) => engine_id === board.places.get(source.source_id))
+    const from = enginesById.get(board.places.get(source.source_id)!)
     if (!from?.cores) continue
+    const share = shares.get(from.engine_id)!
     const cost = board.estimate(source)
     for (const target of board.engines) {
-      if (target === from || !target.cores || !isEligible(target, source) || !hasRoom(board, target, cost))
-        continue
+      if (target === from || !target.cores) continue
+      const targetShare = shares.get(target.engine_id)!
+      const gain = share - Math.max(targetShare + cost / target.cores, share - cost / from.cores)
+      const isWorthwhile = gain >= MIN_GAIN || share - targetShare >= MIN_DIFFERENCE
+      if (!isWorthwhile || gain <= (best?.gain ?? MIN_COST)) continue
       const count = ({ engine_id }: PlacementEngine) => board.countOfSite(engine_id, source.site_id)
       if (source.isSpread && count(target) >= count(from)) continue
-      const gain =
-        getShare(board, from) - Math.max(getShare(board, target, cost), getShare(board, from, -cost))
-      if (gain >= MIN_GAIN && gain > (best?.gain ?? 0)) best = { source, target, gain }
+      if (isEligible(target, source) && hasRoom(board, target, cost)) best = { source, target, gain }
     }
   }
   return best
@@ -150,9 +159,9 @@ function createBoard(state: PlacementState): Board {
 const hasRoom = (board: Board, { engine_id, cores }: PlacementEngine, cost: number) =>
   cores === undefined || board.getUsed(engine_id) + cost <= cores
 
-/** The share of the capacity that is used. `more`: additional load. */
-const getShare = (board: Board, { engine_id, cores }: PlacementEngine, more = 0) =>
-  (board.getUsed(engine_id) + more) / (cores || 1)
+/** The share of the capacity that is used. */
+const getShare = (board: Board, { engine_id, cores }: PlacementEngine) =>
+  board.getUsed(engine_id) / (cores || 1)
 
 function move(
   board: Board,

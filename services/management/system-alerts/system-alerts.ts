@@ -45,7 +45,7 @@ export interface SystemAlerts {
   ): void
   /** Applies all rules to the present state. Called every few seconds. Concurrent calls are not permitted. */
   evaluate(database: Database): Promise<void>
-  /** Returns a line about the open alerts that nobody has acknowledged, if there are any. */
+  /** Returns a line about the open alerts that no one has acknowledged, if there are any. */
   alarms(): string[]
 }
 
@@ -79,7 +79,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   let evaluated: ReadonlySet<ReceivedCondition> = new Set()
   let space: DiskSpace | undefined
   let slowSinceMs = Number.NEGATIVE_INFINITY
-  /** The kinds of the open alerts that nobody has acknowledged. */
+  /** The kinds of the open alerts that no one has acknowledged. */
   let openKinds: SystemAlertRow['kind'][] = []
 
   async function evaluateIn(tx: Transaction, nowMs: number, isSlowDue: boolean) {

@@ -69,4 +69,4 @@ fuzz: setup
 	@$(NODE) test/fuzz/main.ts
 
 clean:
-	rm -rf node_modules .toolchain services/media/node-gst/build services/kit/launcher/build services/kit/protection/build console/dist
+	rm -rf node_modules .toolchain services/media/node-gst/build services/kit/launcher/build services/kit/protection/build services/kit/descriptors/build console/dist

@@ -201,6 +201,13 @@ build_protection() {
   mark_done protection
 }
 
+build_descriptors() {
+  local folder=services/kit/descriptors
+  has_changed descriptors "$folder/src" "$folder/build.sh" || { [[ -f $folder/build/descriptors.node ]] && return 0; }
+  run_step 'Building the transfer of descriptors' "$folder/build.sh" "$(<"$toolchain/nodedir")"
+  mark_done descriptors
+}
+
 build_console() {
   has_changed console console sdk/contract || { [[ -f console/dist/index.html ]] && return 0; }
   run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
@@ -219,4 +226,5 @@ install_npm_packages
 build_addon
 build_launcher
 build_protection
+build_descriptors
 build_console

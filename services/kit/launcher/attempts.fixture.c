@@ -80,6 +80,7 @@ static void attempt_files(const char *refused, const char *granted) {
   ATTEMPT("read the accounts", open("/etc/passwd", O_RDONLY));
   ATTEMPT("list the root folder", open("/", O_RDONLY | O_DIRECTORY));
   ATTEMPT("create a file", open("/tmp/eyrie-attempt", O_WRONLY | O_CREAT, 0600));
+  ATTEMPT("create a folder", mkdir("/tmp/eyrie-attempt-folder", 0700));
   ATTEMPT("write to a granted file", open(granted, O_WRONLY));
   ATTEMPT("empty a file", truncate(refused, 0));
   ATTEMPT("change the mode of a file", chmod(refused, 0777));

@@ -84,6 +84,7 @@ describe('launched program', () => {
       'read the accounts': 'EACCES',
       'list the root folder': 'EACCES',
       'create a file': 'EACCES',
+      'create a folder': 'EACCES',
       'write to a granted file': 'EACCES',
       'empty a file': 'EPERM',
       'change the mode of a file': 'EPERM',

@@ -7,13 +7,11 @@ import { type LaunchPolicy, toOptions } from './policy.ts'
 
 /** The launcher, which the setup builds. */
 export const LAUNCHER = resolve(import.meta.dirname, 'build/eyrie-launcher')
-/** Standard input, output and error, and the channel of messages. */
-const INHERITED_DESCRIPTORS = 4
-const REPORT_DESCRIPTOR = 4
+const STANDARD_DESCRIPTORS = 3
 
 /** A program that runs under a policy. It ends when this process ends. */
 export interface LaunchedProcess {
-  /** The process, with a channel of messages. It is of the launcher at first, and then of the program. */
+  /** The process. It is of the launcher at first, and then of the program. */
   child: ChildProcess
   /** Which boundaries are in force, or why the program was not started. Never rejects. */
   report: Promise<LaunchReport>
@@ -26,6 +24,11 @@ export interface LaunchOptions {
   signal?: AbortSignal
   /** Time in ms after which the process is killed. */
   timeoutMs?: number
+  /**
+   * What the program inherits as descriptors 3, 4, …: `ipc`, the channel of messages of Node, which is the default; `pipe`, a
+   * socket that is `child.stdio[3]` and so on; or an open file of this process.
+   */
+  descriptors?: readonly ('ipc' | 'pipe' | number)[]
 }
 
 export interface LaunchCommandOptions {
@@ -77,21 +80,19 @@ export function toLaunchCommand(
 export function launch(
   command: readonly [program: string, ...args: string[]],
   policy: LaunchPolicy,
-  { output, signal, timeoutMs }: LaunchOptions,
+  { output, signal, timeoutMs, descriptors = ['ipc'] }: LaunchOptions,
 ): LaunchedProcess {
-  const [launcher, ...args] = toLaunchCommand(command, policy, {
-    inherit: INHERITED_DESCRIPTORS,
-    reportTo: REPORT_DESCRIPTOR,
-  })
+  const inherit = STANDARD_DESCRIPTORS + descriptors.length
+  const [launcher, ...args] = toLaunchCommand(command, policy, { inherit, reportTo: inherit })
   const child = spawn(launcher, args, {
     cwd: '/',
     env: {},
-    stdio: ['ignore', output, output, 'ipc', 'pipe'],
+    stdio: ['ignore', output, output, ...descriptors, 'pipe'],
     killSignal: 'SIGKILL',
     ...(signal && { signal }),
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
   })
-  return { child, report: readReport(child) }
+  return { child, report: readReport(child, inherit) }
 }
 
 /** Starts a Node module, as `launch` does. The policy must grant the module and everything that it imports. */
@@ -104,10 +105,10 @@ export function launchNode(
   return launch([process.execPath, ...nodeOptions, module], { ...policy, execute }, options)
 }
 
-async function readReport(child: ChildProcess): Promise<LaunchReport> {
+async function readReport(child: ChildProcess, descriptor: number): Promise<LaunchReport> {
   if (child.pid === undefined) return { error: `failed to start ${LAUNCHER}: "make setup" builds it` }
   // The launcher may be killed at any time.
-  const text = await readText(child.stdio[REPORT_DESCRIPTOR] as Readable).catch(() => '')
+  const text = await readText((child.stdio as readonly unknown[])[descriptor] as Readable).catch(() => '')
   return parseReport(text)
 }
 

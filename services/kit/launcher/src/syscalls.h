@@ -30,8 +30,8 @@
   SYSCALL(openat, ALLOW) SYSCALL(openat2, ALLOW) SYSCALL(fstat, ALLOW) SYSCALL(newfstatat, ALLOW)                      \
   SYSCALL(statx, ALLOW) SYSCALL(statfs, ALLOW) SYSCALL(fstatfs, ALLOW) SYSCALL(faccessat, ALLOW)                       \
   SYSCALL(faccessat2, ALLOW) SYSCALL(readlinkat, ALLOW) SYSCALL(getdents64, ALLOW) SYSCALL(getcwd, ALLOW)              \
-  SYSCALL(chdir, ALLOW) SYSCALL(fchdir, ALLOW) SYSCALL(umask, ALLOW)                                                   \
-  SYSCALL(truncate, WRITING) SYSCALL(mkdirat, WRITING) SYSCALL(unlinkat, WRITING) SYSCALL(renameat2, WRITING)          \
+  SYSCALL(chdir, ALLOW) SYSCALL(fchdir, ALLOW) SYSCALL(umask, ALLOW) SYSCALL(mkdirat, ALLOW)                           \
+  SYSCALL(truncate, WRITING) SYSCALL(unlinkat, WRITING) SYSCALL(renameat2, WRITING)                                    \
   SYSCALL(renameat, WRITING) SYSCALL(linkat, WRITING) SYSCALL(symlinkat, WRITING) SYSCALL(fchmod, WRITING)             \
   SYSCALL(fchmodat, WRITING) SYSCALL(fchmodat2, WRITING) SYSCALL(utimensat, WRITING)                                   \
   /* Memory. */                                                                                                        \
@@ -81,7 +81,7 @@
   SYSCALL(select, ALLOW) SYSCALL(epoll_create, ALLOW) SYSCALL(epoll_wait, ALLOW) SYSCALL(eventfd, ALLOW)               \
   SYSCALL(signalfd, ALLOW) SYSCALL(time, ALLOW) SYSCALL(alarm, ALLOW) SYSCALL(pause, ALLOW) SYSCALL(getpgrp, ALLOW)    \
   SYSCALL(arch_prctl, ALLOW) SYSCALL(map_shadow_stack, ALLOW) SYSCALL(getrlimit, ALLOW) SYSCALL(setrlimit, ALLOW)      \
-  SYSCALL(mkdir, WRITING) SYSCALL(rmdir, WRITING) SYSCALL(unlink, WRITING) SYSCALL(rename, WRITING)                    \
+  SYSCALL(mkdir, ALLOW) SYSCALL(rmdir, WRITING) SYSCALL(unlink, WRITING) SYSCALL(rename, WRITING)                      \
   SYSCALL(link, WRITING) SYSCALL(symlink, WRITING) SYSCALL(chmod, WRITING) SYSCALL(utimes, WRITING)                    \
   SYSCALL(fork, PROCESSES) SYSCALL(vfork, PROCESSES)
 

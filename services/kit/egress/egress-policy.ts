@@ -30,6 +30,8 @@ const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
   mail: ['link-local', 'metadata', 'multicast'],
   // As for the mail server.
   broker: ['link-local', 'metadata', 'multicast'],
+  // The author of the plugin has chosen these addresses.
+  plugin: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
   // The superadmin enters the address of the storage, which often is in the same network.
   backup: ['link-local', 'metadata', 'multicast'],
   // So may a gateway with a SIM card.
@@ -45,6 +47,7 @@ const NOUNS: Record<EgressPurpose, string> = {
   webhook: 'receiver of alerts',
   mail: 'mail server',
   broker: 'MQTT broker',
+  plugin: 'server of a plugin',
   backup: 'storage of backups',
   sms: 'SMS provider',
 }

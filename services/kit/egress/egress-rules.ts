@@ -12,6 +12,7 @@ import { addSubnet } from './address-kind.ts'
  * - `mail`: the scheduler sends e-mails by the mail server of the settings
  * - `sms`: the scheduler sends SMS by the provider of the settings
  * - `broker`: the scheduler publishes to the MQTT broker of the settings
+ * - `plugin`: an element of an uploaded plugin sends a request to a server that its manifest declares
  * - `backup`: management stores backups in the storage of the settings
  */
 export const EGRESS_PURPOSES = [
@@ -23,6 +24,7 @@ export const EGRESS_PURPOSES = [
   'mail',
   'sms',
   'broker',
+  'plugin',
   'backup',
 ] as const
 export type EgressPurpose = (typeof EGRESS_PURPOSES)[number]

@@ -24,7 +24,9 @@ import {
   addPluginCommand,
   listPluginsCommand,
   packPluginCommand,
+  releasePluginCommand,
   removePluginCommand,
+  showPluginCommand,
   usePluginCommand,
 } from './plugin/plugin-commands.ts'
 import { supportCommand } from './support/support-command.ts'
@@ -66,7 +68,9 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin pack': packPluginCommand,
   'plugin add': addPluginCommand,
   'plugin list': listPluginsCommand,
+  'plugin show': showPluginCommand,
   'plugin use': usePluginCommand,
+  'plugin release': releasePluginCommand,
   'plugin remove': removePluginCommand,
   'user reset': resetPasswordCommand,
 }

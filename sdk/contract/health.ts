@@ -44,6 +44,8 @@ export const engineHealth = health.extend({
   activated: z.boolean(),
   /** The boundaries around the processes that run models. */
   isolation,
+  /** The boundaries around the processes that run elements of uploaded plugins. */
+  plugin_isolation: isolation,
   /** Number of channels, by the status of their pipeline. */
   channels: z.partialRecord(pipelineStatus, z.int()),
   output: z.looseObject({

@@ -1,9 +1,56 @@
 import { z } from 'zod'
+import { viewSpec } from './view.ts'
 
 /**
  * Plugins and their manifests. A plugin is a package of elements, the processing steps of pipelines. Several versions of a
  * plugin can be installed; pipelines run the active one.
  */
+
+/** The capabilities that an element declares; it can use no others. */
+export const capabilities = z
+  .strictObject({
+    frames: z
+      .strictObject({
+        format: viewSpec.shape.format,
+        width: z.int().positive().max(8192).meta({ description: 'Maximum width in pixels' }),
+        height: z.int().positive().max(8192).meta({ description: 'Maximum height in pixels' }),
+      })
+      .optional()
+      .meta({ description: 'The pictures of frames that the element reads; none by default' }),
+    events: z
+      .record(z.string().min(1), z.record(z.string(), z.enum(['string', 'number', 'boolean', 'any'])))
+      .default({})
+      .meta({
+        description:
+          'Types of the events that the element reports, each with the types of the fields that not every event may have',
+      }),
+    counters: z
+      .array(z.string())
+      .default([])
+      .meta({ description: 'Statistics that the element counts, such as up, down and total of lines' }),
+    network: z
+      .array(
+        z
+          .string()
+          .regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\]):[1-9][0-9]{0,4}$/, 'must be host:port in lower case'),
+      )
+      .default([])
+      .meta({ description: 'Servers to which the element sends requests, as host:port' }),
+    storage_bytes: z
+      .int()
+      .positive()
+      .max(2 ** 30)
+      .optional()
+      .meta({ description: 'Maximum size of the files that the element stores on each channel, in bytes' }),
+    budget_ms: z
+      .number()
+      .positive()
+      .max(1000)
+      .optional()
+      .meta({ description: 'CPU time per frame in milliseconds, beyond which the element is stopped' }),
+  })
+  .meta({ id: 'PluginCapabilities' })
+export type Capabilities = z.infer<typeof capabilities>
 
 /** A JSON schema, or null if anything is valid. */
 const jsonSchema = z.record(z.string(), z.unknown()).nullable().default(null)
@@ -21,6 +68,8 @@ export const manifestElement = z.strictObject({
   stateless: z.boolean().default(false),
   /** Inputs that the element requires in addition to the metadata of a frame. */
   needs: z.array(z.enum(['pixels', 'inference'])).default([]),
+  /** What the element uses and reports. Without it, the element may report any events and counters. */
+  capabilities: capabilities.optional(),
   /** Schema of the arguments, which are fixed while a pipeline runs. */
   params_schema: jsonSchema,
   /** Arguments that refer to the catalog: `{ models: { name: 'model' } }` if `model` is the name of a model. */
@@ -63,6 +112,18 @@ export const manifest = z
   .meta({ id: 'PluginManifest' })
 export type Manifest = z.infer<typeof manifest>
 
+/** A plugin that was stopped on a channel, because it crashed repeatedly. A person decides whether it runs again. */
+export const quarantinedPlugin = z
+  .strictObject({
+    plugin: pluginName,
+    version: pluginVersion,
+    channel: z.int().meta({ description: 'Id of the channel; the plugin continues to run on others' }),
+    reason: z.string().meta({ description: 'The last crash' }),
+    time: z.iso.datetime(),
+  })
+  .meta({ id: 'QuarantinedPlugin' })
+export type QuarantinedPlugin = z.infer<typeof quarantinedPlugin>
+
 /** A plugin version that is installed on the engine. */
 export const installedVersion = z
   .strictObject({
@@ -73,6 +134,13 @@ export const installedVersion = z
     }),
     license: z.string(),
     elements: z.array(z.string()).meta({ description: 'Names of the elements of this version' }),
+    capabilities: z.record(z.string(), capabilities).optional().meta({
+      description: 'What elements declare to use, by element. An element that is missing declares nothing',
+    }),
+    quarantined: z
+      .array(quarantinedPlugin.omit({ plugin: true, version: true }))
+      .optional()
+      .meta({ description: 'The channels on which this version was stopped after repeated crashes' }),
   })
   .meta({ id: 'PluginVersion' })
 export type InstalledVersion = z.infer<typeof installedVersion>

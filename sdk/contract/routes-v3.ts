@@ -218,6 +218,17 @@ export const routesV3 = {
       errors: ['syntax', 'rights', 'id', 'reference', 'conflict', 'precondition'],
     },
 
+    release: {
+      method: 'delete',
+      path: '/plugins/{name}/quarantine',
+      summary: 'Release a plugin from quarantine',
+      scope: 'plugins',
+      params: byName,
+      status: 200,
+      response: plugin,
+      errors: ['rights', 'id', 'precondition'],
+    },
+
     remove: {
       method: 'delete',
       path: '/plugins/{name}/{version}',

@@ -120,6 +120,10 @@ const engine = z.strictObject({
     .min(KIB)
     .default(64 * MIB)
     .meta({ description: 'Maximum unpacked size of a plugin package' }),
+  allow_partial_plugin_isolation: z.boolean().default(false).meta({
+    description:
+      'Whether uploaded plugins run on a machine that lacks some of the boundaries around their processes. It gives their authors the rights of the engine',
+  }),
   inference_workers: z
     .int()
     .min(1)

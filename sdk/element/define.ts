@@ -1,6 +1,7 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { z } from 'zod'
 import type { Frame, FrameResult, Picture } from './frame.ts'
+import type { ElementFetch, ElementStorage } from './granted.ts'
 import type { Inference, PictureSize } from './inference.ts'
 
 /** Everything an element receives when a channel opens it. */
@@ -14,6 +15,10 @@ export interface ElementContext<Args, Config> {
   readonly size: PictureSize | undefined
   /** Defined if the manifest declares `"needs": ["inference"]`. */
   readonly inference: Inference | undefined
+  /** Sends requests to the servers that the manifest declares. Defined for elements of uploaded plugins. */
+  readonly fetch?: ElementFetch | undefined
+  /** Files of the element on this channel. Defined for elements of uploaded plugins. */
+  readonly storage?: ElementStorage | undefined
   readonly log: Log
 }
 

@@ -32,6 +32,8 @@ import { findShapes } from './pictures/drawing.ts'
 import { createEventPictures } from './pictures/event-pictures.ts'
 import { createFrameHistory } from './pictures/frame-history.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
+import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
+import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
@@ -129,9 +131,21 @@ async function startComponents(
   const { costs, stop: stopCostStore } = await openCostStore(join(folder, 'costs.json'), log)
   onStop(stopCostStore)
 
+  const pluginFolder = join(environment.data, 'plugins')
   const pluginStore = createPluginStore({
-    folder: join(environment.data, 'plugins'),
+    folder: pluginFolder,
     otherFolders: listPluginFolders(environment.plugins),
+    log,
+  })
+  const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
+  const sandboxes = await createSandboxes({
+    quarantine,
+    allowsPartialIsolation: settings.allow_partial_plugin_isolation,
+    folder: pluginFolder,
+    cacheFolder: join(folder, 'compiled-plugin-code'),
+    storageFolder: join(folder, 'plugin-storage'),
+    egress: createEgress('plugin', environment),
+    verifyPackage: pluginStore.verifyPackage,
     log,
   })
   const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
@@ -140,6 +154,7 @@ async function startComponents(
     egress: createEgress('sink', environment),
     ring: environment.ring,
     elements: pluginStore.elements,
+    sandboxes,
     modelFolders: [join(environment.data, 'models'), SHIPPED_MODELS],
     inferenceWorkers: settings.inference_workers,
     publishing: { frameHistory, eventPictures, output },
@@ -174,6 +189,9 @@ async function startComponents(
     store: pluginStore,
     createCatalogFor,
     configuration,
+    quarantine,
+    sandboxes,
+    retryChannel: channel => runtime.retryChannel(channel),
     limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
   })
   onStop(plugins.stop)
@@ -200,6 +218,7 @@ async function startComponents(
     output,
     pictures,
     plugins,
+    sandboxes,
     snapshots,
     tracer,
   }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Capabilities } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
@@ -52,6 +53,32 @@ describe('eyrie plugin', () => {
     expect((await run('plugin remove crowd 1.0.0')).out).toBe('removed crowd 1.0.0\n')
     const listed = JSON.parse((await run('plugin list --json')).out)
     expect(listed).toContainEqual(expect.objectContaining({ name: 'crowd', active: '1.1.0' }))
+  })
+
+  it('shows what the elements of a plugin declare, and how well they are isolated', async () => {
+    const capabilities = {
+      frames: { format: 'RGB' as const, width: 640, height: 360 },
+      events: { crowd: { count: 'number' as const } },
+      counters: ['entered'],
+      network: ['api.example.com:443'],
+      storage_bytes: 1000,
+      budget_ms: 8,
+    } satisfies Capabilities
+    writePlugin(folder, { name: 'gate', element: { capabilities } })
+    const declared =
+      '  gate: reads frames (RGB, up to 640×360); events: crowd; counters: entered; network: api.example.com:443; ' +
+      'stores up to 1000 bytes; at most 8 ms of CPU time per frame\n'
+    expect((await run(`plugin add ${join(folder, 'gate')}`)).out).toBe(
+      `added gate 1.0.0; 1.0.0 is active\n${declared}`,
+    )
+    expect((await run('plugin show gate')).out).toBe(`gate 1.0.0 (uploaded, active)\n${declared}`)
+    expect((await run('plugin show motion')).out).toMatch(/ {2}motion: declares no capabilities/)
+    expect((await run('plugin list')).out).toMatch(/^isolation of uploaded plugins: (full|partial|none)$/m)
+    expect((await run('plugin release gate')).out).toBe('released gate\n')
+    expect(await run('plugin release nothing')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('does not exist'),
+    })
   })
 
   it('changes plugins with their own token, which an ordinary token does not permit', async () => {

@@ -1,10 +1,17 @@
 import { stat } from 'node:fs/promises'
-import type { Plugin } from '@eyrie/contract'
+import { readHealth } from '@eyrie/client'
+import { engineHealth, type Plugin } from '@eyrie/contract'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { type Output, styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
-import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import {
+  connectEngine,
+  connectToChangePlugins,
+  ENGINE_OPTIONS,
+  getEngineAccess,
+} from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
+import { describeCapabilities, printIsolation, printQuarantines } from './plugin-report.ts'
 
 /**
  * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the
@@ -60,25 +67,69 @@ function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Ou
   const added = plugin.versions.find(({ version }) => !oldVersions.has(version))
   const outcome = added ? `${styled(out, 'green', 'added')} ${plugin.name} ${added.version}` : 'unchanged'
   out.write(`${outcome}; ${plugin.active} is active\n`)
+  for (const [element, declared] of Object.entries(added?.capabilities ?? {}))
+    out.write(`  ${element}: ${describeCapabilities(declared)}\n`)
 }
 
 export const listPluginsCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
-  about: 'Lists plugins with all their versions. Pipelines run the active version.',
+  about:
+    'Lists plugins with all their versions. Pipelines run the active version. Uploaded plugins run in processes of their own;\n' +
+    'the last line says how well these are isolated.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const plugins = await connectEngine(values, terminal).plugin.list()
     if (values.json) return writeJson(terminal.out, plugins)
+    const { url } = getEngineAccess(values, terminal)
+    const health = engineHealth.pick({ plugin_isolation: true }).safeParse(await readHealth(url))
 
     const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'LICENSE', 'ELEMENTS']
     const rows = plugins.flatMap(({ name, active, versions }) =>
-      versions.map(({ version, origin, license, elements }) => {
-        const state = version === active ? 'active' : ''
-        return [name, version, state, origin, license, elements.join(', ')]
+      versions.map(({ version, origin, license, elements, quarantined = [] }) => {
+        const states = [
+          ...(version === active ? ['active'] : []),
+          ...quarantined.map(({ channel }) => `in quarantine on channel ${channel}`),
+        ]
+        return [name, version, states.join(', '), origin, license, elements.join(', ')]
       }),
     )
     writeTable(terminal.out, [header, ...rows])
+    printQuarantines(plugins, terminal.out)
+    if (health.success) printIsolation(health.data.plugin_isolation, terminal.out)
+  },
+}
+
+export const showPluginCommand: Command = {
+  usage: '<name> [--json] [--url URL] [--token TOKEN]',
+  about: 'Shows the versions of a plugin, and what their elements declare to use and to report.',
+
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const [name] = positionals
+    const plugin = await connectEngine(values, terminal).plugin.get(name)
+    if (values.json) return writeJson(terminal.out, plugin)
+    for (const { version, origin, elements, capabilities = {} } of plugin.versions) {
+      const state = version === plugin.active ? ', active' : ''
+      terminal.out.write(`${styled(terminal.out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
+      for (const element of elements)
+        terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element])}\n`)
+    }
+    printQuarantines([plugin], terminal.out)
+  },
+}
+
+export const releasePluginCommand: Command = {
+  usage: '<name> [--url URL] [--token TOKEN]',
+  about:
+    'Releases all versions of a plugin from quarantine, in which they are after three crashes within a minute. They run again\n' +
+    'at once.',
+
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name'])
+    const [name] = positionals
+    await connectToChangePlugins(values, terminal).plugin.release(name)
+    writeSuccess(terminal.out, 'released', name)
   },
 }
 

@@ -6,7 +6,7 @@ import { listAlarms } from './operations/engine-status.ts'
 
 type MetricsContext = Pick<
   ApiContext,
-  'admission' | 'configuration' | 'disk' | 'runtime' | 'meter' | 'output' | 'pictures'
+  'admission' | 'configuration' | 'disk' | 'runtime' | 'meter' | 'output' | 'pictures' | 'plugins'
 >
 
 /** Creates the Prometheus metrics of the engine. Values are collected when the registry is scraped. */
@@ -79,7 +79,10 @@ function registerCapacityMetrics(registry: Registry, { admission, configuration 
   })
 }
 
-function registerOutputMetrics(registry: Registry, { disk, output, pictures }: MetricsContext): void {
+function registerOutputMetrics(
+  registry: Registry,
+  { disk, output, pictures, plugins }: MetricsContext,
+): void {
   addCounter(registry, {
     name: 'eyrie_engine_output_messages_total',
     help: 'Sequence number of the newest message of the output.',
@@ -98,7 +101,7 @@ function registerOutputMetrics(registry: Registry, { disk, output, pictures }: M
   addGauge(registry, {
     name: 'eyrie_engine_alarms',
     help: 'Conditions that require action by an operator; /health lists them.',
-    read: () => listAlarms({ disk, output, pictures }).length,
+    read: () => listAlarms({ disk, output, pictures, plugins }).length,
   })
 }
 

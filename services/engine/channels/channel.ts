@@ -113,6 +113,11 @@ export class Channel {
     })
   }
 
+  /** Opens failed elements at once, without waiting for the next attempt. */
+  retry(): void {
+    this.#chain.retry()
+  }
+
   /** Requests the pictures that the current sinks of the channel need. */
   updateSinkViews(): void {
     const { sinks, pacing } = this.#options

@@ -35,6 +35,8 @@ export class ElementChain {
   readonly #stages: readonly Stage[]
   readonly #options: ElementChainOptions
   readonly #stopping = new AbortController()
+  /** Ends the delay before a failed element is opened again. */
+  #retrying = new AbortController()
   #isOpening = false
 
   constructor(plans: readonly StagePlan[], options: ElementChainOptions) {
@@ -104,6 +106,11 @@ export class ElementChain {
     }
   }
 
+  /** Opens failed elements at once, without waiting for the next attempt. */
+  retry(): void {
+    this.#retrying.abort()
+  }
+
   close(): void {
     this.#stopping.abort()
     for (const stage of this.#stages) stage.close()
@@ -121,7 +128,9 @@ export class ElementChain {
       if (stage.failure) {
         onChange()
         onFirstAttempt?.()
-        await sleep(stage.retryDelayMs(backoff, random), undefined, { signal }).catch(() => {})
+        this.#retrying = new AbortController()
+        const interrupted = AbortSignal.any([signal, this.#retrying.signal])
+        await sleep(stage.retryDelayMs(backoff, random), undefined, { signal: interrupted }).catch(() => {})
       }
       if (!signal.aborted) await stage.open({ size: this.#sizeBefore(stage), findRing })
     }

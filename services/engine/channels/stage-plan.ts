@@ -3,6 +3,7 @@ import type { Element, Inference, Log } from '@eyrie/element'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
+import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 
 /** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
 export interface StagePlan {
@@ -14,8 +15,10 @@ export interface StagePlan {
 
 /** What the elements of a channel need from the engine. */
 export interface StageContext {
-  /** Id of the source that the channel analyses. */
+  /** Id of the channel, and of the source that it analyses. */
+  channel: number
   source: number
+  sandboxes: Sandboxes
   elements: ReadonlyMap<string, KnownElement>
   createInference(findRing: OpenContext['findRing']): Inference
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
@@ -29,8 +32,8 @@ export function planStages(elements: readonly PipelineElement[], context: StageC
     const known = context.elements.get(element.name)
     return {
       name: element.name,
-      // An element that is not inline runs in a thread, which processes one frame at a time.
-      isStateless: known?.manifest.stateless === true && known.isInline,
+      // Threads and processes of elements process one frame at a time.
+      isStateless: known?.manifest.stateless === true && known.host === 'inline',
       open: async opening => {
         if (!known) throw new Error('no installed plugin contains this element: install the plugin')
         return openPlanned(element, known, context, opening)
@@ -45,12 +48,14 @@ function openPlanned(
   context: StageContext,
   opening: OpenContext,
 ): Promise<Element> {
-  const { source } = context
+  const { channel, source, sandboxes } = context
   return openElement(known, {
     ...opening,
     args,
     config: config && known.isKeyedBySource ? selectSourceConfig(config, source) : config,
+    channel,
     source,
+    sandboxes,
     inference: context.createInference(opening.findRing),
     onCost: ms => context.onCost(name, known.plugin.version, ms),
     log: context.log,

@@ -7,7 +7,7 @@ import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import type { OpenContext } from '../plugin-host/open-element.ts'
-import { MAX_OPEN_MS } from '../plugin-host/worker-element.ts'
+import { MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
 import type { StagePlan } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 

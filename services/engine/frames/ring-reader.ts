@@ -71,19 +71,19 @@ export class RingReader {
   /** Buffer for the header of a slot, which precedes the picture. It is reused, because slots are read for every frame. */
   readonly #slot = Buffer.alloc(SLOT_HEADER_BYTES)
 
-  /** Opens the ring at `path`. Throws if the file is not a frame ring of this version. */
-  constructor(path: string) {
-    this.#fd = openSync(path, 'r')
+  /** Opens the ring at a path, or uses an open file. Throws if the file is not a frame ring of this version. */
+  constructor(file: string | number) {
+    this.#fd = typeof file === 'number' ? file : openSync(file, 'r')
     try {
       const header = Buffer.alloc(RING_HEADER_BYTES)
       const bytesRead = readSync(this.#fd, header, 0, RING_HEADER_BYTES, 0)
       if (bytesRead < RING_HEADER_BYTES || header.readUInt32LE(RING_HEADER.magic) !== RING_MAGIC) {
-        throw new Error(`${path} is not a frame ring`)
+        throw new Error(`${file} is not a frame ring`)
       }
       const version = header.readUInt32LE(RING_HEADER.version)
       if (version !== RING_VERSION) {
         throw new Error(
-          `${path} is a frame ring of version ${version}, not ${RING_VERSION}: run media and engine of one release`,
+          `${file} is a frame ring of version ${version}, not ${RING_VERSION}: run media and engine of one release`,
         )
       }
       this.shape = readShape(header)

@@ -87,12 +87,12 @@ describe('plugin discovery', () => {
     expect(logged).toHaveLength(1)
   })
 
-  it('runs only built-in elements that request it on the main thread', () => {
+  it('runs only built-in elements that request it on the main thread, and uploaded ones in processes', () => {
     writePlugin(folder, { name: 'count', element: { runs: 'inline' } })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
-    const inline = (['built-in', 'folder', 'uploaded'] as const).map(
-      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.isInline,
+    const hosts = (['built-in', 'folder', 'uploaded'] as const).map(
+      origin => discoverPlugins([{ path: folder, origin }], log)[0]?.elements[0]?.host,
     )
-    expect(inline).toEqual([true, false, false])
+    expect(hosts).toEqual(['inline', 'thread', 'process'])
   })
 })

@@ -16,13 +16,15 @@ export interface KnownElement {
   /** Path of the JavaScript module that exports the element. */
   entry: string
   manifest: ManifestElement
-  /** Whether the element runs on the main thread of the engine. All other elements run in separate threads. */
-  isInline: boolean
+  /** Where the element runs: on the main thread of the engine, in a thread, or in a process of its own. */
+  host: ElementHost
   /** Whether the keys of its config are source ids, such as `1` or `1,2`. */
   isKeyedBySource: boolean
   checkArgs: Check
   checkConfig: Check
 }
+
+export type ElementHost = 'inline' | 'thread' | 'process'
 
 export type Origin = InstalledVersion['origin']
 
@@ -55,7 +57,7 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
       plugin: { name, version },
       entry: join(folder, entry),
       manifest,
-      isInline: isTrusted && manifest.runs === 'inline',
+      host: selectHost(origin, manifest),
       isKeyedBySource: isKeyedBySource(manifest),
       checkArgs: createCheck(manifest.params_schema, isTrusted),
       checkConfig: createCheck(manifest.config_schema, isTrusted),
@@ -74,6 +76,12 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
       ? toKnownElements()
       : runWithTimeout(COMPILE_TIMEOUT_MS, timeoutMessage, toKnownElements),
   }
+}
+
+/** Strangers can upload plugins; the other ones were put on the machine by its owner. */
+function selectHost(origin: Origin, { runs }: ManifestElement): ElementHost {
+  if (origin === 'uploaded') return 'process'
+  return origin === 'built-in' && runs === 'inline' ? 'inline' : 'thread'
 }
 
 /** Third-party schemas may contain regular expressions that take forever, so their checks have a timeout. */

@@ -25,7 +25,10 @@ export function readManifest(folder: string): Manifest {
   const parsed = parseAs(manifest, content)
   const { entry, elements } = parsed
   if (!existsSync(join(folder, entry))) throw new Error(`/entry: ${entry} does not exist next to plugin.json`)
-  for (const element of elements) assertPixelsOffMainThread(element)
+  for (const element of elements) {
+    assertPixelsOffMainThread(element)
+    assertFramesDeclared(element)
+  }
   assertUniqueNames(elements)
   return parsed
 }
@@ -50,4 +53,10 @@ function assertUniqueNames(elements: readonly ManifestElement[]): void {
 function assertPixelsOffMainThread({ name, runs, needs }: ManifestElement): void {
   if (needs.includes('pixels') && runs !== 'worker')
     throw new Error(`element ${name} needs pixels, so its manifest must say "runs": "worker"`)
+}
+
+/** An element that declares its capabilities declares all of them. */
+function assertFramesDeclared({ name, needs, capabilities }: ManifestElement): void {
+  if (capabilities && needs.includes('pixels') && !capabilities.frames)
+    throw new Error(`element ${name} needs pixels, so its capabilities must declare frames`)
 }

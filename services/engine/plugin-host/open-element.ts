@@ -2,9 +2,10 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
-import { loadElement } from './load-element.ts'
 import { measureElement } from './measured-element.ts'
-import { openElementThread } from './worker-element.ts'
+import { loadElement } from './protocol/load-element.ts'
+import type { Sandboxes } from './sandbox/sandboxes.ts'
+import { openElementThread } from './thread/thread-element.ts'
 
 /** The parts of a channel that an element (a step of its pipeline) depends on. */
 export interface OpenContext {
@@ -17,7 +18,11 @@ export interface OpenContext {
 export interface OpenRequest extends OpenContext {
   args: unknown
   config: unknown
+  /** Id of the channel, and of the source that it analyses. */
+  channel: number
   source: number
+  /** Runs the elements of uploaded plugins. */
+  sandboxes: Sandboxes
   /** Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
   /** Receives the CPU time of a frame in ms. */
@@ -25,22 +30,28 @@ export interface OpenRequest extends OpenContext {
   log: Log
 }
 
-/** Opens an element on the main thread or in a separate thread. Throws an `Error` if `args` or `config` is invalid. */
+/** Opens an element where its plugin belongs. Throws an `Error` if `args` or `config` is invalid. */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
-  const { entry, manifest } = known
+  const { entry, manifest, host, plugin } = known
   const { size, findRing, inference, onCost, log } = request
   const args = assertValid('args', known.checkArgs(request.args ?? {}))
   const hasConfig = request.config !== undefined
   const config = hasConfig ? assertValid('config', known.checkConfig(request.config)) : undefined
   const setup = { args, config, source: { id: request.source }, size }
+  const remote = {
+    source: { entry, name: manifest.name, setup },
+    needsPixels: manifest.needs.includes('pixels'),
+    findRing,
+    onCost,
+    log,
+  }
 
-  if (!known.isInline) {
-    return openElementThread({
-      data: { entry, name: manifest.name, setup },
-      needsPixels: manifest.needs.includes('pixels'),
-      findRing,
-      onCost,
-      log,
+  if (host === 'thread') return openElementThread(remote)
+  if (host === 'process') {
+    return request.sandboxes.open({
+      ...remote,
+      plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
+      capabilities: manifest.capabilities,
     })
   }
 

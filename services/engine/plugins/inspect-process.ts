@@ -1,4 +1,4 @@
-import { loadElement, resolveSdk } from '../plugin-host/load-element.ts'
+import { loadElement, resolveSdk } from '../plugin-host/protocol/load-element.ts'
 
 /**
  * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process loads the elements (the

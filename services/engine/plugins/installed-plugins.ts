@@ -1,4 +1,4 @@
-import type { Plugin } from '@eyrie/contract'
+import type { InstalledVersion, Plugin, QuarantinedPlugin } from '@eyrie/contract'
 import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
 import { compareVersions } from './plugin-version.ts'
 
@@ -59,22 +59,44 @@ export function findElementCollision(
   return undefined
 }
 
-export function describePlugin(installed: InstalledPlugins, name: string): Plugin | undefined {
+/** Describes a plugin with its versions. `quarantined` lists the versions of all plugins that are in quarantine. */
+export function describePlugin(
+  installed: InstalledPlugins,
+  name: string,
+  quarantined: readonly QuarantinedPlugin[],
+): Plugin | undefined {
   const active = findActiveVersion(installed, name)
   if (!active) return undefined
+  const versions = listVersions(installed, name).map(version => describeVersion(version, quarantined))
+  return { name, active: active.version, versions }
+}
 
-  const versions = listVersions(installed, name).map(({ version, origin, license, elements }) => ({
+export const describePlugins = (
+  installed: InstalledPlugins,
+  quarantined: readonly QuarantinedPlugin[],
+): Plugin[] =>
+  listNames(installed)
+    .sort()
+    .map(name => describePlugin(installed, name, quarantined)!)
+
+function describeVersion(
+  { name, version, origin, license, elements }: KnownPlugin,
+  quarantined: readonly QuarantinedPlugin[],
+): InstalledVersion {
+  const declared = elements.flatMap(({ manifest }) =>
+    manifest.capabilities ? [[manifest.name, manifest.capabilities] as const] : [],
+  )
+  const channels = quarantined
+    .filter(entry => entry.plugin === name && entry.version === version)
+    .map(({ channel, reason, time }) => ({ channel, reason, time }))
+  return {
     version,
     origin,
     license,
     elements: elements.map(({ manifest }) => manifest.name),
-  }))
-  return { name, active: active.version, versions }
+    ...(declared.length > 0 && { capabilities: Object.fromEntries(declared) }),
+    ...(channels.length > 0 && { quarantined: channels }),
+  }
 }
-
-export const describePlugins = (installed: InstalledPlugins): Plugin[] =>
-  listNames(installed)
-    .sort()
-    .map(name => describePlugin(installed, name)!)
 
 const listNames = ({ plugins }: InstalledPlugins) => [...new Set(plugins.map(({ name }) => name))]

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { collectElements, findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
+import { openPackageDigests } from './package-digests.ts'
 
 /** The version that the user has selected, by plugin name. */
 const selection = z.record(pluginName, pluginVersion)
@@ -42,6 +43,8 @@ export interface PluginStore {
   add(plugin: KnownPlugin): Promise<void>
   remove(plugin: KnownPlugin): Promise<void>
   select(name: string, version: string): Promise<void>
+  /** Throws an `Error` if the files of an uploaded plugin have changed since it was installed. */
+  verifyPackage(name: string, version: string): Promise<void>
 }
 
 /** Opens the store and reads the installed plugins. Logs and skips broken plugins. */
@@ -49,6 +52,7 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const selectionFile = join(folder, 'active.json')
   const uploadFolders = readUploadFolders(folder)
+  const digests = openPackageDigests(folder, log)
 
   let installed: InstalledPlugins = {
     plugins: discoverPlugins([...otherFolders, ...uploadFolders], log),
@@ -99,6 +103,7 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       if (existsSync(target)) await deleteFolder(await moveToDraft(target))
       await rename(plugin.folder, target)
       await syncFolder(join(folder, name))
+      await digests.record(name, version)
 
       const added = readPlugin(target, 'uploaded')
       const active = findActiveVersion(installed, name) ?? added
@@ -112,8 +117,10 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       const selected = selectedVersion === plugin.version ? others : installed.selected
       update({ plugins: installed.plugins.filter(other => other !== plugin), selected })
       await saveSelection(selected)
+      await digests.delete(plugin.name, plugin.version)
       await deleteFolder(draft)
     },
+    verifyPackage: digests.verify,
     select: async (name, version) => {
       const selected = { ...installed.selected, [name]: version }
       await saveSelection(selected)

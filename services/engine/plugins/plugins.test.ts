@@ -11,7 +11,7 @@ import {
 } from '../../../test/fixtures/engine/plugin-package.ts'
 import type { TestPlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { openElementThread } from '../plugin-host/worker-element.ts'
+import { openElementThread } from '../plugin-host/thread/thread-element.ts'
 
 let data: string
 let engine: Service
@@ -75,14 +75,13 @@ describe('plugin upload', () => {
     expect(await call('POST', '/plugins', await createTarball(files), gzip)).toMatchObject({ status: 201 })
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const element = await openElementThread({
-      data: {
+      source: {
         entry: join(data, 'plugins/crowd/1.0.0/element.ts'),
         name: 'crowd',
         setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
       },
       needsPixels: false,
       findRing: () => undefined,
-      onCost: () => {},
       log,
     })
     element.close?.()

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { EyrieError, type Plugin } from '@eyrie/contract'
+import { EyrieError, type Plugin, type QuarantinedPlugin } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
 import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
+import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
+import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
   collectElements,
@@ -18,6 +17,7 @@ import {
   type InstalledPlugins,
   listVersions,
 } from './installed-plugins.ts'
+import { computeDigest } from './package-digests.ts'
 import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
@@ -28,6 +28,10 @@ export interface PluginsDependencies {
   /** Creates the catalog of these elements and all models. */
   createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
   configuration: Pick<Configuration, 'runExclusive'>
+  quarantine: PluginQuarantine
+  sandboxes: Pick<Sandboxes, 'assertIsolated'>
+  /** Opens failed elements of a channel again, without waiting for the next attempt. */
+  retryChannel(channel: number): void
   limits: UnpackLimits
 }
 
@@ -46,6 +50,10 @@ export interface Plugins {
   /** Makes a version active. Throws `EyrieError` (`reference`) if it is incompatible with existing pipelines. */
   use(name: string, version: string, ifMatch?: string): Promise<WithEtag<Plugin>>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
+  /** Releases all versions of a plugin from quarantine, so that they run again on all channels. */
+  release(name: string, ifMatch?: string): Promise<WithEtag<Plugin>>
+  /** Plugins that do not run, about which a person must decide. */
+  alarms(): string[]
   /** Aborts the inspection of uploaded plugins. */
   stop(): void
 }
@@ -54,15 +62,18 @@ export function createPlugins({
   store,
   createCatalogFor,
   configuration,
+  quarantine,
+  sandboxes,
+  retryChannel,
   limits,
 }: PluginsDependencies): Plugins {
   const mutex = new Mutex()
   const stopping = new AbortController()
 
-  const list = () => toTagged(describePlugins(store.installed()))
+  const list = () => toTagged(describePlugins(store.installed(), quarantine.list()))
 
   function get(name: string): WithEtag<Plugin> {
-    const plugin = describePlugin(store.installed(), name)
+    const plugin = describePlugin(store.installed(), name, quarantine.list())
     if (!plugin) throw new EyrieError('id', `plugin ${name} does not exist`)
     return toTagged(plugin)
   }
@@ -83,6 +94,7 @@ export function createPlugins({
 
     const isFirst = !findActiveVersion(installed, name)
     if (isFirst) assertNoElementCollision(installed, plugin)
+    assertIsolated(sandboxes)
     await inspectElements(plugin, stopping.signal)
 
     // The first version becomes active, which starts the channels that wait for its elements.
@@ -147,10 +159,24 @@ export function createPlugins({
       await configuration.runExclusive(async ({ pipelines }) => {
         assertUnused(plugin, findUsers(plugin, pipelines, store.elements))
         await store.remove(plugin)
+        quarantine.release(name, version)
       })
     })
 
-  return { list, get, upload, use, remove, stop: () => stopping.abort() }
+  const release: Plugins['release'] = (name, ifMatch) =>
+    mutex.runExclusive(async () => {
+      assertIfMatch(ifMatch, get(name).etag)
+      for (const { channel } of quarantine.release(name)) retryChannel(channel)
+      return get(name)
+    })
+
+  function alarms(): string[] {
+    const hasUploads = store.installed().plugins.some(({ origin }) => origin === 'uploaded')
+    const refusal = hasUploads ? findRefusal(sandboxes) : undefined
+    return [...(refusal === undefined ? [] : [refusal]), ...quarantine.list().map(describeQuarantine)]
+  }
+
+  return { list, get, upload, use, remove, release, alarms, stop: () => stopping.abort() }
 }
 
 /**
@@ -179,6 +205,9 @@ function assertUnused({ name, version }: KnownPlugin, users: readonly number[]):
   )
 }
 
+const describeQuarantine = ({ plugin, version, channel, reason }: QuarantinedPlugin) =>
+  `version ${version} of plugin ${plugin} no longer runs on channel ${channel}, because it crashed repeatedly (${reason}): use another version, or release it with eyrie plugin release ${plugin}`
+
 function readUploadedPlugin(folder: string): KnownPlugin {
   try {
     return readPlugin(folder, 'uploaded')
@@ -206,17 +235,18 @@ function assertUploaded({ name, version, origin, folder }: KnownPlugin): void {
   )
 }
 
-/** Returns the SHA-256 of the names and contents of all files in a folder. */
-async function computeDigest(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter(entry => entry.isFile())
-    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .sort()
-  const digest = createHash('sha256')
-  for (const file of files) {
-    const content = createHash('sha256').update(await readFile(join(folder, file)))
-    digest.update(`${content.digest('hex')} ${file}\n`)
+/** Uploaded code runs only within the boundaries that the owner of the machine accepts. */
+function assertIsolated(sandboxes: Pick<Sandboxes, 'assertIsolated'>): void {
+  const refusal = findRefusal(sandboxes)
+  if (refusal !== undefined) throw new EyrieError('conflict', refusal)
+}
+
+/** Returns why uploaded code does not run on this machine; undefined if it does. */
+function findRefusal(sandboxes: Pick<Sandboxes, 'assertIsolated'>): string | undefined {
+  try {
+    sandboxes.assertIsolated()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
   }
-  return digest.digest('hex')
 }

@@ -11,6 +11,7 @@ import { findShapes } from '../pictures/drawing.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
+import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
 import { createRecordingTap } from '../publish/recording-tap.ts'
 import { describeSource } from './describe-source.ts'
@@ -36,6 +37,8 @@ export interface RuntimeOptions {
   /** The elements that pipelines can use, by name. After a change of this map, `apply` must be called again. */
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
+  /** Runs the elements of uploaded plugins. */
+  sandboxes: Sandboxes
   costs?: CostListener
   /** The steps of publishing after a message was added to the recordings. */
   publishing: Omit<PublishSteps, 'recordings' | 'log'>
@@ -162,6 +165,11 @@ export class Runtime {
     await this.#channels.get(id)?.initialized
   }
 
+  /** Opens failed elements of a channel at once, without waiting for the next attempt. */
+  retryChannel(id: number): void {
+    this.#channels.get(id)?.retry()
+  }
+
   sourceStatus(id: number): SourceStatus | undefined {
     return this.#playlist.findEntry(id)?.endStatus ?? this.#media.status(id)
   }
@@ -199,11 +207,13 @@ export class Runtime {
   }
 
   #createChannel({ plan, source, elements }: ChannelSpec): Channel {
-    const { elements: known, inference, tracer, backoff, random } = this.#options
+    const { elements: known, inference, sandboxes, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
 
     const stages = planStages(elements, {
+      channel: plan.id,
       source: source.id,
+      sandboxes,
       elements: known,
       createInference: findRing =>
         inference.forChannel({

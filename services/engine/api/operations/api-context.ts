@@ -9,6 +9,7 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import type { Output } from '../../output/output.ts'
 import type { ChannelSnapshots } from '../../pictures/channel-snapshots.ts'
 import type { PictureStore } from '../../pictures/picture-store.ts'
+import type { Sandboxes } from '../../plugin-host/sandbox/sandboxes.ts'
 import type { Plugins } from '../../plugins/plugins.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SystemMeter } from '../../statistics/system-meter.ts'
@@ -31,6 +32,7 @@ export interface ApiContext {
   output: Output
   pictures: PictureStore
   plugins: Plugins
+  sandboxes: Pick<Sandboxes, 'isolation'>
   snapshots: ChannelSnapshots
   tracer: Tracer
 }

@@ -11,6 +11,8 @@ export function readHealth({
   runtime,
   output,
   pictures,
+  plugins,
+  sandboxes,
 }: ApiContext): EngineHealth {
   const channels: EngineHealth['channels'] = {}
   for (const { pipeline } of configuration.channels()) {
@@ -20,10 +22,11 @@ export function readHealth({
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
-    alarms: listAlarms({ disk, output, pictures }),
+    alarms: listAlarms({ disk, output, pictures, plugins }),
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
     isolation: isolation(),
+    plugin_isolation: sandboxes.isolation,
     channels,
     output: outputStatus,
   }
@@ -34,10 +37,11 @@ export function listAlarms({
   disk,
   output,
   pictures,
-}: Pick<ApiContext, 'disk' | 'output' | 'pictures'>): string[] {
+  plugins,
+}: Pick<ApiContext, 'disk' | 'output' | 'pictures' | 'plugins'>): string[] {
   const pictureFailure = pictures.failure()
   const pictureAlarms = pictureFailure ? [pictureFailure] : []
-  return [...disk.alarms(), ...output.status().alarms, ...pictureAlarms]
+  return [...disk.alarms(), ...output.status().alarms, ...pictureAlarms, ...plugins.alarms()]
 }
 
 /** Returns the versions of the engine, its API and its runtime. */

@@ -110,6 +110,7 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
     operation(routes.plugin.use, ({ params: { name }, body: { version }, ifMatch }) =>
       plugins.use(name, version, ifMatch),
     ),
+    operation(routes.plugin.release, ({ params: { name }, ifMatch }) => plugins.release(name, ifMatch)),
     operation(routes.plugin.remove, async ({ params: { name, version }, ifMatch }) => {
       await plugins.remove(name, version, ifMatch)
       return {}

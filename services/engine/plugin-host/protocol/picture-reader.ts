@@ -1,24 +1,30 @@
 import type { Picture } from '@eyrie/element'
-import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
+import type { RingLocation, RingReader } from '../../frames/ring-reader.ts'
 
 /**
  * Reads pictures of a view (picture size and pixel format) from its frame ring in shared memory into a buffer that is
  * reused. Switches to the new ring when the ring is replaced.
  */
 export class PictureReader {
+  readonly #openRing: (location: RingLocation) => RingReader
   #location: RingLocation | undefined
   #reader: RingReader | undefined
   #data = new Uint8Array()
 
+  /** `openRing` throws if the ring has been removed. */
+  constructor(openRing: (location: RingLocation) => RingReader) {
+    this.#openRing = openRing
+  }
+
   /** Returns the picture of frame `n`. Its data is valid until the next call. */
   read(location: RingLocation, n: number): Picture | 'overwritten' {
-    const reader = this.#openReader(location)
+    const reader = this.#findReader(location)
     if (!reader || reader.read(n, this.#data) === 'overwritten') return 'overwritten'
     const { width, height, format, content } = reader.shape
     return { width, height, format, content, data: this.#data }
   }
 
-  #openReader(location: RingLocation): RingReader | undefined {
+  #findReader(location: RingLocation): RingReader | undefined {
     const current = this.#location
     const isOpen = location.path === current?.path && location.generation === current.generation
     if (isOpen) return this.#reader
@@ -27,7 +33,7 @@ export class PictureReader {
     this.#reader = undefined
     this.#location = undefined
     try {
-      this.#reader = new RingReader(location.path)
+      this.#reader = this.#openRing(location)
     } catch {
       // The media service has removed the ring and will announce a new one.
       return undefined

@@ -5,9 +5,10 @@ import { viewSpec } from '@eyrie/contract/view'
 import type { Element, Frame } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
-import { createTestRing, type TestRing } from '../../../test/fixtures/media/test-ring.ts'
-import { openElementThread, type ThreadTimeouts } from './worker-element.ts'
+import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
+import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
+import type { ElementTimeouts } from '../protocol/remote-element.ts'
+import { openElementThread } from './thread-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
 const frame = (n: number): Frame => ({
@@ -44,7 +45,7 @@ afterEach(() => {
 interface TestElementOptions {
   needsPixels?: boolean
   module?: string
-  timeouts?: ThreadTimeouts
+  timeouts?: ElementTimeouts
 }
 
 /** Opens an element with this body of `open(setup)` in a thread. */
@@ -54,13 +55,13 @@ async function openWith(
 ): Promise<Element> {
   writePlugin(folder, { open, module })
   const record = (fields: object, message: string) => void logged.push([fields, message])
-  const data = {
+  const source = {
     entry: join(folder, 'probe/element.ts'),
     name: 'probe',
     setup: { args: { step: 2 }, config: undefined, source: { id: 1 }, size: undefined },
   }
   const options = {
-    data,
+    source,
     needsPixels,
     findRing: () => ({ path: ring.path, generation: ring.generation }),
     onCost: (ms: number) => costs.push(ms),

@@ -1,0 +1,82 @@
+import type { ElementFetch, ElementStorage } from '@eyrie/element'
+
+/**
+ * Calls of an element to the engine, for what the element cannot do itself. They can be sent at any time; the engine answers
+ * each with a reply of the same id. Binary data is encoded as base64.
+ */
+
+export type ElementCall =
+  | {
+      method: 'fetch'
+      url: string
+      request: { method?: string; headers?: Record<string, string>; body?: string }
+    }
+  | { method: 'read' | 'delete'; name: string }
+  | { method: 'write'; name: string; content: string }
+  | { method: 'list' }
+
+export interface CallMessage {
+  type: 'call'
+  id: number
+  call: ElementCall
+}
+
+export type ReplyMessage = { type: 'reply'; id: number; value?: unknown; error?: string }
+
+/** The functions of an element that call the engine. */
+export interface CallingFunctions {
+  fetch: ElementFetch
+  storage: ElementStorage
+  handleReply(reply: ReplyMessage): void
+}
+
+export function createCallingFunctions(send: (message: CallMessage) => void): CallingFunctions {
+  const pending = new Map<number, PromiseWithResolvers<unknown>>()
+  let lastId = 0
+
+  function call(content: ElementCall): Promise<unknown> {
+    const id = ++lastId
+    const reply = Promise.withResolvers<unknown>()
+    pending.set(id, reply)
+    send({ type: 'call', id, call: content })
+    return reply.promise
+  }
+
+  return {
+    fetch: async (url, { method, headers, body } = {}) => {
+      const request = {
+        ...(method !== undefined && { method }),
+        ...(headers && { headers }),
+        ...(body !== undefined && { body: encode(body) }),
+      }
+      const response = (await call({ method: 'fetch', url, request })) as EncodedResponse
+      return { ...response, body: decode(response.body) }
+    },
+    storage: {
+      read: async name => {
+        const content = (await call({ method: 'read', name })) as string | undefined
+        return content === undefined ? undefined : decode(content)
+      },
+      write: async (name, content) => void (await call({ method: 'write', name, content: encode(content) })),
+      delete: async name => void (await call({ method: 'delete', name })),
+      list: async () => (await call({ method: 'list' })) as string[],
+    },
+    handleReply: ({ id, value, error }) => {
+      const reply = pending.get(id)
+      pending.delete(id)
+      if (error === undefined) reply?.resolve(value)
+      else reply?.reject(new Error(error))
+    },
+  }
+}
+
+/** The value of the reply to `fetch`. */
+export interface EncodedResponse {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+const encode = (content: string | Uint8Array) => Buffer.from(content as Uint8Array).toString('base64')
+
+const decode = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

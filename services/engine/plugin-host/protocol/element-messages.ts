@@ -1,0 +1,97 @@
+import type { Element, ElementContext, Frame, FrameResult } from '@eyrie/element'
+import { z } from 'zod'
+import type { RingLocation } from '../../frames/ring-reader.ts'
+import type { CallMessage, ElementCall, ReplyMessage } from './element-calls.ts'
+
+/**
+ * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a process of its own. They are
+ * the same for both. The element answers `load`, `open` and each `process` with one message.
+ */
+
+/** What is loaded: an element of a plugin, and the context in which it is opened. */
+export interface ElementSource {
+  /** Path of the module that exports the element. */
+  entry: string
+  /** Name of the element. */
+  name: string
+  setup: Omit<ElementContext<unknown, unknown>, 'inference' | 'fetch' | 'storage' | 'log'>
+}
+
+/** Messages to an element. `ring` contains the picture of the frame. It is defined only for elements that need pixels. */
+export type ToElement =
+  | ({ type: 'load' } & ElementSource)
+  | { type: 'open' }
+  | { type: 'process'; frame: Frame; ring: RingLocation | undefined }
+  | { type: 'close' }
+  | ReplyMessage
+
+const loaded = z.object({ type: z.literal('loaded') })
+
+const opened = z.object({
+  type: z.literal('opened'),
+  view: z.custom<Element['view']>().optional(),
+  size: z.custom<Element['size']>().optional(),
+  metadata: z.custom<Element['metadata']>().optional(),
+})
+
+/** `cpuMs` is the CPU time of the thread for this frame. */
+const processed = z.object({
+  type: z.literal('processed'),
+  result: z.custom<FrameResult>(),
+  cpuMs: z.number().min(0),
+})
+
+const overwritten = z.object({ type: z.literal('overwritten') })
+const failed = z.object({ type: z.literal('failed'), message: z.string() })
+
+export type ElementAnswer = z.input<
+  typeof loaded | typeof opened | typeof processed | typeof overwritten | typeof failed
+>
+
+const logEntry = z.object({
+  type: z.literal('log'),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  fields: z.custom<object>(),
+  message: z.custom<string>(),
+})
+export type LogEntry = z.input<typeof logEntry>
+
+/** The code of the element has thrown an error that nothing caught. It ends. */
+const crashed = z.object({ type: z.literal('crashed'), message: z.string() })
+
+const requestCall = z.strictObject({
+  method: z.literal('fetch'),
+  url: z.string(),
+  request: z.strictObject({
+    method: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z.base64().optional(),
+  }),
+})
+
+const call = z.object({
+  type: z.literal('call'),
+  id: z.int(),
+  call: z.discriminatedUnion('method', [
+    requestCall,
+    z.strictObject({ method: z.enum(['read', 'delete']), name: z.string() }),
+    z.strictObject({ method: z.literal('write'), name: z.string(), content: z.base64() }),
+    z.strictObject({ method: z.literal('list') }),
+  ]) satisfies z.ZodType<ElementCall>,
+}) satisfies z.ZodType<CallMessage>
+
+/**
+ * Messages from an element. They are validated because the code of the element can send messages, too. The content of views
+ * and results is validated elsewhere.
+ */
+export const fromElement = z.discriminatedUnion('type', [
+  loaded,
+  opened,
+  processed,
+  overwritten,
+  failed,
+  logEntry,
+  crashed,
+  call,
+])
+export type FromElement = z.input<typeof fromElement>

@@ -1,0 +1,203 @@
+import { parseAs } from '@eyrie/contract/parse'
+import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
+import type { Element } from '@eyrie/element'
+import { FrameDroppedError } from '@eyrie/element/inference'
+import { withTimeout } from '@eyrie/kit'
+import type { RingLocation } from '../../frames/ring-reader.ts'
+import type { CallMessage, ElementCall } from './element-calls.ts'
+import {
+  type ElementAnswer,
+  type ElementSource,
+  fromElement,
+  type LogEntry,
+  type ToElement,
+} from './element-messages.ts'
+
+/** The connection to the thread or process of an element (a step of a pipeline). */
+export interface ElementConnection {
+  send(message: ToElement): void
+  /** Ends the thread or process at once. */
+  terminate(): void
+}
+
+export interface RemoteElementOptions {
+  connection: ElementConnection
+  timeouts: ElementTimeouts
+  onLog(entry: LogEntry): void
+  /** Does what the element calls for. Rejects with the reason. Without it, all calls are rejected. */
+  onCall?(call: ElementCall): Promise<unknown>
+  /** Called once if the element breaks: it ends, does not answer in time, or sends what it must not. */
+  onCrash?(reason: string): void
+}
+
+export interface ElementTimeouts {
+  /** For starting the thread or process and loading the code of the element. */
+  loadMs: number
+  /** For opening the element. */
+  openMs: number
+  /** For one frame, and for closing the element. */
+  processMs: number
+}
+
+/** Loading may take long on a busy machine. */
+export const DEFAULT_TIMEOUTS: ElementTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
+/** Maximum time until an element is open or has failed to open. */
+export const MAX_OPEN_MS = DEFAULT_TIMEOUTS.loadMs + DEFAULT_TIMEOUTS.openMs
+
+/** The reason when the code of an element sends messages to the engine, bypassing `serveElement`. */
+export const FORGED_ANSWER = 'it answers in place of the engine'
+
+const MAX_REASON_LENGTH = 500
+
+/** How the opened element is used. */
+export interface ElementUse {
+  /** Whether the element reads the pictures of frames. */
+  needsPixels: boolean
+  /** Returns the frame ring (pictures in shared memory) of a view; undefined until the media service has created it. */
+  findRing(view: ViewSpec): RingLocation | undefined
+  /** Returns why a view is not provided; undefined if it is. */
+  checkView?(view: ViewSpec): string | undefined
+  /** Returns why a result is not accepted; undefined if it is. */
+  checkResult?(result: unknown): string | undefined
+  /** Receives the CPU time of each frame, in ms, as the element has measured it. */
+  onCost?(ms: number): void
+}
+
+/**
+ * An element in a thread or process of its own, which handles one request at a time. After a timeout or failure, the thread or
+ * process is terminated.
+ */
+export class RemoteElement {
+  readonly #options: RemoteElementOptions
+  /** The answer to the current request; undefined while there is none. */
+  #answer: PromiseWithResolvers<ElementAnswer> | undefined
+  /** Why the thread or process has ended; undefined while it works. */
+  #failure: Error | undefined
+  #isClosed = false
+
+  constructor(options: RemoteElementOptions) {
+    this.#options = options
+  }
+
+  /** Loads and opens the element. Rejects with the reason if it fails; the thread or process is terminated then. */
+  async open(source: ElementSource, use: ElementUse): Promise<Element> {
+    const { loadMs, openMs, processMs } = this.#options.timeouts
+    const loaded = await this.#request(loadMs, { type: 'load', ...source }, 'not loaded')
+    try {
+      if (loaded.type !== 'loaded') throw this.#crash(FORGED_ANSWER)
+      const opened = await this.#request(openMs, { type: 'open' }, 'not opened')
+      if (opened.type !== 'opened') throw this.#crash(FORGED_ANSWER)
+      const { size, metadata } = opened
+      const view = opened.view && parseAs(viewSpec, opened.view, '/view')
+      const refusal = view && use.checkView?.(view)
+      if (refusal) throw new Error(refusal)
+      return {
+        view,
+        size,
+        metadata,
+        process: async frame => {
+          const ring = use.needsPixels && view ? use.findRing(view) : undefined
+          if (use.needsPixels && !ring) throw new FrameDroppedError(frame.n)
+
+          const answer = await this.#request(processMs, { type: 'process', frame, ring })
+          if (answer.type === 'overwritten') throw new FrameDroppedError(frame.n)
+          if (answer.type !== 'processed') throw this.#crash(FORGED_ANSWER)
+          const problem = use.checkResult?.(answer.result)
+          if (problem !== undefined) throw this.#crash(problem)
+          use.onCost?.(answer.cpuMs)
+          return answer.result
+        },
+        close: () => this.close(),
+      }
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  /** Closes the element and ends its thread or process. If this takes longer than a frame may take, it is terminated. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const { connection, timeouts } = this.#options
+    connection.send({ type: 'close' })
+    setTimeout(connection.terminate, timeouts.processMs).unref()
+  }
+
+  /** Handles a message of the element. */
+  receive(received: unknown): void {
+    const message = fromElement.safeParse(received).data
+    switch (message?.type) {
+      case 'log':
+        this.#options.onLog(message)
+        break
+      case 'call':
+        void this.#reply(message)
+        break
+      case 'crashed':
+        this.fail(message.message)
+        break
+      default:
+        this.#handleAnswer(message)
+    }
+  }
+
+  #handleAnswer(message: ElementAnswer | undefined): void {
+    const answer = this.#answer
+    this.#answer = undefined
+    if (!message || !answer) this.fail(FORGED_ANSWER, answer)
+    else if (message.type === 'failed') answer.reject(new Error(toReason(message.message)))
+    else answer.resolve(message)
+  }
+
+  /** Terminates the thread or process, which has ended or must end. The current request and later ones reject. */
+  fail(reason: string, answer = this.#answer): void {
+    this.#answer = undefined
+    const error = this.#crash(reason)
+    answer?.reject(error)
+  }
+
+  async #reply({ id, call }: CallMessage): Promise<void> {
+    const { connection, onCall = rejectCall } = this.#options
+    try {
+      connection.send({ type: 'reply', id, value: await onCall(call) })
+    } catch (error) {
+      connection.send({ type: 'reply', id, error: (error as Error).message })
+    }
+  }
+
+  async #request(timeoutMs: number, message: ToElement, timeoutMessage?: string): Promise<ElementAnswer> {
+    if (this.#failure) throw this.#failure
+
+    const answer = Promise.withResolvers<ElementAnswer>()
+    this.#answer = answer
+    this.#options.connection.send(message)
+    const timeout = withTimeout(timeoutMs, answer.promise, timeoutMessage)
+    try {
+      return await timeout
+    } catch (error) {
+      const isTimeout = this.#answer === answer
+      // Terminated so that a late answer cannot be mistaken for the answer to the next request.
+      if (isTimeout) throw this.#crash((error as Error).message)
+      this.#failure ??= error as Error
+      this.#options.connection.terminate()
+      throw error
+    }
+  }
+
+  /** Terminates the thread or process and returns the error of its requests: the first reason why it broke. */
+  #crash(reason: string): Error {
+    if (this.#failure) return this.#failure
+    this.#failure = new Error(toReason(reason))
+    if (!this.#isClosed) this.#options.onCrash?.(this.#failure.message)
+    this.#options.connection.terminate()
+    return this.#failure
+  }
+}
+
+/** Reasons contain text of the element, and are stored, published and printed on terminals. */
+const toReason = (text: string) => text.slice(0, MAX_REASON_LENGTH).replace(/\p{Cc}+/gu, ' ')
+
+async function rejectCall(): Promise<never> {
+  throw new Error('only elements of uploaded plugins have fetch and storage: use those of Node')
+}

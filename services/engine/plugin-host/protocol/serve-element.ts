@@ -1,0 +1,87 @@
+import type { Element, ElementDefinition, Frame, Log } from '@eyrie/element'
+import type { RingLocation } from '../../frames/ring-reader.ts'
+import { createCallingFunctions } from './element-calls.ts'
+import type { ElementAnswer, ElementSource, FromElement, ToElement } from './element-messages.ts'
+import { loadElement, resolveSdk } from './load-element.ts'
+import type { PictureReader } from './picture-reader.ts'
+
+const MICROSECONDS_PER_MS = 1000
+
+/** How an element is connected to the engine. */
+export interface ElementPort {
+  send(message: FromElement): void
+  /** Ends the connection, and with it the thread or process. */
+  end(): void
+  pictures: PictureReader
+}
+
+/**
+ * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then processes one frame at a time.
+ * Returns the function that handles the messages of the engine.
+ */
+export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
+  let source: ElementSource | undefined
+  let definition: ElementDefinition | undefined
+  let element: Element | undefined
+
+  const logAt = (level: keyof Log) => (fields: object, message: string) =>
+    send({ type: 'log', level, fields, message })
+  const log: Log = {
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+  }
+
+  const { fetch, storage, handleReply } = createCallingFunctions(send)
+
+  async function load(loaded: ElementSource): Promise<ElementAnswer> {
+    source = loaded
+    resolveSdk()
+    definition = await loadElement(loaded.entry, loaded.name)
+    return { type: 'loaded' }
+  }
+
+  async function open(): Promise<ElementAnswer> {
+    element = await definition!.open({ ...source!.setup, inference: undefined, fetch, storage, log })
+    return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
+  }
+
+  async function processFrame(frame: Frame, ring: RingLocation | undefined): Promise<ElementAnswer> {
+    const cpuBefore = process.threadCpuUsage()
+    const picture = ring && pictures.read(ring, frame.n)
+    if (picture === 'overwritten') return { type: 'overwritten' }
+
+    const result = await element!.process(frame, picture)
+    const { user, system } = process.threadCpuUsage(cpuBefore)
+    return { type: 'processed', result, cpuMs: (user + system) / MICROSECONDS_PER_MS }
+  }
+
+  /** Sends the result or the error of `work` as the answer to the current request. */
+  async function answerWith(work: Promise<ElementAnswer>): Promise<void> {
+    try {
+      send(await work)
+    } catch (error) {
+      send({ type: 'failed', message: describeError(error) })
+    }
+  }
+
+  return message => {
+    switch (message.type) {
+      case 'load':
+        return void answerWith(load(message))
+      case 'open':
+        return void answerWith(open())
+      case 'process':
+        return void answerWith(processFrame(message.frame, message.ring))
+      case 'reply':
+        return handleReply(message)
+      case 'close':
+        element?.close?.()
+        return end()
+    }
+  }
+}
+
+export const describeError = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

@@ -1,0 +1,42 @@
+import type { Capabilities } from '@eyrie/contract/plugin'
+import type { Egress } from '@eyrie/kit'
+import type { ElementCall } from '../../protocol/element-calls.ts'
+import { fetchForElement } from './network-access.ts'
+import { PrivateStorage } from './private-storage.ts'
+
+/** Calls that an element may have in progress at the same time. */
+const MAX_CALLS = 8
+
+export interface CallHandlerOptions {
+  /** What the manifest declares; undefined if it declares nothing. */
+  declared: Pick<Capabilities, 'network' | 'storage_bytes'> | undefined
+  egress: Egress
+  /** Folder of the files that the element stores. */
+  folder: string
+}
+
+/** Returns the function that does what an element calls for. It rejects with the reason if the manifest does not declare it. */
+export function createCallHandler({ declared, egress, folder }: CallHandlerOptions) {
+  const { network = [], storage_bytes: storageBytes } = declared ?? {}
+  const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
+  let running = 0
+
+  async function handle(call: ElementCall): Promise<unknown> {
+    if (call.method === 'fetch') return fetchForElement(call, network, egress)
+    if (storage) return storage.handle(call)
+    throw new Error(
+      'the manifest does not declare storage: add "storage_bytes": 1000000 to the capabilities of the element',
+    )
+  }
+
+  return async (call: ElementCall): Promise<unknown> => {
+    if (running >= MAX_CALLS)
+      throw new Error(`the element has ${MAX_CALLS} calls in progress already: await them first`)
+    running += 1
+    try {
+      return await handle(call)
+    } finally {
+      running -= 1
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { type Egress, fetchFrom } from '@eyrie/kit'
+import type { ElementCall, EncodedResponse } from '../../protocol/element-calls.ts'
+
+const TIMEOUT_MS = 10_000
+const MAX_RESPONSE_BYTES = 4 * 2 ** 20
+const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
+
+type FetchCall = Extract<ElementCall, { method: 'fetch' }>
+
+/**
+ * Sends a request of an element, through the egress. Throws an `Error` with the reason if the manifest does not declare the
+ * server, as `host:port`.
+ */
+export async function fetchForElement(
+  { url, request }: FetchCall,
+  declared: readonly string[],
+  egress: Egress,
+): Promise<EncodedResponse> {
+  const target = parseUrl(url)
+  const server = `${target.hostname}:${target.port || DEFAULT_PORTS[target.protocol]}`
+  if (!declared.includes(server))
+    throw new Error(
+      `the manifest does not declare ${server}: add "network": ["${server}"] to the capabilities of the element`,
+    )
+
+  const { method, headers, body } = request
+  const response = await fetchFrom(egress, target, {
+    method,
+    headers,
+    body: body === undefined ? undefined : Buffer.from(body, 'base64'),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await readBody(response, target),
+  }
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url && Object.hasOwn(DEFAULT_PORTS, url.protocol)) return url
+  throw new Error(`${text.slice(0, 200)} is no address of the form http://… or https://…`)
+}
+
+async function readBody(response: Response, { origin }: URL): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error(`the response of ${origin} is larger than 4 MiB`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('base64')
+}

@@ -1,0 +1,82 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { type QuarantinedPlugin, quarantinedPlugin } from '@eyrie/contract/plugin'
+import { z } from 'zod'
+
+/** After this many crashes within this time, a plugin is in quarantine. */
+const MAX_CRASHES = 3
+const PERIOD_MS = 60_000
+
+/** A version of a plugin on one channel. */
+export type PluginOnChannel = Pick<QuarantinedPlugin, 'plugin' | 'version' | 'channel'>
+
+/**
+ * Counts the crashes of plugins. A version that crashes repeatedly on a channel is in quarantine there, until a person
+ * releases it; other channels continue to use it. Quarantines survive restarts of the engine.
+ */
+export interface PluginQuarantine {
+  list(): readonly QuarantinedPlugin[]
+  find(plugin: PluginOnChannel): QuarantinedPlugin | undefined
+  /** Counts a crash. Returns whether the plugin is in quarantine now. */
+  addCrash(plugin: PluginOnChannel, reason: string): boolean
+  /** Ends the quarantines of all versions of a plugin, or of one. Returns what was in quarantine. */
+  release(plugin: string, version?: string): QuarantinedPlugin[]
+}
+
+export interface PluginQuarantineOptions {
+  /** File that contains the quarantines. */
+  file: string
+  now?: () => Date
+}
+
+/** Opens the quarantine. A damaged file is ignored, so that the engine can start. */
+export function openPluginQuarantine({
+  file,
+  now = () => new Date(),
+}: PluginQuarantineOptions): PluginQuarantine {
+  let entries = readEntries(file)
+  /** Times of the latest crashes in ms. */
+  const crashes = new Map<string, number[]>()
+
+  function save(next: readonly QuarantinedPlugin[]): void {
+    entries = next
+    const draft = `${file}.new`
+    writeFileSync(draft, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
+    renameSync(draft, file)
+  }
+
+  const find = (searched: PluginOnChannel) => entries.find(entry => toKey(entry) === toKey(searched))
+
+  return {
+    list: () => entries,
+    find,
+    addCrash: ({ plugin, version, channel }, reason) => {
+      const key = toKey({ plugin, version, channel })
+      const time = now()
+      const recent = (crashes.get(key) ?? []).filter(at => time.getTime() - at < PERIOD_MS)
+      recent.push(time.getTime())
+      crashes.set(key, recent)
+      if (recent.length < MAX_CRASHES) return false
+      crashes.delete(key)
+      if (!find({ plugin, version, channel }))
+        save([...entries, { plugin, version, channel, reason, time: time.toISOString() }])
+      return true
+    },
+    release: (plugin, version) => {
+      const isReleased = (entry: QuarantinedPlugin) =>
+        entry.plugin === plugin && (version === undefined || entry.version === version)
+      const released = entries.filter(isReleased)
+      if (released.length > 0) save(entries.filter(entry => !isReleased(entry)))
+      return released
+    },
+  }
+}
+
+const toKey = ({ plugin, version, channel }: PluginOnChannel) => `${plugin} ${version} ${channel}`
+
+function readEntries(file: string): readonly QuarantinedPlugin[] {
+  try {
+    return z.array(quarantinedPlugin).parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return []
+  }
+}

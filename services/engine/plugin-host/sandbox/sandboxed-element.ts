@@ -1,0 +1,243 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Isolation } from '@eyrie/contract/health'
+import type { Element, Log } from '@eyrie/element'
+import { toIsolation } from '@eyrie/kit/launcher/isolation'
+import { launch } from '@eyrie/kit/launcher/launch'
+import type { ElementCall } from '../protocol/element-calls.ts'
+import type { ElementSource, ToElement } from '../protocol/element-messages.ts'
+import {
+  DEFAULT_TIMEOUTS,
+  type ElementUse,
+  FORGED_ANSWER,
+  RemoteElement,
+} from '../protocol/remote-element.ts'
+import { LogIntake } from './limits/log-intake.ts'
+import { UsageReader } from './limits/process-usage.ts'
+import { ResultLimits } from './limits/result-limits.ts'
+import { TokenBucket } from './limits/token-bucket.ts'
+import { UsageLimits } from './limits/usage-limits.ts'
+import { encodeMessage, MESSAGE_KIND, MessageDecoder, type MessageKind } from './process/message-stream.ts'
+import { MESSAGE_SOCKET } from './process/process-descriptors.ts'
+import { createProcessCommand, createProcessPolicy } from './process-policy.ts'
+import { RingSender } from './ring-sender.ts'
+
+/** An element (a step of a pipeline) that is to run in a process of its own, which can use only what it is granted. */
+export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
+  source: ElementSource
+  /** Folder that `fillCompileCache` has filled. */
+  cacheFolder?: string | undefined
+  /** CPU time per frame that the manifest declares, in ms. */
+  budgetMs?: number | undefined
+  /** Does what the element calls for. Rejects with the reason. */
+  onCall?(call: ElementCall): Promise<unknown>
+  /** Throws an `Error` if the code must not run within these boundaries. */
+  checkIsolation(isolation: Isolation): void
+  /** Receives the CPU time of each frame in ms, as the kernel measures it. */
+  onCost(ms: number): void
+  /** Called once if the process crashes, hangs, or exceeds its limits. */
+  onCrash(reason: string): void
+  /** Added to each entry of its log. */
+  logFields: object
+  log: Log
+}
+
+/** Maximum lengths of what a process sends, in bytes. */
+const MAX_ANSWER_BYTES = 2 ** 20
+const MAX_LOG_BYTES = 8 * 2 ** 10
+const MAX_CALL_BYTES = 2 * 2 ** 20
+const MESSAGE_LIMITS = new Map<number, number>([
+  [MESSAGE_KIND.answer, MAX_ANSWER_BYTES],
+  [MESSAGE_KIND.log, MAX_LOG_BYTES],
+  [MESSAGE_KIND.call, MAX_CALL_BYTES],
+])
+
+/** Pieces in which messages and output arrive: each costs the engine time, however small it is. */
+const BURST_READS = 5000
+const READS_PER_SECOND = 1000
+const BURST_CALLS = 200
+const CALLS_PER_SECOND = 20
+const TOO_MANY_CALLS = `it makes more than ${CALLS_PER_SECOND} calls per second`
+
+const SAMPLE_INTERVAL_MS = 200
+
+/**
+ * Opens an element in a process of its own. The process can read its package, the SDK and the frame rings of its channel, and
+ * can answer the engine; everything that it sends is limited in length and rate, and checked before it is parsed.
+ */
+export async function openSandboxedElement(
+  options: SandboxedElementOptions,
+  timeouts = DEFAULT_TIMEOUTS,
+): Promise<Element> {
+  const { source, cacheFolder, budgetMs, checkIsolation, onCost, onCrash, onCall, logFields, log, ...use } =
+    options
+  const rings = new RingSender()
+  const command = createProcessCommand({ entry: source.entry, cacheFolder })
+  const policy = createProcessPolicy({ entry: source.entry, cacheFolder })
+  const { child, report } = launch(command, policy, {
+    output: 'pipe',
+    descriptors: ['pipe', rings.inherited],
+  })
+  rings.closeInherited()
+
+  const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
+  const remote = new RemoteElement({
+    connection: {
+      send: message => sendMessage(socket, message),
+      terminate: () => terminate(child),
+    },
+    timeouts,
+    onLog: ({ level, fields, message }) => intake.write(level, fields, message),
+    onCrash,
+    ...(onCall && { onCall }),
+  })
+
+  const intake = new LogIntake(log, logFields, performance.now())
+  const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
+  for (const stream of [socket, child.stdout!, child.stderr!]) limitReads(stream, remote, reads)
+  receiveMessages(socket, remote, intake)
+  for (const output of [child.stdout!, child.stderr!]) receiveOutput(output, remote, intake)
+  // The report says why the process failed to start.
+  child.on('error', () => {})
+  child.on('close', (code, signal) => remote.fail(describeExit(code, signal)))
+  child.on('close', () => rings.close())
+
+  try {
+    const launched = await report
+    if ('error' in launched) throw new Error(`its process failed to start: ${launched.error}`)
+    checkIsolation(toIsolation(launched))
+  } catch (error) {
+    // What happens to the process now is no crash of the plugin.
+    remote.close()
+    terminate(child)
+    throw error
+  }
+
+  let frameCount: number | undefined
+  watchUsage(child, remote, new UsageLimits({ budgetMs, onCost }), () => frameCount)
+  const limits = new ResultLimits(performance.now())
+  const element = await remote.open(source, {
+    ...use,
+    findRing: view => {
+      const ring = use.findRing(view)
+      return ring && rings.send(ring)
+    },
+    checkResult: result => {
+      frameCount = (frameCount ?? 0) + 1
+      return limits.check(result, performance.now()) ?? use.checkResult?.(result)
+    },
+  })
+  frameCount = 0
+  return element
+}
+
+function sendMessage(socket: Socket, message: ToElement): void {
+  // The end of the process is reported by its event.
+  if (socket.writable) socket.write(encodeMessage(MESSAGE_KIND.request, message))
+}
+
+/** Kills the process, and others that it could have started where boundaries are missing. */
+function terminate(child: ChildProcess): void {
+  const { pid, exitCode, signalCode } = child
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has no group yet, or has ended.
+    child.kill('SIGKILL')
+  }
+}
+
+function limitReads(stream: NodeJS.ReadableStream, remote: RemoteElement, reads: TokenBucket): void {
+  stream.on('data', () => {
+    if (!reads.take(1, performance.now()))
+      remote.fail(`it writes more than ${READS_PER_SECOND} times per second`)
+  })
+}
+
+function receiveMessages(socket: Socket, remote: RemoteElement, intake: LogIntake): void {
+  const decoder = new MessageDecoder(MESSAGE_LIMITS)
+  const calls = new TokenBucket(BURST_CALLS, CALLS_PER_SECOND, performance.now())
+  const receive = (bytes: Buffer) => {
+    for (const { kind, body } of decoder.decode(bytes)) {
+      const now = performance.now()
+      if (kind === MESSAGE_KIND.call && !calls.take(1, now)) throw new Error(TOO_MANY_CALLS)
+      if (kind === MESSAGE_KIND.log) {
+        const flood = intake.countBytes(body.length, now)
+        if (flood) throw new Error(flood)
+        if (!intake.admits(now)) continue
+      }
+      const message = parseJson(body)
+      if (findKind(message) !== kind) throw new Error(FORGED_ANSWER)
+      remote.receive(message)
+    }
+  }
+  socket.on('data', bytes => {
+    try {
+      receive(bytes)
+    } catch (error) {
+      remote.fail((error as Error).message)
+      socket.destroy()
+    }
+  })
+  socket.on('error', () => {})
+}
+
+/** The kind in which a message of this content is sent. */
+function findKind(message: unknown): MessageKind {
+  const type = typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined
+  return type === 'log' || type === 'call' ? MESSAGE_KIND[type] : MESSAGE_KIND.answer
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Logs what the process prints, such as `console.log` and errors of Node. */
+function receiveOutput(output: NodeJS.ReadableStream, remote: RemoteElement, intake: LogIntake): void {
+  output.on('data', (bytes: Buffer) => {
+    const now = performance.now()
+    const flood = intake.countBytes(bytes.length, now)
+    if (flood) remote.fail(flood)
+    else if (intake.admits(now)) intake.write('info', {}, bytes.toString().trimEnd())
+  })
+  output.on('error', () => {})
+}
+
+function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal ? `its process was ended by ${signal}` : `its process has ended with exit code ${code}`
+}
+
+/** Ends the process when it exceeds its limits. `countFrames` returns undefined until the element is open. */
+function watchUsage(
+  child: ChildProcess,
+  remote: RemoteElement,
+  limits: UsageLimits,
+  countFrames: () => number | undefined,
+): void {
+  const usage = openUsage(child)
+  if (!usage) return
+  const timer = setInterval(() => {
+    const sample = usage.read()
+    const problem = sample && limits.check(sample, countFrames(), performance.now())
+    if (problem) remote.fail(problem)
+  }, SAMPLE_INTERVAL_MS)
+  timer.unref()
+  child.on('close', () => {
+    clearInterval(timer)
+    usage.close()
+  })
+}
+
+/** Returns undefined if the process has ended already. */
+function openUsage({ pid }: ChildProcess): UsageReader | undefined {
+  try {
+    return new UsageReader(pid!)
+  } catch {
+    return undefined
+  }
+}

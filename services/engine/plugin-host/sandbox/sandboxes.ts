@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import type { Isolation } from '@eyrie/contract/health'
+import type { Capabilities } from '@eyrie/contract/plugin'
+import type { Element, Log } from '@eyrie/element'
+import type { Egress } from '@eyrie/kit'
+import { toIsolation } from '@eyrie/kit/launcher/isolation'
+import { launch } from '@eyrie/kit/launcher/launch'
+import type { ElementSource } from '../protocol/element-messages.ts'
+import type { ElementUse } from '../protocol/remote-element.ts'
+import { createCallHandler } from './granted/call-handler.ts'
+import { checkDeclared, checkView } from './granted/capability-check.ts'
+import type { PluginOnChannel, PluginQuarantine } from './plugin-quarantine.ts'
+import { createProcessPolicy, fillCompileCache } from './process-policy.ts'
+import { openSandboxedElement } from './sandboxed-element.ts'
+
+/** An element of an uploaded plugin that is to run on a channel. */
+export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' | 'checkResult'> {
+  plugin: PluginOnChannel
+  source: ElementSource
+  /** What the manifest declares; undefined if it declares nothing. */
+  capabilities: Capabilities | undefined
+  onCost(ms: number): void
+  log: Log
+}
+
+/** Runs the elements of uploaded plugins, each in a process of its own. */
+export interface Sandboxes {
+  /** The boundaries around the processes. */
+  readonly isolation: Isolation
+  /** Throws an `Error` with the remedy if uploaded code must not run within these boundaries. */
+  assertIsolated(): void
+  /** Starts a process and opens the element. Rejects with the reason if it fails, or if the plugin is in quarantine. */
+  open(request: SandboxRequest): Promise<Element>
+}
+
+export interface SandboxesOptions {
+  quarantine: PluginQuarantine
+  /** Whether uploaded code may run although boundaries are missing. */
+  allowsPartialIsolation: boolean
+  /** Folder of uploaded plugins. */
+  folder: string
+  /** Folder for compiled code of the SDK. */
+  cacheFolder: string
+  /** Folder of the files that elements store. */
+  storageFolder: string
+  /** Opens connections to the servers that manifests declare. */
+  egress: Egress
+  /** Throws an `Error` if the files of a plugin have changed since it was installed. */
+  verifyPackage(plugin: string, version: string): Promise<void>
+  log: Log
+}
+
+/** Finds out which boundaries the machine has, and returns the sandboxes. */
+export async function createSandboxes({
+  quarantine,
+  allowsPartialIsolation,
+  folder,
+  cacheFolder,
+  storageFolder,
+  egress,
+  verifyPackage,
+  log,
+}: SandboxesOptions): Promise<Sandboxes> {
+  const isolation = await probeIsolation(folder)
+  const { level, missing } = isolation
+  if (level !== 'full') log.warn({ level, missing }, 'uploaded plugins cannot be fully isolated')
+
+  const checkIsolation = ({ level, missing }: Isolation) => {
+    if (level === 'full' || allowsPartialIsolation) return
+    throw new Error(
+      `uploaded code does not run here, because its isolation is ${level}: ${missing.join('; ')}. To run it nevertheless, set engine.allow_partial_plugin_isolation in eyrie.json to true`,
+    )
+  }
+
+  const cache = createCodeCache(cacheFolder, log)
+
+  return {
+    isolation,
+    assertIsolated: () => checkIsolation(isolation),
+    open: async ({ plugin, source, capabilities, log, ...request }) => {
+      assertReleased(quarantine, plugin)
+      checkIsolation(isolation)
+      await verifyPackage(plugin.plugin, plugin.version)
+      return openSandboxedElement({
+        ...request,
+        source,
+        cacheFolder: cache.find(),
+        budgetMs: capabilities?.budget_ms,
+        ...(capabilities && {
+          checkView: view => checkView(capabilities, view),
+          checkResult: result => checkDeclared(capabilities, result),
+        }),
+        checkIsolation,
+        onCall: createCallHandler({
+          declared: capabilities,
+          egress,
+          folder: join(storageFolder, plugin.plugin, source.name, String(plugin.channel)),
+        }),
+        onCrash: reason => {
+          const isQuarantined = quarantine.addCrash(plugin, reason)
+          const { plugin: name, version } = plugin
+          log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
+          if (isQuarantined) log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
+        },
+        logFields: { plugin: plugin.plugin, element: source.name },
+        log,
+      })
+    },
+  }
+}
+
+/** The folder of compiled code, which is filled when the first process of the engine starts, for all later ones. */
+function createCodeCache(folder: string, log: Log) {
+  let isFilling = false
+  let isFilled = false
+
+  async function fill(): Promise<void> {
+    isFilling = true
+    try {
+      await fillCompileCache(folder)
+      isFilled = true
+    } catch (error) {
+      log.warn({ err: error }, 'failed to store compiled code for plugins')
+    }
+  }
+
+  return {
+    /** Returns undefined until the folder is filled. */
+    find(): string | undefined {
+      if (!isFilling) void fill()
+      return isFilled ? folder : undefined
+    },
+  }
+}
+
+function assertReleased(quarantine: PluginQuarantine, plugin: PluginOnChannel): void {
+  const entry = quarantine.find(plugin)
+  if (!entry) return
+  throw new Error(
+    `version ${entry.version} of plugin ${entry.plugin} is in quarantine: it crashed three times within a minute (${entry.reason}). To run it again: eyrie plugin release ${entry.plugin}`,
+  )
+}
+
+/** Starts a process that does nothing within the boundaries of an element. */
+async function probeIsolation(folder: string): Promise<Isolation> {
+  const policy = createProcessPolicy({ entry: `${folder}/element.js` })
+  const { report } = launch([process.execPath, '--version'], policy, { output: 'ignore', descriptors: [] })
+  return toIsolation(await report)
+}

@@ -1,0 +1,45 @@
+import { Worker } from 'node:worker_threads'
+import type { Element, Log } from '@eyrie/element'
+import type { ElementSource } from '../protocol/element-messages.ts'
+import { DEFAULT_TIMEOUTS, type ElementUse, RemoteElement } from '../protocol/remote-element.ts'
+
+/** An element (a step of a pipeline) that is to run in a separate thread. */
+export interface ElementThreadOptions extends ElementUse {
+  source: ElementSource
+  log: Log
+}
+
+const MAX_HEAP_MB = 512
+
+/**
+ * Opens an element in a separate thread, so that an element that hangs, crashes or leaks memory does not affect other
+ * elements. The thread has no access to the environment variables or the standard output of the engine.
+ */
+export function openElementThread(
+  { source, log, ...use }: ElementThreadOptions,
+  timeouts = DEFAULT_TIMEOUTS,
+): Promise<Element> {
+  const worker = new Worker(new URL('./element-thread.ts', import.meta.url), {
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  })
+  const remote = new RemoteElement({
+    connection: {
+      send: message => worker.postMessage(message),
+      terminate: () => void worker.terminate(),
+    },
+    timeouts,
+    onLog: ({ level, fields, message }) => log[level](fields, message),
+  })
+
+  const logOutput = (text: string) => log.info({ element: source.name }, text.trimEnd())
+  worker.stdout.setEncoding('utf8').on('data', logOutput)
+  worker.stderr.setEncoding('utf8').on('data', logOutput)
+  worker.on('message', message => remote.receive(message))
+  worker.on('error', error => remote.fail(error instanceof Error ? error.message : String(error)))
+  worker.on('exit', () => remote.fail('its thread has ended'))
+  return remote.open(source, use)
+}

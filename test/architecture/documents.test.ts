@@ -82,7 +82,7 @@ describe('guides', () => {
     const units = [
       ...read('docs/guide/systemd.md').matchAll(/`[\w/]+\/([\w-]+\.service)`[^`]*```ini\n([\s\S]*?)```/g),
     ]
-    expect(units).toHaveLength(1)
+    expect(units).toHaveLength(2)
     for (const [, name, unit] of units) {
       const file = join(folder, name!)
       writeFileSync(file, unit!.replaceAll('/opt/eyrie', root))

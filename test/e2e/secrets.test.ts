@@ -76,7 +76,7 @@ test('services receive their secrets, and their environments contain none', {
   timeout: 180_000,
 }, async () => {
   const { DATABASE_URL: _, ...configured } = secrets
-  const appliance = await startAppliance({ environment: configured })
+  const appliance = await startAppliance({ source: 'test://ball', environment: configured })
   onTestFinished(appliance.remove)
   await appliance.waitForLine(/ready: open/)
   for (const service of ['media', 'engine', 'management', 'scheduler'] as const) {

@@ -58,7 +58,9 @@ async function startManagement(ports: readonly number[]) {
     if (!response.ok) throw new Error(`${path}: ${message}`)
     return { id: location?.split('=').at(-1) ?? '', value }
   }
-  const { access_token } = (await request('/user/auth', '', administrator)).value as { access_token: string }
+  // The database is still starting.
+  const signIn = await vi.waitFor(() => request('/user/auth', '', administrator), WAIT)
+  const { access_token } = signIn.value as { access_token: string }
   const call = async (path: string, body?: unknown): Promise<unknown> =>
     (await request(path, access_token, body)).value
   const create = async ({ path }: ManagementRoute, body: unknown) =>
@@ -122,7 +124,6 @@ it('an engine that joins is offered cameras of another one, and receives them on
   const site_id = await create(site.create, siteInput(organization_id, customer_id, 'yard'))
   const pipeline_id = await create(pipeline.create, {
     engine_id: first,
-    organization_id,
     pipeline_name: 'crossings',
     pipeline_usecase: 'line-crossing',
     pipeline_reference_key: 1,

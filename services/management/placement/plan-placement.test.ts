@@ -52,12 +52,6 @@ describe('the plan for lost engines', () => {
       [],
     ],
     [
-      'moves small sources, too, as long as the loads differ much',
-      [engine('a'), engine('b')],
-      Array.from({ length: 8 }, (_, n) => source(String(n), 'a', { cores: 0.3 })),
-      ['0 to b', '1 to b', '2 to b'],
-    ],
-    [
       'leaves pinned sources where they are',
       [engine('a', lost), engine('b')],
       [source('1', 'a', { isAutomatic: false })],
@@ -151,6 +145,12 @@ describe('the plan for a better distribution', () => {
       [engine('a'), engine('b')],
       ['1', '2', '3', '4'].map(id => source(id, 'a', { cores: 0.9 })),
       ['1 to b', '2 to b'],
+    ],
+    [
+      'moves small sources, too, as long as the loads differ much',
+      [engine('a'), engine('b')],
+      Array.from({ length: 8 }, (_, n) => source(String(n), 'a', { cores: 0.3 })),
+      ['0 to b', '1 to b', '2 to b'],
     ],
     [
       'leaves pinned sources where they are',

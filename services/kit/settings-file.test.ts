@@ -19,6 +19,7 @@ const defaults = {
   picture_interval_ms: 1000,
   plugin_package_bytes: 16 << 20,
   plugin_unpacked_bytes: 64 << 20,
+  allow_partial_plugin_isolation: false,
   capacity: {},
 }
 

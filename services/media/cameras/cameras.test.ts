@@ -56,7 +56,8 @@ describe('camera test', () => {
         profile: expect.any(String),
         audio: { codec: 'pcma', sample_rate: 8000 },
         packets_lost: 0,
-        keyframe_distance_s: expect.closeTo(0.4, 0),
+        // Ten pictures; a camera on a busy machine captures fewer of them in a second.
+        keyframe_distance_s: expect.closeTo(0.4, -0.6),
         bitrate_kbps: expect.any(Number),
       })
       expect(report.fps).toBeGreaterThan(5)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
 import { createDatabase, type Database } from '../../services/management/db/database.ts'
+import { migrateDatabase } from '../../services/management/db/migrate.ts'
 import { channel, event } from '../../services/management/db/schema/index.ts'
 import { readDurableMessages } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
@@ -82,6 +83,7 @@ async function startServices(stops: (() => unknown)[]) {
   const engine = await startEngineProcess({ data: join(folder, 'engine'), media, plugins })
   stops.push(() => engine.kill())
   const url = `postgres://eyrie:plugh@127.0.0.1:${postgres.port}/eyrie`
+  await migrateDatabase(url)
   const database = await createDatabase(url)
   stops.push(() => database.close())
 

@@ -122,6 +122,13 @@ describe('sandboxed element', () => {
     expect(crashes).toEqual([])
   })
 
+  it('processes frames at any rate', async () => {
+    const opened = await openWith('return { process: (frame: any) => ({ objects: frame.objects }) }')
+    // More answers than a process may write within a second without having been asked.
+    for (let n = 1; n <= 8000; n += 1) await opened.process(frame(n))
+    expect(crashes).toEqual([])
+  })
+
   it('imports the SDK and its own files', async () => {
     writePlugin(folder, {})
     writeFileSync(join(folder, 'probe/limit.ts'), 'export const limit: number = 3')

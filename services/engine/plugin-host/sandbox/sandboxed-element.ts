@@ -55,6 +55,8 @@ const MESSAGE_LIMITS = new Map<number, number>([
 /** Pieces in which messages and output arrive: each costs the engine time, however small it is. */
 const BURST_READS = 5000
 const READS_PER_SECOND = 1000
+/** Further pieces for each request of the engine, whose answer is seldom longer. A file may be analysed at thousands of frames a second. */
+const READS_PER_REQUEST = 4
 const BURST_CALLS = 200
 const CALLS_PER_SECOND = 20
 const TOO_MANY_CALLS = `it makes more than ${CALLS_PER_SECOND} calls per second`
@@ -81,9 +83,13 @@ export async function openSandboxedElement(
   rings.closeInherited()
 
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
+  const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
   const remote = new RemoteElement({
     connection: {
-      send: message => sendMessage(socket, message),
+      send(message) {
+        reads.add(READS_PER_REQUEST)
+        sendMessage(socket, message)
+      },
       terminate: () => terminate(child),
     },
     timeouts,
@@ -93,7 +99,6 @@ export async function openSandboxedElement(
   })
 
   const intake = new LogIntake(log, logFields, performance.now())
-  const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
   for (const stream of [socket, child.stdout!, child.stderr!]) limitReads(stream, remote, reads)
   receiveMessages(socket, remote, intake)
   for (const output of [child.stdout!, child.stderr!]) receiveOutput(output, remote, intake)

@@ -13,6 +13,11 @@ export class TokenBucket {
     this.#filledAt = now
   }
 
+  /** Permits `count` more, up to the burst. */
+  add(count: number): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + count)
+  }
+
   /** Takes tokens if there are enough of them. Returns whether there were. */
   take(count: number, now: number): boolean {
     const added = ((now - this.#filledAt) / 1000) * this.#perSecond

@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
-import type { Element, Frame } from '@eyrie/element'
+import type { Element } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import type { RingLocation } from '../../frames/ring-reader.ts'
@@ -15,17 +16,6 @@ import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
 const shape = { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 } as const
-const frame = (n: number): Frame => ({
-  n,
-  pts: n * 3600,
-  time: n * 40_000,
-  discontinuity: false,
-  width: 16,
-  height: 9,
-  objects: [{ class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }],
-  lowScoreObjects: [],
-  counters: {},
-})
 /** A busy machine must not make elements fail that do not hang. */
 const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
 const impatient: ElementTimeouts = { ...patient, processMs: 1000 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
-import { createLog, serviceEgress } from '@eyrie/kit'
+import { createLog } from '@eyrie/kit'
 import { launchNode } from '@eyrie/kit/launcher/launch'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { openPluginQuarantine } from './plugin-quarantine.ts'
-import { createSandboxes } from './sandboxes.ts'
+import { createTestSandboxes, openProbe } from './probe-sandboxes.fixture.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const log = createLog('test', 'silent')
@@ -18,30 +18,13 @@ async function setUp(open: string) {
   writePlugin(folder, { open })
   const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
   const verified: string[] = []
-  const sandboxes = await createSandboxes({
+  const sandboxes = await createTestSandboxes(folder, {
     quarantine,
     allowsPartialIsolation: false,
-    folder,
-    cacheFolder: join(folder, '.compiled'),
-    storageFolder: join(folder, '.storage'),
-    egress: serviceEgress,
     verifyPackage: async (...plugin) => void verified.push(plugin.join(' ')),
     log,
   })
-  const openElement = () =>
-    sandboxes.open({
-      plugin: { plugin: 'probe', version: '1.0.0', channel: 1 },
-      source: {
-        entry: join(folder, 'probe/element.ts'),
-        name: 'probe',
-        setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
-      },
-      capabilities: undefined,
-      needsPixels: false,
-      findRing: () => undefined,
-      onCost: () => {},
-      log,
-    })
+  const openElement = () => openProbe(sandboxes, folder, log)
   return { quarantine, sandboxes, verified, openElement }
 }
 

@@ -2,26 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
-import type { Element, Frame } from '@eyrie/element'
+import type { Element } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import type { ElementTimeouts } from '../protocol/remote-element.ts'
 import { openElementThread } from './thread-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
-const frame = (n: number): Frame => ({
-  n,
-  pts: n * 3600,
-  time: n * 40_000,
-  discontinuity: false,
-  width: 16,
-  height: 9,
-  objects: [{ class: 'person', score: 0.5, bbox: { x: 0, y: 0, w: 1, h: 1 } }],
-  lowScoreObjects: [],
-  counters: {},
-})
 
 let folder: string
 let ring: TestRing

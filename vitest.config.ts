@@ -4,11 +4,27 @@ import { defineConfig } from 'vitest/config'
 // Some hundred processes load the same code: Node compiles it once, and keeps it where `npm ci` and `make clean` remove it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
+/** Files without native addons that can crash. They share processes, because most of their time goes to loading the same modules. */
+const SHARED = '{sdk,services/management,services/scheduler,console}/**/*.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['{sdk,services,console,plugins,scene,models,appliance,test}/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'shared', include: [SHARED], isolate: false },
+      },
+      {
+        // Native addons and real processes: a process each, so that a crash names its test file.
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ['{services,plugins,scene,models,appliance,test}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/build/**', SHARED],
+        },
+      },
+    ],
     exclude: ['**/node_modules/**', '**/build/**'],
-    // Native addons and real processes: a process each, so that a crash names its test file.
     pool: 'forks',
     // Tests mostly wait for cameras, browsers and processes: four at a time keep two cores busy.
     maxWorkers: 4,

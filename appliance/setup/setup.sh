@@ -194,18 +194,12 @@ build_launcher() {
   mark_done launcher
 }
 
-build_protection() {
-  local folder=services/kit/protection
-  has_changed protection "$folder/src" "$folder/build.sh" || { [[ -f $folder/build/protection.node ]] && return 0; }
-  run_step 'Building the protection of memory' "$folder/build.sh" "$(<"$toolchain/nodedir")"
-  mark_done protection
-}
-
-build_descriptors() {
-  local folder=services/kit/descriptors
-  has_changed descriptors "$folder/src" "$folder/build.sh" || { [[ -f $folder/build/descriptors.node ]] && return 0; }
-  run_step 'Building the transfer of descriptors' "$folder/build.sh" "$(<"$toolchain/nodedir")"
-  mark_done descriptors
+# build_kit_addon <name> <title>
+build_kit_addon() {
+  local folder=services/kit/$1
+  has_changed "$1" "$folder/src" services/kit/build-addon.sh || { [[ -f $folder/build/$1.node ]] && return 0; }
+  run_step "Building $2" services/kit/build-addon.sh "$1" "$(<"$toolchain/nodedir")"
+  mark_done "$1"
 }
 
 build_console() {
@@ -225,6 +219,6 @@ provide_node
 install_npm_packages
 build_addon
 build_launcher
-build_protection
-build_descriptors
+build_kit_addon protection 'the protection of memory'
+build_kit_addon descriptors 'the transfer of descriptors'
 build_console

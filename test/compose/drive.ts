@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { DEMO, DEMO_LINES } from '../../scene/demo.ts'
-import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
+import { DEMO } from '../../scene/demo.ts'
+import { addCamera, countCrossings, createSite, startCamera } from './cameras.ts'
 import { type Console, signIn } from './console.ts'
 import type { Stack } from './stack.ts'
 import { waitUntil } from './wait-until.ts'
@@ -57,13 +57,6 @@ export function drive(stack: Stack, other: string): Drive {
     const script = `exec 3<>/dev/tcp/127.0.0.1/${PORTS[service]}; printf '${request}' >&3; cat <&3`
     const text = await stack.compose('exec', '-T', service, 'bash', '-c', script)
     return health.parse(JSON.parse(text.slice(text.indexOf('{'))))
-  }
-
-  /** Reads how many objects have crossed the line of the channel. */
-  async function readCount(): Promise<number> {
-    const query = `usecase=line-crossing&usecase_meta_key=up,down&channel_id=${channel}&frequency=-60m`
-    const { response } = await console.get(`event/channel-stats?${query}`)
-    return JSON.stringify(response).match(/\b[1-9]\d*\b/) ? 1 : 0
   }
 
   async function waitForMail(subject: RegExp): Promise<void> {
@@ -131,29 +124,15 @@ export function drive(stack: Stack, other: string): Drive {
           '/mail/main.mjs',
         ],
       )
-      await stack.docker(
-        ...['run', '--detach', '--name', `${stack.project}-camera`, '--network', `${stack.project}_services`],
-        ...[
-          '--network-alias',
-          'camera',
-          '--volume',
-          `${join(ROOT, 'test/compose/camera.mjs')}:/camera.mjs:ro`,
-        ],
-        ...[
-          '--mount',
-          `type=volume,source=${stack.project}_data,target=/videos,volume-subpath=media,readonly`,
-        ],
-        ...['--env', 'XDG_CACHE_HOME=/tmp', '--env', 'GST_REGISTRY=/tmp/registry.bin', '--no-healthcheck'],
-        ...['--entrypoint', 'node', `eyrie/media:${stack.variables.EYRIE_VERSION}`],
-        ...['/camera.mjs', `/videos/scene-${DEMO.seed}.mp4`],
-      )
+      await startCamera(stack, {
+        mount: `type=volume,source=${stack.project}_data,target=/videos,volume-subpath=media,readonly`,
+        video: `/videos/scene-${DEMO.seed}.mp4`,
+      })
       await console.post('config/smtp/update', {
         ...{ smtp_host: 'mail', smtp_port: 2525, smtp_auth: false, smtp_username: '', smtp_password: '' },
         ...{ smtp_from: 'Eyrie <eyrie@example.com>', smtp_to: RECEIVER, smtp_attachment: true },
       })
-      const organization_id = await console.create('organization', organizationInput('acme'))
-      const customer_id = await console.create('customer', customerInput(organization_id, 'acme'))
-      const site_id = await console.create('site', siteInput(organization_id, customer_id, 'acme'))
+      const site_id = await createSite(console)
       const engine_id = await waitUntil('registered engine', async () => {
         const { response } = await console.get('engine/list?site_ids=')
         const local = engines.parse(response).find(({ engine_name }) => engine_name === 'local')
@@ -161,30 +140,9 @@ export function drive(stack: Stack, other: string): Drive {
         await console.post('engine/update', { ...local, site_ids: [site_id] })
         return local.engine_id
       })
-      device = await console.create('device', {
-        ...{ site_id, engine_id, device_identifier: 'entrance', device_name: 'Entrance' },
-        ...{
-          device_type: 'camera',
-          device_tags: {},
-          device_streams: [{ id: 1, address: 'http://camera:8000/live.ts' }],
-        },
-      })
-      const source_id = await console.create('source', {
-        ...{ device_id: device, engine_id, source_name: 'Entrance', stream_id: 1 },
-      })
-      const pipeline_id = await console.create('pipeline', {
-        ...{ engine_id, pipeline_name: 'Door', pipeline_usecase: 'line-crossing', pipeline_reference_key: 1 },
-        pipeline_elements: {
-          elements: [
-            { name: 'infer', args: { model: 'scene-detector' } },
-            { name: 'object-tracking' },
-            { name: 'line-crossing', config: { [source_id]: { lines: DEMO_LINES } } },
-          ],
-        },
-      })
-      channel = await console.create('channel', {
-        ...{ source_id, pipeline_id, usecase_key: 'line-crossing', channel_name: 'Door' },
-      })
+      const added = await addCamera(console, { site_id, engine_id, name: 'Entrance' })
+      device = added.device_id
+      channel = added.channel_id
       await console.create('alert', {
         ...{ alert_name: 'Crossing', alert_priority: 'high', channel_id: channel, alert_frequency: 5 },
         ...{ alert_threshold_key: 'total', alert_threshold_condition: 'gte', alert_threshold: '1' },
@@ -201,7 +159,7 @@ export function drive(stack: Stack, other: string): Drive {
         return Buffer.from(await response.arrayBuffer())
       })
       assert.equal(picture.toString('hex', 0, 2), 'ffd8')
-      await waitUntil('count', async () => assert((await readCount()) > 0))
+      await waitUntil('count', async () => assert((await countCrossings(console, channel)) > 0))
       await waitForMail(/"subject":".*Crossing/)
       return `a picture of ${picture.length} bytes`
     },
@@ -233,7 +191,7 @@ export function drive(stack: Stack, other: string): Drive {
     async restartDatabase() {
       await stack.compose('restart', 'database')
       await waitUntilRunning()
-      assert((await readCount()) > 0)
+      assert((await countCrossings(console, channel)) > 0)
       return 'counts are kept'
     },
 
@@ -260,7 +218,7 @@ export function drive(stack: Stack, other: string): Drive {
         await stack.findContainer('engine'),
       )
       assert.equal(image.trim(), `eyrie/engine:${version}`)
-      assert((await readCount()) > 0, 'the counts are lost')
+      assert((await countCrossings(console, channel)) > 0, 'the counts are lost')
       const { response } = await console.get(`device/id?device_id=${device}`)
       assert.equal(response.device_name, 'Entrance')
       return version === other ? 'counts and devices are kept' : 'and again'

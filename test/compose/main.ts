@@ -1,6 +1,7 @@
 import { type Drive, drive } from './drive.ts'
 import { measureFrames } from './frame-path.ts'
 import { fullDisk } from './full-disk.ts'
+import { runSeveralEngines } from './several-engines.ts'
 import { createStack } from './stack.ts'
 
 // Drives the appliance in containers through its published ports: make test-compose. Two tags of the images must exist:
@@ -34,6 +35,7 @@ try {
   await step('backup, and restore to an empty installation', steps.backup)
   await step('frame path in a container and outside', () => measureFrames(stack, version))
   await step('a full disk', () => fullDisk(version))
+  await step('three engines, one of which is stopped', () => runSeveralEngines(version))
   passed = true
 } catch (error) {
   process.stdout.write(`failed\n${(error as Error).stack}\n`)

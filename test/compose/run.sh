@@ -10,7 +10,7 @@ export DOCKER_HOST
 [[ -n ${EYRIE_DOCKER_FOLDER:-} || $DOCKER_HOST != "unix://$folder/socket" ]] ||
   trap 'appliance/docker/provide-docker.sh --stop "$folder"' EXIT
 
-EYRIE_VERSION=test-1 appliance/docker/build.sh
+EYRIE_VERSION=test-1 appliance/docker/build.sh database scheduler management engine media tools engine-media
 # The same release again, as another version: its images differ in a label.
 for service in database scheduler management engine media tools; do
   printf 'FROM eyrie/%s:test-1\nLABEL org.opencontainers.image.version=test-2\n' "$service" |

@@ -1,15 +1,17 @@
 import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
 import type { BBox } from '@eyrie/contract/object'
-import { and, between, desc, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
+import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 import type { Transaction } from '../db/database.ts'
-import { event, notification } from '../db/schema/index.ts'
+import { notification } from '../db/schema/index.ts'
+import { splitRows } from '../db/split-rows.ts'
 import { findActionType } from '../deliveries/action-type.ts'
 import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import type { MessageFrame } from '../events/ingest/ingest-port.ts'
-import { findNearestPicture } from '../events/pictures/nearest-picture.ts'
-import { schedulePictureFetch } from '../events/pictures/picture-fetch.ts'
+import { findNearestPictures, unnestMoments } from '../events/pictures/nearest-picture.ts'
+import { schedulePictureFetches } from '../events/pictures/picture-fetch.ts'
 import { createDeliveryGate } from '../incidents/delivery-gate.ts'
 import { loadRunningIncidents } from '../incidents/running-incidents.ts'
 import type { ActiveAlert } from './active-alerts.ts'
@@ -46,17 +48,21 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
   const alertIds = [...new Set(fired.map(({ alert }) => alert.alert_id))]
   const incidents = await loadRunningIncidents(tx, alertIds)
   const gate = await createDeliveryGate(tx, alertIds)
+  const pictures = await findPictures(tx, fired)
+  const boxes = await findBoxes(tx, fired)
 
-  for (const { alert, timeMs, value, releasedMs, frame } of fired) {
+  const notifications: PgInsertValue<typeof notification>[] = []
+  const deliveries: NewDelivery[] = []
+  for (const [index, { alert, timeMs, value, releasedMs, frame }] of fired.entries()) {
     const { alert_id, channel_id } = alert
-    const nearest = await findNearestPicture(tx, channel_id, timeMs)
+    const { nearest, isFetching } = pictures[index]!
     const details = describeFiring(alert, timeMs, value)
     const requests = alert.actions.map(action => createRequest(action, details))
-    const bbox = (frame && (frame.bbox ?? (await findBox(tx, channel_id, timeMs)))) ?? null
+    const bbox = boxes[index] ?? null
     const notification_uuid = v7()
     const incident = await incidents.add({ alert, notification_uuid, timeMs, value, bbox, releasedMs })
     const { incident_id } = incident
-    await tx.insert(notification).values({
+    notifications.push({
       notification_uuid,
       incident_id,
       channel_id,
@@ -78,20 +84,31 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
       picture_offset: nearest?.picture_offset,
       next_snapshot: nearest ? null : sql`now() + ${frame ? EVENT_PICTURE_MS : 0} * interval '1 millisecond'`,
     })
-    const isFetching = !nearest || (await schedulePictureFetch(tx, nearest.picture, alert, timeMs))
 
     const notificationGate = gate.open(incident, alert, timeMs)
-    const deliveries: NewDelivery[] = []
     for (const request of requests)
       deliveries.push({
         ...{ kind: 'notification', alert_id, channel_id, notification_uuid, incident_id, request },
         awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
         suppression: await notificationGate.findSuppression(request),
       })
-    await storeDeliveries(tx, deliveries)
     if (notificationGate.isNotified) incidents.markNotified(incident, alert, timeMs)
   }
+  for (const rows of splitRows(notifications)) await tx.insert(notification).values(rows)
+  await storeDeliveries(tx, deliveries)
   await incidents.store()
+}
+
+/** The picture that is nearest to the time of each fired alert, and whether it must be fetched first. */
+async function findPictures(tx: Transaction, fired: readonly FiredAlert[]) {
+  const moments = fired.map(({ alert: { channel_id }, timeMs }) => ({ channel_id, timeMs }))
+  const nearest = await findNearestPictures(tx, moments)
+  const shown = fired.flatMap(({ alert: { channel_id, is_storage }, timeMs }, index) => {
+    const found = nearest[index]
+    return found ? [{ sha256: found.picture, channel_id, is_storage, timeMs }] : []
+  })
+  const fetching = await schedulePictureFetches(tx, shown)
+  return nearest.map(found => ({ nearest: found, isFetching: !found || fetching.has(found.picture) }))
 }
 
 /** Returns whether a message contains the picture itself, not only its address. */
@@ -116,20 +133,25 @@ export const describeFiring = (alert: ActiveAlert, timeMs: number, value: number
 /** The engine merges the counts of this period, so that the event behind a count may be this much older. */
 const COUNT_INTERVAL_MS = 100
 
-/** Returns the box of the event that has changed the counters of a channel at `timeMs`; null if no event has one. */
-async function findBox(tx: Transaction, channel_id: string, timeMs: number): Promise<BBox | null> {
-  const [latest] = await tx
-    .select({ data: event.data })
-    .from(event)
-    .where(
-      and(
-        eq(event.channel_id, channel_id),
-        eq(event.kind, 'event'),
-        between(event.time, new Date(timeMs - COUNT_INTERVAL_MS), new Date(timeMs)),
-        sql`jsonb_exists(${event.data}, 'bbox')`,
-      ),
-    )
-    .orderBy(desc(event.time), desc(event.seq))
-    .limit(1)
-  return latest ? (latest.data as { bbox: BBox }).bbox : null
+/**
+ * Returns the box of the object that fired each alert: that of its frame, or that of the event that has changed the counters of the
+ * channel. Null if no event has one, and undefined for an alert that the clock has fired.
+ */
+async function findBoxes(
+  tx: Transaction,
+  fired: readonly FiredAlert[],
+): Promise<(BBox | null | undefined)[]> {
+  const counted = fired.filter(({ frame }) => frame && !frame.bbox)
+  const moments = counted.map(({ alert: { channel_id }, timeMs }) => ({ channel_id, timeMs }))
+  const rows = await tx.execute<{ index: number; bbox: BBox }>(sql`
+    select m.index::int, latest.bbox
+    from ${unnestMoments(moments)}
+    cross join lateral (
+      select e.data -> 'bbox' as bbox from event e
+      where e.channel_id = m.channel_id and e.kind = 'event' and jsonb_exists(e.data, 'bbox')
+        and e.time between m.time - ${COUNT_INTERVAL_MS} * interval '1 millisecond' and m.time
+      order by e.time desc, e.seq desc limit 1
+    ) latest`)
+  const found = new Map(rows.map(({ index, bbox }) => [counted[index - 1], bbox]))
+  return fired.map(firing => firing.frame && (firing.frame.bbox ?? found.get(firing) ?? null))
 }

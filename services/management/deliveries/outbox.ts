@@ -4,6 +4,7 @@ import type { DeliveryKind, DeliveryRequest } from '@eyrie/contract/management/d
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { delivery, notification } from '../db/schema/index.ts'
+import { splitRows } from '../db/split-rows.ts'
 import { findActionType } from './action-type.ts'
 import { listReceivers, type MessageCopy } from './receivers.ts'
 
@@ -62,9 +63,13 @@ export async function storeDeliveries(
   if (deliveries.length === 0) return []
   const values: ReturnType<typeof toRow>[] = []
   for (const each of deliveries) for (const copy of await listCopies(tx, each)) values.push(toRow(each, copy))
-  const rows = await tx.insert(delivery).values(values).returning({ delivery_id: delivery.delivery_id })
+  const ids: string[] = []
+  for (const rows of splitRows(values)) {
+    const stored = await tx.insert(delivery).values(rows).returning({ delivery_id: delivery.delivery_id })
+    ids.push(...stored.map(({ delivery_id }) => delivery_id))
+  }
   if (deliveries.some(({ suppression }) => !suppression)) await announceDeliveries(tx)
-  return rows.map(({ delivery_id }) => delivery_id)
+  return ids
 }
 
 /** A message that is not sent has one row. */

@@ -14,7 +14,7 @@ import {
   statisticMinute,
 } from '../../db/schema/index.ts'
 import { moveSource } from '../../placement/move-sources.ts'
-import { schedulePictureFetch } from '../pictures/picture-fetch.ts'
+import { schedulePictureFetches } from '../pictures/picture-fetch.ts'
 import { createIngest } from './ingest.ts'
 
 const SECOND = 1000
@@ -140,7 +140,9 @@ describe('messages of a channel that was moved', () => {
     ])
     const { channel_id } = fixture
     await fixture.database.system('test', tx =>
-      schedulePictureFetch(tx, PICTURE, { channel_id, is_storage: true }, movedMs - 10 * SECOND),
+      schedulePictureFetches(tx, [
+        { sha256: PICTURE, channel_id, is_storage: true, timeMs: movedMs - 10 * SECOND },
+      ]),
     )
     const [row] = await fixture.database.system('test', tx =>
       tx.select().from(picture).where(eq(picture.sha256, PICTURE)),

@@ -1,9 +1,9 @@
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { formatTextArray } from '../../db/text-array.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
-import { schedulePictureFetch } from './picture-fetch.ts'
+import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
 /** A picture of a channel, and when it was taken in epoch ms. */
 export interface TakenPicture {
@@ -21,28 +21,46 @@ export interface NearestPicture {
 
 const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
 
+/** A time of a channel in epoch ms. */
+export interface Moment {
+  channel_id: string
+  timeMs: number
+}
+
 /**
- * Returns the picture nearest to a time (epoch ms) among those of the stored events of a channel; undefined if there is none
- * within a second.
+ * Returns the picture nearest to each moment among those of the stored events of its channel; undefined if there is none within a
+ * second.
  */
-export async function findNearestPicture(
+export async function findNearestPictures(
   tx: Transaction,
-  channel_id: string,
-  timeMs: number,
-): Promise<NearestPicture | undefined> {
-  const moment = sql`${new Date(timeMs).toISOString()}::timestamptz`
+  moments: readonly Moment[],
+): Promise<(NearestPicture | undefined)[]> {
   // A picture is taken at most a second from its event, so its event is at most two seconds from the moment.
-  const [nearest] = await tx.execute<NearestPicture & Record<string, unknown>>(sql`
-    select picture, picture_offset from (
-      select picture, seq,
-        (extract(epoch from time - ${moment}) * 1000)::int + coalesce(picture_offset, 0) as picture_offset
-      from event
-      where channel_id = ${channel_id}::uuid and picture is not null
-        and time between ${moment} - 2 * ${maxOffset} and ${moment} + 2 * ${maxOffset}
-    ) candidate
-    where abs(picture_offset) <= ${MAX_PICTURE_OFFSET_MS}
-    order by abs(picture_offset), seq limit 1`)
-  return nearest && { picture: nearest.picture, picture_offset: nearest.picture_offset }
+  const rows = await tx.execute<NearestPicture & { index: number } & Record<string, unknown>>(sql`
+    select m.index::int, nearest.picture, nearest.picture_offset
+    from ${unnestMoments(moments)}
+    cross join lateral (
+      select picture, picture_offset from (
+        select e.picture, e.seq,
+          (extract(epoch from e.time - m.time) * 1000)::int + coalesce(e.picture_offset, 0) as picture_offset
+        from event e
+        where e.channel_id = m.channel_id and e.picture is not null
+          and e.time between m.time - 2 * ${maxOffset} and m.time + 2 * ${maxOffset}
+      ) candidate
+      where abs(picture_offset) <= ${MAX_PICTURE_OFFSET_MS}
+      order by abs(picture_offset), seq limit 1
+    ) nearest`)
+  const nearest = new Map(
+    rows.map(({ index, picture, picture_offset }) => [index, { picture, picture_offset }]),
+  )
+  return moments.map((_, position) => nearest.get(position + 1))
+}
+
+/** Moments as the relation `m` of `channel_id`, `time`, and `index`, which begins with 1. */
+export function unnestMoments(moments: readonly Moment[]): SQL {
+  const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
+  const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
+  return sql`unnest(${channelIds}::uuid[], ${times}::timestamptz[]) with ordinality m (channel_id, time, index)`
 }
 
 /**
@@ -76,9 +94,9 @@ export async function attachToNotifications(
     where n.notification_uuid = nearest.notification_uuid
     returning n.channel_id, nearest.sha256, nearest.is_storage,
       extract(epoch from n.notification_time)::float8 * 1000 as "timeMs"`)
-  for (const { sha256, channel_id, is_storage, timeMs } of attached)
-    if (!(await schedulePictureFetch(tx, sha256, { channel_id, is_storage }, timeMs)))
-      await releaseDeliveries(tx, sha256)
+  const fetching = await schedulePictureFetches(tx, attached)
+  for (const sha256 of new Set(attached.map(({ sha256 }) => sha256)))
+    if (!fetching.has(sha256)) await releaseDeliveries(tx, sha256)
 }
 
-type AttachedPicture = { channel_id: string; sha256: string; is_storage: boolean; timeMs: number }
+type AttachedPicture = ShownPicture & Record<string, unknown>

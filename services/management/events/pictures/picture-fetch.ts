@@ -1,65 +1,48 @@
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
-import { and, between, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
-import { channel, event, picture } from '../../db/schema/index.ts'
 
-/** A channel that sends pictures of its events. */
-export interface PictureChannel {
+/** A picture of a channel that a notification shows. */
+export interface ShownPicture {
+  sha256: string
   channel_id: string
-  /** Whether pictures are retained for as long as events. Otherwise they are retained for a day. */
+  /** Whether pictures of the channel are retained for as long as events. Otherwise they are retained for a day. */
   is_storage: boolean
+  /** Time of the notification in epoch ms, at which the retention starts. */
+  timeMs: number
 }
 
 /** The greatest difference between the time of a notification and that of the event whose picture it shows. */
-const MAX_EVENT_DISTANCE_MS = 2 * MAX_PICTURE_OFFSET_MS
+const maxEventDistance = sql.raw(`interval '${2 * MAX_PICTURE_OFFSET_MS} ms'`)
 
 /**
- * Schedules the fetch of a picture from the engine whose event it belongs to: the channel may have been moved since. The retention starts at `timeMs` (epoch ms). Returns false if
- * the picture has been fetched already, or is unavailable.
+ * Schedules the fetch of pictures from the engines whose events they belong to: a channel may have been moved since. Returns those
+ * that are being fetched; the others have been fetched already, or are unavailable.
  */
-export async function schedulePictureFetch(
+export async function schedulePictureFetches(
   tx: Transaction,
-  sha256: string,
-  { channel_id, is_storage: isRetainedLikeEvents }: PictureChannel,
-  timeMs: number,
-): Promise<boolean> {
-  const [row] = await tx
-    .select({ engine_id: channel.engine_id })
-    .from(channel)
-    .where(eq(channel.channel_id, channel_id))
-  if (!row) return false
-  const [pictured] = await tx
-    .select({ engine_id: event.engine_id })
-    .from(event)
-    .where(
-      and(
-        eq(event.channel_id, channel_id),
-        between(
-          event.time,
-          new Date(timeMs - MAX_EVENT_DISTANCE_MS),
-          new Date(timeMs + MAX_EVENT_DISTANCE_MS),
-        ),
-        eq(event.picture, sha256),
-      ),
-    )
-    .limit(1)
-  const [stored] = await tx
-    .insert(picture)
-    .values({
-      sha256,
-      engine_id: pictured?.engine_id ?? row.engine_id,
-      time: new Date(timeMs),
-      is_stored: isRetainedLikeEvents,
-      next_attempt: sql`now()`,
-    })
-    // Channels may share a picture. The longest retention applies.
-    .onConflictDoUpdate({
-      target: picture.sha256,
-      set: {
-        time: sql`greatest(${picture.time}, excluded.time)`,
-        is_stored: sql`${picture.is_stored} or excluded.is_stored`,
-      },
-    })
-    .returning({ next_attempt: picture.next_attempt })
-  return stored!.next_attempt !== null
+  pictures: readonly ShownPicture[],
+): Promise<Set<string>> {
+  if (pictures.length === 0) return new Set()
+  const rows = pictures.map(({ timeMs, ...fields }) => ({ ...fields, time: new Date(timeMs) }))
+  // Notifications, and channels, may share a picture. The longest retention applies.
+  const stored = await tx.execute<{ sha256: string; is_fetching: boolean }>(sql`
+    insert into picture (sha256, engine_id, time, is_stored, next_attempt)
+    select distinct on (shown.sha256) shown.sha256, coalesce(pictured.engine_id, c.engine_id),
+      max(shown.time) over same, bool_or(shown.is_storage) over same, now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as shown (sha256 text, channel_id uuid, is_storage boolean, time timestamptz)
+    join channel c on c.channel_id = shown.channel_id
+    left join lateral (
+      select e.engine_id from event e
+      where e.channel_id = shown.channel_id and e.picture = shown.sha256
+        and e.time between shown.time - ${maxEventDistance} and shown.time + ${maxEventDistance}
+      limit 1
+    ) pictured on true
+    window same as (partition by shown.sha256)
+    order by shown.sha256
+    on conflict (sha256) do update set time = greatest(picture.time, excluded.time),
+      is_stored = picture.is_stored or excluded.is_stored
+    returning sha256, next_attempt is not null as is_fetching`)
+  return new Set(stored.filter(({ is_fetching }) => is_fetching).map(({ sha256 }) => sha256))
 }

@@ -6,7 +6,7 @@ import { insertChannel, insertEngine } from '../../../../test/fixtures/managemen
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { channel, device, engine, picture, pipeline, source } from '../../db/schema/index.ts'
-import { schedulePictureFetch } from './picture-fetch.ts'
+import { schedulePictureFetches } from './picture-fetch.ts'
 import { fetchPictures, removeExpiredPictures } from './picture-fetcher.ts'
 import type { PictureSource } from './picture-source.ts'
 import { createPictureStore } from './picture-store.ts'
@@ -20,7 +20,7 @@ const log = createLog('test', 'silent')
 const sha256Of = (jpeg: Uint8Array) => createHash('sha256').update(jpeg).digest('hex')
 const request = (sha256: string, is_storage = true) =>
   fixture.database.system('test', tx =>
-    schedulePictureFetch(tx, sha256, { channel_id: fixture.channel_id, is_storage }, now),
+    schedulePictureFetches(tx, [{ sha256, channel_id: fixture.channel_id, is_storage, timeMs: now }]),
   )
 const readPicture = async (sha256: string) =>
   (
@@ -101,7 +101,7 @@ describe('picture of a notification', () => {
     const jpeg = new Uint8Array(randomBytes(10))
     const sha256 = sha256Of(jpeg)
     await database.system('test', tx =>
-      schedulePictureFetch(tx, sha256, { channel_id, is_storage: true }, now),
+      schedulePictureFetches(tx, [{ sha256, channel_id, is_storage: true, timeMs: now }]),
     )
     await fetchFrom({ fetch: async () => jpeg }, store)
     await database.system('test', async tx => {

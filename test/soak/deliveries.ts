@@ -9,7 +9,14 @@ import { v7 } from 'uuid'
 import { Random } from '../../scene/maths/random.ts'
 import { APPLICATION_NAME } from '../../services/management/db/application-database.ts'
 import { createDatabase, type Database } from '../../services/management/db/database.ts'
-import { alert, channel, delivery, event, notification } from '../../services/management/db/schema/index.ts'
+import {
+  alert,
+  alertPolicy,
+  channel,
+  delivery,
+  event,
+  notification,
+} from '../../services/management/db/schema/index.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { insertChannel, insertEngine } from '../fixtures/management/engine-messages.ts'
 import { findFreePort } from '../fixtures/network/free-ports.ts'
@@ -164,19 +171,23 @@ async function waitForDatabase({ url }: ServiceProcess): Promise<void> {
   }
 }
 
-/** Creates a channel with an alert that fires with every event. */
+/** Creates a channel with an alert that fires with every event, and sends a message each time. */
 async function createAlert(database: Database, engine_port: number, action_url: string) {
   const inserted = await insertEngine(database, { engine_port, source_address: 'test://ball' })
   const elements = [{ name: 'eventful' }]
   const channel_id = await insertChannel(database, inserted, 'line-crossing', {}, elements)
-  await database.system('soak', tx =>
-    tx.insert(alert).values({
-      ...{ alert_id: v7(), channel_id, alert_name: 'Each', alert_priority: 'low' },
+  const alert_id = v7()
+  await database.system('soak', async tx => {
+    await tx.insert(alert).values({
+      ...{ alert_id, channel_id, alert_name: 'Each', alert_priority: 'low' },
       alert_actions: [{ action_type: 'webhook', action_url, action_picture: 'none' }],
       ...{ alert_threshold: '1', alert_threshold_condition: 'gte', alert_threshold_key: 'up' },
       alert_frequency: 0,
-    }),
-  )
+    })
+    await tx
+      .insert(alertPolicy)
+      .values({ alert_id, channel_id, quiet_s: 300, repeat_s: 0, budget_per_hour: 0, escalation: [] })
+  })
   return { channel_id }
 }
 

@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config'
 // Some hundred processes load the same code: Node compiles it once, and keeps it where `npm ci` and `make clean` remove it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
-/** Files without native addons that can crash. They share processes, because most of their time goes to loading the same modules. */
-const SHARED = '{sdk,services/management,services/scheduler,console}/**/*.test.ts'
+/** Files that load no GStreamer share processes: to load the same modules for each of them took a second of CPU time. */
+const SHARED =
+  '{sdk,services/kit,services/engine,services/management,services/scheduler,console}/**/*.test.ts'
 
 export default defineConfig({
   test: {
@@ -15,7 +16,7 @@ export default defineConfig({
         test: { name: 'shared', include: [SHARED], isolate: false },
       },
       {
-        // Native addons and real processes: a process each, so that a crash names its test file.
+        // A process each, so that a crash in GStreamer names its test file.
         extends: true,
         test: {
           name: 'isolated',

@@ -199,7 +199,7 @@ export function drive(stack: Stack, other: string): Drive {
       const status = await stack.compose('run', '--rm', '-T', 'cli', 'status')
       assert.match(status, /PIPELINE +STATUS/)
       assert.doesNotMatch(status, /unreachable|down/)
-      await stack.compose('run', '--rm', '-T', 'cli', 'support', '/backups/support.tar.gz')
+      await stack.compose('run', '--rm', '-T', 'cli', 'support', '--output', '/backups/support.tar.gz')
       const bundle = join(stack.folder, 'backups/support.tar.gz')
       assert(existsSync(bundle))
       const logs = await stack.compose('logs', '--no-color', 'engine')

@@ -2,7 +2,7 @@ import type { Log } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { moveSource } from './move-sources.ts'
 import { planFailover } from './plan-placement.ts'
-import { readPlacementState } from './read-placement-state.ts'
+import { hasStrandedSources, readPlacementState } from './read-placement-state.ts'
 
 /** Moves the sources of lost engines to others. Called every few seconds, by one management service. */
 export interface Failover {
@@ -17,6 +17,7 @@ export function createFailover(log: Log): Failover {
   return {
     async run(database) {
       const plan = await database.system('place sources', async tx => {
+        if (!(await hasStrandedSources(tx))) return { moves: [], unplaced: [] }
         const planned = planFailover(await readPlacementState(tx))
         for (const move of planned.moves) await moveSource(tx, move)
         return planned

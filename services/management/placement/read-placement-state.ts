@@ -1,11 +1,44 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
-import { eq, inArray, sql } from 'drizzle-orm'
+import type { Placement } from '@eyrie/contract/management/placement'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, engine, engineSite, engineState, site, source } from '../db/schema/index.ts'
 import type { PlacementEngine, PlacementState } from './placement-state.ts'
 
 /** Sources of an engine that has been unreachable for so long are moved. By the clock of the database. */
 export const LOST_AFTER_S = 15
+
+/** The condition that an engine has been unusable for so long that its sources are moved. */
+const isOverdue = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
+
+/** The placement of a source: its own, or that of its site. */
+const effectivePlacement = sql<Placement>`coalesce(${source.source_placement}, ${site.site_placement})`
+
+/** Returns whether a lost engine has sources that may be moved. This is fast, unlike reading the state of all sources. */
+export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
+  const [stranded] = await tx
+    .select({ source_id: source.source_id })
+    .from(engineState)
+    .innerJoin(source, eq(source.engine_id, engineState.engine_id))
+    .innerJoin(site, eq(site.site_id, source.site_id))
+    .where(
+      and(
+        eq(engineState.engine_status, ENGINE_STATUS.offline),
+        isOverdue,
+        eq(effectivePlacement, 'automatic'),
+      ),
+    )
+    .limit(1)
+  return stranded !== undefined
+}
+
+/** Returns whether management chooses the engine of any source. */
+export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean> {
+  const [row] = await tx.execute<{ found: boolean }>(sql`
+    select exists (select from site where site_placement = 'automatic')
+      or exists (select from source where source_placement = 'automatic') as found`)
+  return row!.found
+}
 
 /** Reads the engines, the sources with channels, and what they need. Must run with all rights. */
 export async function readPlacementState(tx: Transaction): Promise<PlacementState> {
@@ -15,7 +48,7 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
       engine_name: engine.engine_name,
       organization_id: engine.organization_id,
       status: engineState.engine_status,
-      isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`,
+      isOverdue,
       reported: engineState.condition,
     })
     .from(engine)
@@ -32,7 +65,7 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
       engine_id: source.engine_id,
       site_id: source.site_id,
       organization_id: site.organization_id,
-      placement: sql<string>`coalesce(${source.source_placement}, ${site.site_placement})`,
+      placement: effectivePlacement,
       isSpread: site.site_is_spread,
     })
     .from(source)

@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { EngineCondition, EngineOutage } from '@eyrie/contract'
+import type { PlacementPlan } from '@eyrie/contract/management/placement'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
 import { measureDisk } from '@eyrie/kit'
 import type { Database, Transaction } from '../db/database.ts'
 import { planRebalance } from '../placement/plan-placement.ts'
-import { readPlacementState } from '../placement/read-placement-state.ts'
+import { isAnyPlacementAutomatic, readPlacementState } from '../placement/read-placement-state.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { storeAlertDeliveries } from './alert-deliveries.ts'
 import {
@@ -150,7 +151,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
   async function observeAppliance(tx: Transaction, { thresholds }: SystemAlertSettings, nowMs: number) {
     const backups = await readBackupState(tx, nowMs)
     return [
-      observePlacement(planRebalance(await readPlacementState(tx))),
+      observePlacement(await planOffer(tx)),
       observeDisk(space, APPLIANCE, thresholds),
       observeEnd('certificate_ending', certificateEnd, APPLIANCE, nowMs, thresholds),
       observeBackup(backups, APPLIANCE, nowMs, thresholds),
@@ -184,6 +185,12 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
       return [`system alerts are open: ${counts.join(', ')}: list them with GET /api/v1/system-alert/list`]
     },
   }
+}
+
+/** Plans a better distribution. Most installations choose the engines themselves: they need none. */
+async function planOffer(tx: Transaction): Promise<PlacementPlan> {
+  if (!(await isAnyPlacementAutomatic(tx))) return { moves: [], unplaced: [], engines: [] }
+  return planRebalance(await readPlacementState(tx))
 }
 
 async function measure(folder: string): Promise<DiskSpace | undefined> {

@@ -21,6 +21,8 @@ export async function measureFrames(stack: Stack, version: string): Promise<stri
   const videos = join(stack.folder, 'videos')
   const ring = mkdtempSync('/dev/shm/eyrie-frame-path-')
   for (const folder of [root, videos]) mkdirSync(folder)
+  // The whole demo scene, whose rendering would disturb, too.
+  await stack.compose('wait', 'scene')
   await stack.compose('cp', 'media:/var/lib/eyrie/media/.', videos)
   await stack.compose('stop')
   const container = (await stack.docker('create', image)).trim()

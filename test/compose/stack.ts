@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -43,7 +44,7 @@ const PASSWORD = 'correct horse battery staple'
 /** Prepares a stack; `compose('up')` starts it. */
 export async function createStack({ version, variables = {} }: StackOptions): Promise<Stack> {
   const folder = mkdtempSync(join(tmpdir(), 'eyrie-compose-'))
-  const project = `eyrie-test-${process.pid}`
+  const project = `eyrie-test-${process.pid}-${randomUUID().slice(0, 8)}`
   const port = await findFreePort()
   for (const name of ['secrets', 'backups']) mkdirSync(join(folder, name))
   writeFileSync(join(folder, 'secrets/EYRIE_ADMIN_PASSWORD'), `${PASSWORD}\n`)

@@ -72,6 +72,7 @@ const environmentVariables = z.object({
     .transform(text => tryParseJson(text))
     .pipe(isolation)
     .optional(),
+  EYRIE_ENGINES: z.enum(['join']).optional(),
   EYRIE_LICENSE: z.string().default('none'),
   MEDIASOUP_WORKER_BIN: z.string().optional(),
   EYRIE_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
@@ -109,6 +110,8 @@ export interface Environment {
   schedulerToken: string | undefined
   /** Token with which engines register themselves with management. */
   joinToken: string | undefined
+  /** Whether all engines join by the token, so that none is registered by its address. */
+  allEnginesJoin: boolean
   /** Certificate for HTTPS. Without a certificate, the services use HTTP. */
   tls: TlsIdentity | undefined
   /** Certificate in PEM format that the services trust when they connect to each other. */
@@ -175,6 +178,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   )
   const digests = parseTokens(variables.EYRIE_ENGINE_TOKEN_DIGESTS ?? '')
   const internalToken = readSecret(variables.EYRIE_INTERNAL_TOKEN, variables.EYRIE_INTERNAL_TOKEN_FILE)
+  const joinToken = readSecret(variables.EYRIE_JOIN_TOKEN, variables.EYRIE_JOIN_TOKEN_FILE)
+  // The engine of a supervisor does not join: there, the token is for further ones.
+  const isSupervised = variables.EYRIE_SEPARATION !== undefined
 
   return {
     data,
@@ -192,7 +198,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     pluginTokens,
     internalToken,
     schedulerToken: readSecret(variables.EYRIE_SCHEDULER_TOKEN, variables.EYRIE_SCHEDULER_TOKEN_FILE),
-    joinToken: readSecret(variables.EYRIE_JOIN_TOKEN, variables.EYRIE_JOIN_TOKEN_FILE),
+    joinToken,
+    allEnginesJoin: joinToken !== undefined && (variables.EYRIE_ENGINES === 'join' || !isSupervised),
     tls,
     trustedCertificate: tls?.cert ?? variables.EYRIE_TLS_CERT_PEM,
     egressExceptions: variables.EYRIE_EGRESS_ALLOW,

@@ -91,9 +91,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
       disk = monitorDisk(data, log)
       packages = monitorPackages(log)
       isolation.start()
-      // Where engines join by the token of the environment, the one at EYRIE_ENGINE_URL does, too.
-      const joinsItself = environment.joinToken !== undefined && environment.separation === undefined
-      const localEngine = joinsItself ? undefined : { url: urls.engine, token: engineTokens[0] }
+      const localEngine = environment.allEnginesJoin
+        ? undefined
+        : { url: urls.engine, token: engineTokens[0] }
       const created = await createBackend({
         database: supervisor.current,
         data,

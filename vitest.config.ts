@@ -13,7 +13,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'shared', include: [SHARED], isolate: false },
+        test: {
+          name: 'shared',
+          include: [SHARED],
+          isolate: false,
+          // Tests mostly wait for cameras, browsers and processes: four files at a time keep two cores busy.
+          maxWorkers: 4,
+          sequence: { groupOrder: 2 },
+        },
       },
       {
         // A process each, so that a crash in GStreamer names its test file.
@@ -22,13 +29,14 @@ export default defineConfig({
           name: 'isolated',
           include: ['{services,plugins,scene,models,appliance,test}/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/build/**', SHARED],
+          // Whole appliances: more of them at a time would miss their real-time limits on two cores.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
     exclude: ['**/node_modules/**', '**/build/**'],
     pool: 'forks',
-    // Tests mostly wait for cameras, browsers and processes: four at a time keep two cores busy.
-    maxWorkers: 4,
     setupFiles: ['test/fixtures/setup/wait-timeout.ts'],
     reporters: ['default', 'test/fixtures/setup/summary-reporter.ts'],
     globalSetup: ['test/fixtures/setup/database.ts', 'test/fixtures/setup/service-caches.ts'],

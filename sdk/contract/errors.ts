@@ -58,6 +58,11 @@ export const ERROR_TABLE = {
     meaning: 'The machine does not have enough capacity',
     remedy: 'Reduce the load as described in value, or use ?override=capacity',
   },
+  grant: {
+    status: 409,
+    meaning: 'The plugin version asks for more than was granted to the plugin',
+    remedy: 'Read what the reason lists, and repeat the request with "grant": true if you agree',
+  },
   precondition: {
     status: 412,
     meaning: 'The resource has changed since it was read',

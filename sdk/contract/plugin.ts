@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requestedCapability } from './requested-capability.ts'
 import { viewSpec } from './view.ts'
 
 /**
@@ -141,6 +142,10 @@ export const installedVersion = z
       .array(quarantinedPlugin.omit({ plugin: true, version: true }))
       .optional()
       .meta({ description: 'The channels on which this version was stopped after repeated crashes' }),
+    not_granted: z.array(requestedCapability).optional().meta({
+      description:
+        'What an uploaded version asks for beyond what the plugin was granted. It does not run until that is granted',
+    }),
   })
   .meta({ id: 'PluginVersion' })
 export type InstalledVersion = z.infer<typeof installedVersion>
@@ -156,5 +161,13 @@ export const plugin = z
 export type Plugin = z.infer<typeof plugin>
 
 /** Request body that activates a version of a plugin. */
-export const pluginSwitch = z.strictObject({ version: pluginVersion }).meta({ id: 'PluginSwitch' })
+export const pluginSwitch = z
+  .strictObject({
+    version: pluginVersion,
+    grant: z.literal(true).optional().meta({
+      description:
+        'Grants everything that the version asks for, which GET /plugins/{name} lists as not_granted',
+    }),
+  })
+  .meta({ id: 'PluginSwitch' })
 export type PluginSwitch = z.infer<typeof pluginSwitch>

@@ -20,6 +20,7 @@ import { consumer } from './output.ts'
 import { idParameter, listParameter } from './parameters.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
 import { plugin, pluginName, pluginSwitch, pluginVersion } from './plugin.ts'
+import { pluginGrant, pluginInspection } from './plugin-grant.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 import { about, systemStatistics } from './statistics.ts'
@@ -215,7 +216,29 @@ export const routesV3 = {
       body: pluginSwitch,
       status: 200,
       response: plugin,
-      errors: ['syntax', 'rights', 'id', 'reference', 'conflict', 'precondition'],
+      errors: ['syntax', 'rights', 'id', 'reference', 'conflict', 'grant', 'precondition'],
+    },
+
+    inspect: {
+      method: 'post',
+      path: '/plugins/inspection',
+      summary: 'Show what a plugin package asks for, without installing it or running its code',
+      scope: 'plugins',
+      body: binary,
+      contentType: 'application/gzip',
+      status: 200,
+      response: pluginInspection,
+      errors: ['syntax', 'rights'],
+    },
+
+    grants: {
+      method: 'get',
+      path: '/plugins/{name}/grants',
+      summary: 'List what was granted to a plugin',
+      params: byName,
+      status: 200,
+      response: z.array(pluginGrant),
+      errors: ['id'],
     },
 
     release: {

@@ -34,6 +34,9 @@ import { createFrameHistory } from './pictures/frame-history.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
 import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
 import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
+import { alignGrants } from './plugins/active-grants.ts'
+import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
+import { listVersions } from './plugins/installed-plugins.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
@@ -138,6 +141,8 @@ async function startComponents(
     log,
   })
   const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
+  const grants = openPluginGrants({ file: join(pluginFolder, 'grants.json'), log })
+  await alignGrants(grants, pluginStore.installed())
   const sandboxes = await createSandboxes({
     quarantine,
     allowsPartialIsolation: settings.allow_partial_plugin_isolation,
@@ -145,7 +150,11 @@ async function startComponents(
     cacheFolder: join(folder, 'compiled-plugin-code'),
     storageFolder: join(folder, 'plugin-storage'),
     egress: createEgress('plugin', environment),
-    verifyPackage: pluginStore.verifyPackage,
+    verifyPackage: async (name, version) => {
+      const plugin = listVersions(pluginStore.installed(), name).find(each => each.version === version)
+      if (plugin) grants.assertGranted(plugin)
+      await pluginStore.verifyPackage(name, version)
+    },
     log,
   })
   const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
@@ -190,6 +199,7 @@ async function startComponents(
     createCatalogFor,
     configuration,
     quarantine,
+    grants,
     sandboxes,
     retryChannel: channel => runtime.retryChannel(channel),
     limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },

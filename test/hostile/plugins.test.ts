@@ -33,6 +33,9 @@ const reasonsOf = (channel: number, from = 0) =>
       message.kind === 'state' && message.channel === channel ? [String(message.data.reason ?? '')] : [],
     )
 
+const startEngine = () =>
+  startEngineProcess({ data: join(folder, 'data'), media, plugins: join(folder, 'plugins') })
+
 async function upload(plugin: TestPlugin): Promise<void> {
   writePlugin(join(folder, 'uploads'), { name: 'hostile', ...plugin })
   const { archive } = await packPlugin(join(folder, 'uploads/hostile'))
@@ -52,7 +55,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-hostile-'))
   writePlugin(join(folder, 'plugins'), { name: 'neighbour', open: harmless })
   media = await startMediaProcess()
-  engine = await startEngineProcess({ data: join(folder, 'data'), media, plugins: join(folder, 'plugins') })
+  engine = await startEngine()
   await upload({ version: '0.0.1', open: harmless })
 
   messages = []
@@ -189,6 +192,37 @@ describe('an uploaded plugin', () => {
         hostile: capabilities,
       })
       await until(() => reasonsOf(own).some(text => /events of the type fire, which its/.test(text)))
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'that was not granted what it asks for does not run, even if it has become the selected one',
+    async () => {
+      version += 1
+      const name = `${version}.0.0`
+      const capabilities = { events: {}, counters: [], network: ['api.example.com:443'] }
+      await upload({ version: name, element: { capabilities }, open: harmless })
+      const refusal = await engine.api.plugin.use('hostile', { version: name }).catch(error => error)
+      expect(refusal).toMatchObject({ code: 'grant', status: 409 })
+
+      await engine.stop()
+      writeFileSync(join(folder, 'data/plugins/active.json'), JSON.stringify({ hostile: name }))
+      engine = await startEngine()
+      const [pipeline] = (await engine.api.pipeline.list()).filter(
+        ({ elements }) => elements[0]?.name === 'hostile',
+      )
+      const untilStatus = (expected: object) =>
+        vi.waitFor(
+          async () => expect(await engine.api.pipelineStatistics(pipeline!.id)).toMatchObject(expected),
+          { timeout: LIMIT_MS, interval: 100 },
+        )
+      await untilStatus({
+        status: 'failed',
+        reason: expect.stringMatching(/asks for more than was granted: .*api\.example\.com:443/),
+      })
+      await engine.api.plugin.use('hostile', { version: name, grant: true })
+      await untilStatus({ status: 'running' })
     },
     LIMIT_MS,
   )

@@ -27,8 +27,8 @@ import { createV3Operations } from './v3/v3-operations.ts'
 
 /** Maximum size of a request body, except of uploads. */
 const MAX_BODY_BYTES = 4 << 20
-/** Clients upload plugin packages to this path. The packages are larger than the bodies of all other requests. */
-const UPLOAD_PATH = '/api/v3/plugins'
+/** Clients upload plugin packages to these paths. The packages are larger than the bodies of all other requests. */
+const UPLOAD_PATHS: readonly string[] = ['/api/v3/plugins', '/api/v3/plugins/inspection']
 
 export interface ServeOptions {
   /** Tokens that authenticate a client. */
@@ -67,7 +67,7 @@ export function serveApi(app: Hono, context: ApiContext, options: ServeOptions):
 function limitBodies(packageBytes: number): MiddlewareHandler {
   const limitUpload = limitBodySize(packageBytes)
   const limitOrdinaryBody = limitBodySize(MAX_BODY_BYTES)
-  return (c, next) => (c.req.path === UPLOAD_PATH ? limitUpload(c, next) : limitOrdinaryBody(c, next))
+  return (c, next) => (UPLOAD_PATHS.includes(c.req.path) ? limitUpload(c, next) : limitOrdinaryBody(c, next))
 }
 
 /** Creates v3, the current revision of the API, and the older revisions v2 and v1, which existing clients use. */

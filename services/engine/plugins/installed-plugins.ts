@@ -1,4 +1,10 @@
-import type { InstalledVersion, Plugin, QuarantinedPlugin } from '@eyrie/contract'
+import type {
+  InstalledVersion,
+  Plugin,
+  PluginInspection,
+  QuarantinedPlugin,
+  RequestedCapability,
+} from '@eyrie/contract'
 import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
 import { compareVersions } from './plugin-version.ts'
 
@@ -30,6 +36,10 @@ export function findActiveVersion(installed: InstalledPlugins, name: string): Kn
   return versions.find(({ version }) => version === selected) ?? versions[0]
 }
 
+/** Whether any version of a plugin was uploaded. */
+export const hasUploadedVersion = (installed: InstalledPlugins, name: string): boolean =>
+  listVersions(installed, name).some(({ origin }) => origin === 'uploaded')
+
 /**
  * Returns the elements of all active versions by name. If two plugins have an element of the same name, the first plugin
  * wins.
@@ -59,29 +69,58 @@ export function findElementCollision(
   return undefined
 }
 
+/** Returns what a version asks for beyond what its plugin was granted. */
+type FindMissing = (plugin: KnownPlugin) => RequestedCapability[]
+
 /** Describes a plugin with its versions. `quarantined` lists the versions of all plugins that are in quarantine. */
 export function describePlugin(
   installed: InstalledPlugins,
   name: string,
   quarantined: readonly QuarantinedPlugin[],
+  findMissing: FindMissing,
 ): Plugin | undefined {
   const active = findActiveVersion(installed, name)
   if (!active) return undefined
-  const versions = listVersions(installed, name).map(version => describeVersion(version, quarantined))
+  const versions = listVersions(installed, name).map(version =>
+    describeVersion(version, quarantined, findMissing(version)),
+  )
   return { name, active: active.version, versions }
 }
 
 export const describePlugins = (
   installed: InstalledPlugins,
   quarantined: readonly QuarantinedPlugin[],
+  findMissing: FindMissing,
 ): Plugin[] =>
   listNames(installed)
     .sort()
-    .map(name => describePlugin(installed, name, quarantined)!)
+    .map(name => describePlugin(installed, name, quarantined, findMissing)!)
+
+/** Describes a package that is perhaps not installed. */
+export function describePackage(
+  { name, version, license, elements }: KnownPlugin,
+  installed: InstalledPlugins,
+): Omit<PluginInspection, 'not_granted' | 'isolation'> {
+  const active = findActiveVersion(installed, name)
+  return {
+    name,
+    version,
+    license,
+    elements: elements.map(({ manifest: { name, title, description, capabilities } }) => ({
+      name,
+      title,
+      description,
+      ...(capabilities && { capabilities }),
+    })),
+    ...(active && { active: active.version }),
+    installed: listVersions(installed, name).some(other => other.version === version),
+  }
+}
 
 function describeVersion(
   { name, version, origin, license, elements }: KnownPlugin,
   quarantined: readonly QuarantinedPlugin[],
+  missing: readonly RequestedCapability[],
 ): InstalledVersion {
   const declared = elements.flatMap(({ manifest }) =>
     manifest.capabilities ? [[manifest.name, manifest.capabilities] as const] : [],
@@ -96,6 +135,7 @@ function describeVersion(
     elements: elements.map(({ manifest }) => manifest.name),
     ...(declared.length > 0 && { capabilities: Object.fromEntries(declared) }),
     ...(channels.length > 0 && { quarantined: channels }),
+    ...(missing.length > 0 && { not_granted: [...missing] }),
   }
 }
 

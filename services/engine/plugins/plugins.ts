@@ -1,4 +1,11 @@
-import { EyrieError, type Plugin, type QuarantinedPlugin } from '@eyrie/contract'
+import {
+  EyrieError,
+  type Plugin,
+  type PluginGrant,
+  type PluginInspection,
+  type PluginSwitch,
+  type QuarantinedPlugin,
+} from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -7,13 +14,17 @@ import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
+import { assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
+import type { PluginGrants } from './grants/plugin-grants.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
   collectElements,
+  describePackage,
   describePlugin,
   describePlugins,
   findActiveVersion,
   findElementCollision,
+  hasUploadedVersion,
   type InstalledPlugins,
   listVersions,
 } from './installed-plugins.ts'
@@ -29,7 +40,8 @@ export interface PluginsDependencies {
   createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
   configuration: Pick<Configuration, 'runExclusive'>
   quarantine: PluginQuarantine
-  sandboxes: Pick<Sandboxes, 'assertIsolated'>
+  grants: PluginGrants
+  sandboxes: Pick<Sandboxes, 'assertIsolated' | 'isolation'>
   /** Opens failed elements of a channel again, without waiting for the next attempt. */
   retryChannel(channel: number): void
   limits: UnpackLimits
@@ -42,13 +54,24 @@ export interface PluginsDependencies {
 export interface Plugins {
   list(): WithEtag<Plugin[]>
   get(name: string): WithEtag<Plugin>
+  /** Returns what a package contains and asks for. Runs none of its code. */
+  inspect(archive: Uint8Array): Promise<PluginInspection>
+  /** Lists what was granted to a plugin, oldest first. */
+  listGrants(name: string): PluginGrant[]
   /**
-   * Adds a version of a plugin. The first version becomes active. The result is `unchanged` if the version is already
-   * installed with the same content.
+   * Adds a version of a plugin. The first version becomes active, and is granted what it asks for. The result is
+   * `unchanged` if the version is already installed with the same content. `client`: the IP address of the client.
    */
-  upload(archive: Uint8Array, ifMatch?: string): Promise<WithEtag<Plugin> & { unchanged: boolean }>
-  /** Makes a version active. Throws `EyrieError` (`reference`) if it is incompatible with existing pipelines. */
-  use(name: string, version: string, ifMatch?: string): Promise<WithEtag<Plugin>>
+  upload(
+    archive: Uint8Array,
+    client: string,
+    ifMatch?: string,
+  ): Promise<WithEtag<Plugin> & { unchanged: boolean }>
+  /**
+   * Makes a version active. Throws `EyrieError`: `reference` if it is incompatible with existing pipelines, `grant` if it asks
+   * for more than was granted.
+   */
+  use(name: string, selection: PluginSwitch, client: string, ifMatch?: string): Promise<WithEtag<Plugin>>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
   /** Releases all versions of a plugin from quarantine, so that they run again on all channels. */
   release(name: string, ifMatch?: string): Promise<WithEtag<Plugin>>
@@ -63,6 +86,7 @@ export function createPlugins({
   createCatalogFor,
   configuration,
   quarantine,
+  grants,
   sandboxes,
   retryChannel,
   limits,
@@ -70,16 +94,16 @@ export function createPlugins({
   const mutex = new Mutex()
   const stopping = new AbortController()
 
-  const list = () => toTagged(describePlugins(store.installed(), quarantine.list()))
+  const list = () => toTagged(describePlugins(store.installed(), quarantine.list(), grants.findMissing))
 
   function get(name: string): WithEtag<Plugin> {
-    const plugin = describePlugin(store.installed(), name, quarantine.list())
+    const plugin = describePlugin(store.installed(), name, quarantine.list(), grants.findMissing)
     if (!plugin) throw new EyrieError('id', `plugin ${name} does not exist`)
     return toTagged(plugin)
   }
 
   /** Adds a plugin to the store. Returns false if the version is already installed with the same content. */
-  async function install(plugin: KnownPlugin): Promise<boolean> {
+  async function install(plugin: KnownPlugin, client: string): Promise<boolean> {
     const installed = store.installed()
     const { name, version } = plugin
     const existing = listVersions(installed, name).find(candidate => candidate.version === version)
@@ -96,6 +120,11 @@ export function createPlugins({
     if (isFirst) assertNoElementCollision(installed, plugin)
     assertIsolated(sandboxes)
     await inspectElements(plugin, stopping.signal)
+    if (!hasUploadedVersion(installed, name)) {
+      // Left over if the installation of another package has failed.
+      await grants.withdraw(name)
+      await grants.grant(plugin, client)
+    }
 
     // The first version becomes active, which starts the channels that wait for its elements.
     if (isFirst) await configuration.runExclusive(() => store.add(plugin))
@@ -124,27 +153,48 @@ export function createPlugins({
     )
   }
 
-  const upload: Plugins['upload'] = (archive, ifMatch) =>
+  const inspect: Plugins['inspect'] = archive =>
+    mutex.runExclusive(() =>
+      store.withDraftFolder(async draft => {
+        const plugin = readUploadedPlugin(await unpackPackage(archive, draft, limits))
+        return {
+          ...describePackage(plugin, store.installed()),
+          not_granted: grants.findMissing(plugin),
+          isolation: sandboxes.isolation,
+        }
+      }),
+    )
+
+  const listGrants: Plugins['listGrants'] = name => {
+    get(name)
+    return grants.list(name)
+  }
+
+  const upload: Plugins['upload'] = (archive, client, ifMatch) =>
     mutex.runExclusive(() =>
       store.withDraftFolder(async draft => {
         assertIfMatch(ifMatch, list().etag)
         const plugin = readUploadedPlugin(await unpackPackage(archive, draft, limits))
-        const isNew = await install(plugin)
+        const isNew = await install(plugin, client)
         return { ...get(plugin.name), unchanged: !isNew }
       }),
     )
 
-  const use: Plugins['use'] = (name, version, ifMatch) =>
+  const use: Plugins['use'] = (name, { version, grant }, client, ifMatch) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get(name).etag)
       const installed = store.installed()
       const plugin = getVersion(installed, name, version)
-      if (findActiveVersion(installed, name) === plugin) return get(name)
+      if (!grant) grants.assertGranted(plugin)
+      const isMoreGranted = grants.findMissing(plugin).length > 0
+      const isActive = findActiveVersion(installed, name) === plugin
+      if (isActive && !isMoreGranted) return get(name)
 
       assertNoElementCollision(installed, plugin)
       const next: InstalledPlugins = { ...installed, selected: { ...installed.selected, [name]: version } }
       await configuration.runExclusive(async configured => {
         assertPipelinesRemainValid(configured, next, version)
+        if (isMoreGranted) await grants.grant(plugin, client)
         await store.select(name, version)
       })
       return get(name)
@@ -158,8 +208,10 @@ export function createPlugins({
 
       await configuration.runExclusive(async ({ pipelines }) => {
         assertUnused(plugin, findUsers(plugin, pipelines, store.elements))
+        assertSuccessorGranted(grants, store.installed(), plugin)
         await store.remove(plugin)
         quarantine.release(name, version)
+        if (!hasUploadedVersion(store.installed(), name)) await grants.withdraw(name)
       })
     })
 
@@ -173,10 +225,25 @@ export function createPlugins({
   function alarms(): string[] {
     const hasUploads = store.installed().plugins.some(({ origin }) => origin === 'uploaded')
     const refusal = hasUploads ? findRefusal(sandboxes) : undefined
-    return [...(refusal === undefined ? [] : [refusal]), ...quarantine.list().map(describeQuarantine)]
+    return [
+      ...(refusal === undefined ? [] : [refusal]),
+      ...quarantine.list().map(describeQuarantine),
+      ...listGrantAlarms(grants, store.installed()),
+    ]
   }
 
-  return { list, get, upload, use, remove, release, alarms, stop: () => stopping.abort() }
+  return {
+    list,
+    get,
+    inspect,
+    listGrants,
+    upload,
+    use,
+    remove,
+    release,
+    alarms,
+    stop: () => stopping.abort(),
+  }
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Input<R extends Route> {
   query: Part<R, 'query'>
   body: Part<R, 'body'>
   ifMatch: string | undefined
+  /** IP address of the client. */
+  client: string
 }
 
 /** The result of a handler. `value` is omitted if the route has no response body. */

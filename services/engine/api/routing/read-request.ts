@@ -1,6 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { parseAs, syntaxError, toQueryFields } from '@eyrie/contract/parse'
 import type { Route } from '@eyrie/contract/routes-v3'
+import { getRequestClient } from '@eyrie/kit/client/request-client'
 import { createMediaTypeError, getMediaType, parseJson } from '@eyrie/kit/request-body'
 import type { Context } from 'hono'
 import type { z } from 'zod'
@@ -18,6 +19,7 @@ export async function readInput(c: Context, route: Route): Promise<Input<Route>>
     query: route.query && readQuery(c, route.query),
     body: route.body && parseAs(route.body, await readBody(c, route)),
     ifMatch: c.req.header('If-Match'),
+    client: getRequestClient(c).address,
   }
 }
 

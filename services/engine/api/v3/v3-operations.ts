@@ -106,9 +106,11 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
   return [
     operation(routes.plugin.list, plugins.list),
     operation(routes.plugin.get, ({ params: { name } }) => plugins.get(name)),
-    operation(routes.plugin.upload, ({ body, ifMatch }) => plugins.upload(body, ifMatch)),
-    operation(routes.plugin.use, ({ params: { name }, body: { version }, ifMatch }) =>
-      plugins.use(name, version, ifMatch),
+    operation(routes.plugin.inspect, async ({ body }) => ({ value: await plugins.inspect(body) })),
+    operation(routes.plugin.grants, ({ params: { name } }) => ({ value: plugins.listGrants(name) })),
+    operation(routes.plugin.upload, ({ body, client, ifMatch }) => plugins.upload(body, client, ifMatch)),
+    operation(routes.plugin.use, ({ params: { name }, body, client, ifMatch }) =>
+      plugins.use(name, body, client, ifMatch),
     ),
     operation(routes.plugin.release, ({ params: { name }, ifMatch }) => plugins.release(name, ifMatch)),
     operation(routes.plugin.remove, async ({ params: { name, version }, ifMatch }) => {

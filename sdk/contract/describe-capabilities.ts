@@ -1,0 +1,22 @@
+import { formatBytes } from './format-bytes.ts'
+import type { Capabilities } from './plugin.ts'
+
+/** Below this, a size would be shown as 0.0 MB. */
+const MIN_MB_BYTES = 100_000
+
+/** Formats the size of stored files for people: `1000 bytes`, `2.0 MB`. */
+export const formatStorage = (bytes: number) => (bytes < MIN_MB_BYTES ? `${bytes} bytes` : formatBytes(bytes))
+
+/** Describes what an element declares to use and to report, for people. */
+export function describeCapabilities(declared: Capabilities | undefined): string[] {
+  if (!declared) return ['declares no capabilities', 'may report any events and counters']
+  const { frames, events, counters, network, storage_bytes, budget_ms } = declared
+  return [
+    frames ? `reads frames (${frames.format}, up to ${frames.width}×${frames.height})` : 'reads no frames',
+    `events: ${Object.keys(events).join(', ') || 'none'}`,
+    `counters: ${counters.join(', ') || 'none'}`,
+    `network: ${network.join(', ') || 'none'}`,
+    ...(storage_bytes === undefined ? [] : [`stores up to ${formatStorage(storage_bytes)}`]),
+    ...(budget_ms === undefined ? [] : [`at most ${budget_ms} ms of CPU time per frame`]),
+  ]
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { isolation } from './health.ts'
+import { manifest, manifestElement, pluginVersion } from './plugin.ts'
+import { requestedCapability } from './requested-capability.ts'
+
+/** What plugins are granted: shown before a package is installed, and recorded when a person agrees. */
+
+/** What a package contains and asks for, before it is installed. */
+export const pluginInspection = z
+  .strictObject({
+    ...manifest.pick({ name: true, version: true, license: true }).shape,
+    elements: z.array(
+      manifestElement.pick({ name: true, title: true, description: true, capabilities: true }),
+    ),
+    active: pluginVersion
+      .optional()
+      .meta({ description: 'The version that pipelines run now; absent if the plugin is not installed' }),
+    installed: z.boolean().meta({ description: 'Whether this version is installed already' }),
+    not_granted: z.array(requestedCapability).meta({
+      description:
+        'What the package asks for beyond what the plugin was granted; everything if no version was uploaded before',
+    }),
+    isolation: isolation.meta({ description: 'The boundaries in which this machine runs uploaded plugins' }),
+  })
+  .meta({ id: 'PluginInspection' })
+export type PluginInspection = z.infer<typeof pluginInspection>
+
+/** A record of what a person has granted to a plugin. */
+export const pluginGrant = z
+  .strictObject({
+    version: pluginVersion.meta({ description: 'The version that asked for it' }),
+    time: z.iso.datetime(),
+    client: z.string().optional().meta({
+      description:
+        'IP address of the client that granted it; absent if an earlier release of the engine had installed the version',
+    }),
+    capabilities: z
+      .array(requestedCapability)
+      .meta({ description: 'What was granted in addition to earlier grants' }),
+  })
+  .meta({ id: 'PluginGrant' })
+export type PluginGrant = z.infer<typeof pluginGrant>

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { EyrieError } from '@eyrie/contract'
+import { parseAs } from '@eyrie/contract/parse'
+import { pluginName } from '@eyrie/contract/plugin'
+import { type PluginGrant, pluginGrant } from '@eyrie/contract/plugin-grant'
+import type { RequestedCapability } from '@eyrie/contract/requested-capability'
+import { writeDurably } from '@eyrie/kit/durable-file'
+import type { Log } from '@eyrie/kit/log'
+import { z } from 'zod'
+import type { KnownPlugin } from '../../plugin-host/known-plugin.ts'
+import {
+  findNewCapabilities,
+  formatRequested,
+  type VersionRequest,
+  versionRequest,
+} from './requested-capabilities.ts'
+
+/** The grants of each plugin, oldest first: what a version asked for when a person granted it. */
+const grantFile = z.record(
+  pluginName,
+  z.array(pluginGrant.omit({ capabilities: true }).extend({ elements: versionRequest })),
+)
+type Grants = z.infer<typeof grantFile>
+
+/** A version of a plugin, as far as it is granted something. */
+export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements'>
+
+/**
+ * What uploaded plugins were granted. Grants add up, so that switching back to an earlier version needs none. Plugins that
+ * were not uploaded need no grants: the owner of the machine has put them there.
+ */
+export interface PluginGrants {
+  /** Returns the names of the plugins that were granted something. */
+  names(): string[]
+  list(name: string): PluginGrant[]
+  /** Returns what a version asks for beyond what its plugin was granted. */
+  findMissing(plugin: GrantedVersion): RequestedCapability[]
+  /** Returns why a version does not run; undefined if it is granted all that it asks for. */
+  findRefusal(plugin: GrantedVersion): EyrieError | undefined
+  /** Throws `EyrieError` (`grant`) if a version asks for more than its plugin was granted. */
+  assertGranted(plugin: GrantedVersion): void
+  /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
+  grant(plugin: GrantedVersion, client: string | undefined): Promise<void>
+  /** Withdraws all grants of a plugin. */
+  withdraw(name: string): Promise<void>
+}
+
+export interface PluginGrantsOptions {
+  /** File that contains the grants. */
+  file: string
+  log: Log
+  now?: () => Date
+}
+
+/** Opens the grants. A damaged file is ignored, so that the engine can start. */
+export function openPluginGrants({ file, log, now = () => new Date() }: PluginGrantsOptions): PluginGrants {
+  let grants = readGrants(file, log)
+
+  async function save(next: Grants): Promise<void> {
+    await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
+    grants = next
+  }
+
+  const listRequests = (name: string) => (Object.hasOwn(grants, name) ? grants[name]! : [])
+
+  const findMissing = (plugin: GrantedVersion) => {
+    if (plugin.origin !== 'uploaded') return []
+    const granted = listRequests(plugin.name).map(({ elements }) => elements)
+    return findNewCapabilities(toVersionRequest(plugin), granted)
+  }
+
+  const findRefusal = (plugin: GrantedVersion) => {
+    const missing = findMissing(plugin)
+    if (missing.length === 0) return undefined
+    const { name, version } = plugin
+    return new EyrieError(
+      'grant',
+      `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`,
+      { value: { not_granted: missing } },
+    )
+  }
+
+  return {
+    names: () => Object.keys(grants),
+    list: name => {
+      const earlier: VersionRequest[] = []
+      return listRequests(name).map(({ elements, ...grant }) => {
+        const capabilities = findNewCapabilities(elements, earlier)
+        earlier.push(elements)
+        return { ...grant, capabilities }
+      })
+    },
+    findMissing,
+    findRefusal,
+    assertGranted: plugin => {
+      const refusal = findRefusal(plugin)
+      if (refusal) throw refusal
+    },
+    grant: (plugin, client) => {
+      const { name, version } = plugin
+      const time = now().toISOString()
+      const entry = { version, time, ...(client && { client }), elements: toVersionRequest(plugin) }
+      return save({ ...grants, [name]: [...listRequests(name), entry] })
+    },
+    withdraw: async name => {
+      const { [name]: withdrawn, ...others } = grants
+      if (withdrawn) await save(others)
+    },
+  }
+}
+
+const toVersionRequest = ({ elements }: GrantedVersion): VersionRequest =>
+  Object.fromEntries(
+    elements.map(({ manifest: { name, needs, capabilities } }) => [
+      name,
+      { readsPictures: needs.includes('pixels'), ...(capabilities && { capabilities }) },
+    ]),
+  )
+
+function readGrants(file: string, log: Log): Grants {
+  try {
+    return parseAs(grantFile, JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.error({ file, reason: (error as Error).message }, 'failed to read grants of plugins')
+    return {}
+  }
+}

@@ -38,13 +38,15 @@ describe('eyrie plugin', () => {
       out: `packed crowd 1.0.0: ${file}\n`,
       err: '',
     })
-    expect((await run(`plugin add ${file}`)).out).toBe('added crowd 1.0.0; 1.0.0 is active\n')
+    expect((await run(`plugin add ${file}`)).out).toMatch(
+      /^crowd 1\.0\.0 asks for:\n(?: {2}crowd .*\n)+isolation of uploaded plugins: (?:.*\n)+added crowd 1\.0\.0; 1\.0\.0 is active\n$/,
+    )
     expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe('unchanged; 1.0.0 is active\n')
     expect(existsSync(join(folder, 'data/plugins/crowd/1.0.0/.secret'))).toBe(false)
 
     writePlugin(folder, { name: 'crowd', version: '1.1.0' })
-    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe(
-      'added crowd 1.1.0; 1.0.0 is active\n',
+    expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toMatch(
+      /^isolation of uploaded plugins: (?:.*\n)+added crowd 1\.1\.0; 1\.0\.0 is active\n$/,
     )
     expect((await run('plugin use crowd 1.1.0')).out).toBe('active crowd 1.1.0\n')
     expect((await run('plugin list')).out).toMatch(
@@ -68,10 +70,20 @@ describe('eyrie plugin', () => {
     const declared =
       '  gate: reads frames (RGB, up to 640×360); events: crowd; counters: entered; network: api.example.com:443; ' +
       'stores up to 1000 bytes; at most 8 ms of CPU time per frame\n'
-    expect((await run(`plugin add ${join(folder, 'gate')}`)).out).toBe(
-      `added gate 1.0.0; 1.0.0 is active\n${declared}`,
-    )
-    expect((await run('plugin show gate')).out).toBe(`gate 1.0.0 (uploaded, active)\n${declared}`)
+    const requested = [
+      '  gate reads pictures (RGB, up to 640×360)\n',
+      '  gate sends requests to api.example.com:443\n',
+      '  gate stores up to 1000 bytes on each channel\n',
+      '  gate uses up to 8 ms of CPU time per frame\n',
+      '  gate reports the events crowd\n',
+      '  gate counts entered\n',
+    ].join('')
+    const added = (await run(`plugin add ${join(folder, 'gate')}`)).out
+    expect(added).toContain(`gate 1.0.0 asks for:\n${requested}isolation of uploaded plugins: `)
+    expect(added).toContain('added gate 1.0.0; 1.0.0 is active\n')
+    const shown = (await run('plugin show gate')).out
+    expect(shown).toContain(`gate 1.0.0 (uploaded, active)\n${declared}granted with 1.0.0 at 2`)
+    expect(shown).toContain(`Z by 127.0.0.1:\n${requested}`)
     expect((await run('plugin show motion')).out).toMatch(/ {2}motion: declares no capabilities/)
     expect((await run('plugin list')).out).toMatch(/^isolation of uploaded plugins: (full|partial|none)$/m)
     expect((await run('plugin release gate')).out).toBe('released gate\n')

@@ -1,9 +1,18 @@
 import { stat } from 'node:fs/promises'
-import { readHealth } from '@eyrie/client'
-import { engineHealth, type Plugin } from '@eyrie/contract'
+import { getEtag, readHealth } from '@eyrie/client'
+import { engineHealth, type Plugin, type RequestedCapability } from '@eyrie/contract'
+import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
+import { confirm, isInteractive } from '../command/confirm.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
-import { type Output, styled, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import {
+  type Output,
+  styled,
+  type Terminal,
+  writeJson,
+  writeSuccess,
+  writeTable,
+} from '../command/terminal.ts'
 import {
   connectEngine,
   connectToChangePlugins,
@@ -11,7 +20,8 @@ import {
   getEngineAccess,
 } from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
-import { describeCapabilities, printIsolation, printQuarantines } from './plugin-report.ts'
+import { printGrants, printInspection, printRequested } from './plugin-grant-report.ts'
+import { printIsolation, printQuarantines } from './plugin-report.ts'
 
 /**
  * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the
@@ -33,18 +43,25 @@ export const packPluginCommand: Command = {
 }
 
 export const addPluginCommand: Command = {
-  usage: '<folder|file.tgz> [--json] [--url URL] [--token TOKEN]',
+  usage: '<folder|file.tgz> [--yes] [--json] [--url URL] [--token TOKEN]',
   about:
-    'Uploads a version of a plugin to the engine. The first version of a plugin becomes active at once. To activate\n' +
-    'another version, run eyrie plugin use.',
+    'Shows what a version of a plugin asks for, and uploads it to the engine; on a terminal, it asks before. The first version\n' +
+    'becomes active at once, and is granted that. To activate another version, run eyrie plugin use.',
 
   async run(args, terminal) {
-    const options = { ...JSON_OPTION, ...ENGINE_OPTIONS }
+    const options = { yes: { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
     const engine = connectToChangePlugins(values, terminal)
+    const archive = await readPluginArchive(path)
+    const inspection = await engine.plugin.inspect(archive)
+    printInspection(inspection, values.json ? terminal.err : terminal.out)
+    const asks = !inspection.installed && !values.yes && isInteractive(terminal)
+    if (asks && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
+      throw new Error('nothing was installed')
+
     const installedBefore = await engine.plugin.list()
-    const plugin = await engine.plugin.upload(await readPluginArchive(path))
+    const plugin = await engine.plugin.upload(archive)
 
     if (values.json) writeJson(terminal.out, plugin)
     else printUpload(plugin, installedBefore, terminal.out)
@@ -67,8 +84,6 @@ function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Ou
   const added = plugin.versions.find(({ version }) => !oldVersions.has(version))
   const outcome = added ? `${styled(out, 'green', 'added')} ${plugin.name} ${added.version}` : 'unchanged'
   out.write(`${outcome}; ${plugin.active} is active\n`)
-  for (const [element, declared] of Object.entries(added?.capabilities ?? {}))
-    out.write(`  ${element}: ${describeCapabilities(declared)}\n`)
 }
 
 export const listPluginsCommand: Command = {
@@ -102,19 +117,23 @@ export const listPluginsCommand: Command = {
 
 export const showPluginCommand: Command = {
   usage: '<name> [--json] [--url URL] [--token TOKEN]',
-  about: 'Shows the versions of a plugin, and what their elements declare to use and to report.',
+  about:
+    'Shows the versions of a plugin, what their elements declare to use and to report, and what the plugin was granted.',
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
     const [name] = positionals
-    const plugin = await connectEngine(values, terminal).plugin.get(name)
+    const engine = connectEngine(values, terminal)
+    const plugin = await engine.plugin.get(name)
     if (values.json) return writeJson(terminal.out, plugin)
-    for (const { version, origin, elements, capabilities = {} } of plugin.versions) {
+    for (const { version, origin, elements, capabilities = {}, not_granted = [] } of plugin.versions) {
       const state = version === plugin.active ? ', active' : ''
       terminal.out.write(`${styled(terminal.out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
       for (const element of elements)
-        terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element])}\n`)
+        terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
+      printRequested('not granted', not_granted, terminal.out)
     }
+    printGrants(await engine.plugin.grants(name), terminal.out)
     printQuarantines([plugin], terminal.out)
   },
 }
@@ -134,17 +153,40 @@ export const releasePluginCommand: Command = {
 }
 
 export const usePluginCommand: Command = {
-  usage: '<name> <version> [--url URL] [--token TOKEN]',
+  usage: '<name> <version> [--grant] [--url URL] [--token TOKEN]',
   about:
-    'Activates another version of a plugin. Only channels that use the plugin restart. Fails without any effect if\n' +
-    'the version is incompatible with a pipeline.',
+    'Activates another version of a plugin. Only channels that use the plugin restart. Fails without any effect if the version\n' +
+    'is incompatible with a pipeline. A version that asks for more than was granted needs --grant, or a yes on a terminal.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])
+    const options = { grant: { type: 'boolean' }, ...ENGINE_OPTIONS } as const
+    const { values, positionals } = parseArguments(args, options, ['name', 'version'])
     const [name, version] = positionals
-    const { active } = await connectToChangePlugins(values, terminal).plugin.use(name, { version })
+    const engine = connectToChangePlugins(values, terminal)
+    const plugin = await engine.plugin.get(name)
+    const { not_granted = [] } = plugin.versions.find(other => other.version === version) ?? {}
+    const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
+    // What is granted is what was printed: the engine refuses it if the plugin has changed since.
+    const { active } = isGranted
+      ? await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
+      : await engine.plugin.use(name, { version })
     writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },
+}
+
+/** Returns whether the user grants what a version asks for. Throws an `Error` if the user declines. */
+async function grantRequested(
+  label: string,
+  requested: readonly RequestedCapability[],
+  hasGranted: boolean | undefined,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (requested.length === 0) return false
+  // Without a terminal, the engine refuses the version, and says what it asks for.
+  if (!hasGranted && !isInteractive(terminal)) return false
+  printRequested(`${label} asks for more than was granted`, requested, terminal.out)
+  if (!hasGranted && !(await confirm(terminal, 'Grant it?'))) throw new Error('nothing was changed')
+  return true
 }
 
 export const removePluginCommand: Command = {

@@ -38,7 +38,8 @@ export interface TransportRequest {
   signal: AbortSignal
 }
 
-const defaultTransport: Transport = { fetch: (url, request) => fetch(url, request as RequestInit) }
+/** Connects as Node.js does. */
+export const defaultTransport: Transport = { fetch: (url, request) => fetch(url, request as RequestInit) }
 
 /**
  * Client of the engine API v3, with one method for each route of the contract. Calls reject with `EyrieError`: with the

@@ -9,6 +9,7 @@ import { customerRoutes } from './customer.ts'
 import { deliveryRoutes } from './delivery.ts'
 import { configRoutes } from './delivery-settings.ts'
 import { deviceRoutes } from './device.ts'
+import { enginePluginRoutes } from './engine-plugins.ts'
 import { eventRoutes } from './event.ts'
 import { feedRoutes } from './feed.ts'
 import { identityProviderRoutes } from './identity-provider.ts'
@@ -49,7 +50,7 @@ export const managementRoutes = {
   source: sourceRoutes,
   staticContent: staticContentRoutes,
   image: imageRoutes,
-  engine: engineRoutes,
+  engine: { ...engineRoutes, ...enginePluginRoutes },
   pipeline: pipelineRoutes,
   placement: placementRoutes,
   channel: channelRoutes,

@@ -108,7 +108,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...deviceOperations(secrets),
     ...sourceOperations,
     ...staticContentOperations,
-    ...engineOperations({ secrets, fleet }),
+    ...engineOperations({ secrets, fleet, egress }),
     ...joinOperations({ secrets, configuredToken: joinToken }),
     ...pipelineOperations,
     ...placementOperations,

@@ -1,9 +1,11 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
+import type { Egress } from '@eyrie/kit'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../../db/database.ts'
 import { engine, engineSite, site, source } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
+import { readEnginePlugins } from '../../../fleet/engine-plugins.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
 import { findEngines, readEngineLoad } from '../../../fleet/status/engine-queries.ts'
 import { findWhollyVisible } from '../../../inventory/pipelines.ts'
@@ -15,12 +17,19 @@ import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
 const routes = managementRoutes.engine
 
+export interface EngineOperationsOptions {
+  secrets: Secrets
+  fleet: Fleet
+  /** Opens the connections to engines. */
+  egress: Egress
+}
+
 /**
  * API operations on registered engines: their connection settings, their state and load, and their drift, which is
  * the difference between an engine and its stored configuration. `engine_key` is the token that the
  * engine requires; it is stored encrypted. `assertChanged` throws if the caller may read a record but not change it.
  */
-export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: Fleet }): Operation[] {
+export function engineOperations({ secrets, fleet, egress }: EngineOperationsOptions): Operation[] {
   return [
     defineOperation(routes.create, async ({ input: { site_ids = [], engine_key = '', ...fields } }, tx) => {
       const organization_id = await findOwner(tx, site_ids)
@@ -81,6 +90,11 @@ export function engineOperations({ secrets, fleet }: { secrets: Secrets; fleet: 
       await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
       await fleet.reconcile(database, engine_id)
       return { value: await readDrift(database, caller, engine_id) }
+    }),
+
+    defineMultiStepOperation(routes.plugins, async ({ input, caller }, database) => {
+      await database.as(caller, routes.plugins.path, tx => assertReferencesExist(tx, routes.plugins, input))
+      return { value: await readEnginePlugins(database, { secrets, egress }, input.engine_id) }
     }),
   ]
 

@@ -12,7 +12,9 @@ export function describeCapabilities(declared: Capabilities | undefined): string
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
   const { frames, events, counters, network, storage_bytes, budget_ms } = declared
   return [
-    frames ? `reads frames (${frames.format}, up to ${frames.width}×${frames.height})` : 'reads no frames',
+    frames
+      ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})`
+      : 'reads no pictures',
     `events: ${Object.keys(events).join(', ') || 'none'}`,
     `counters: ${counters.join(', ') || 'none'}`,
     `network: ${network.join(', ') || 'none'}`,

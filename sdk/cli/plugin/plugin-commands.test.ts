@@ -68,7 +68,7 @@ describe('eyrie plugin', () => {
     } satisfies Capabilities
     writePlugin(folder, { name: 'gate', element: { capabilities } })
     const declared =
-      '  gate: reads frames (RGB, up to 640×360); events: crowd; counters: entered; network: api.example.com:443; ' +
+      '  gate: reads pictures (RGB, up to 640×360); events: crowd; counters: entered; network: api.example.com:443; ' +
       'stores up to 1000 bytes; at most 8 ms of CPU time per frame\n'
     const requested = [
       '  gate reads pictures (RGB, up to 640×360)\n',

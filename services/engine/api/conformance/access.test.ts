@@ -43,6 +43,7 @@ test('only tokens for plugins change plugins if there are any', async () => {
   const host = await served({ EYRIE_PLUGIN_TOKENS: 'plugins' })
   const requests = [
     ['POST', '/plugins', 'application/gzip', ''],
+    ['POST', '/plugins/inspection', 'application/gzip', ''],
     ['PUT', '/plugins/motion', 'application/json', '{"version":"9.9.9"}'],
     ['DELETE', '/plugins/motion/9.9.9', undefined, undefined],
   ] as const

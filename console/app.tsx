@@ -5,6 +5,7 @@ import { EnginesPage } from './engines/engines-page.tsx'
 import { Header } from './header.tsx'
 import { LinkPage } from './link/link-page.tsx'
 import { LivePage } from './live/live-page.tsx'
+import { PluginsPage } from './plugins/plugins-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
 import { capitalize } from './ui/format.ts'
@@ -39,6 +40,7 @@ function Page({ path }: { path: string }) {
 
   if (user && path === '/account') return <AccountPage />
   if (user?.role === 'superadmin' && path === '/engines') return <EnginesPage />
+  if (user?.role === 'superadmin' && path === '/plugins') return <PluginsPage />
   if (user?.role === 'superadmin' && path === '/identity-provider') return <IdentityProviderPage />
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)

@@ -52,6 +52,11 @@ export function Header() {
             </Link>
           )}
           {user?.role === 'superadmin' && (
+            <Link to="/plugins" current={path === '/plugins'}>
+              Plugins
+            </Link>
+          )}
+          {user?.role === 'superadmin' && (
             <Link to="/identity-provider" current={path === '/identity-provider'}>
               Identity provider
             </Link>

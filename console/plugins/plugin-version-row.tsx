@@ -1,0 +1,80 @@
+import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
+import type { InstalledVersion, Plugin } from '@eyrie/contract/plugin'
+
+interface PluginVersionRowProps {
+  plugin: Plugin
+  version: InstalledVersion
+}
+
+const ORIGINS: Record<InstalledVersion['origin'], string> = {
+  'built-in': 'built in',
+  folder: 'from a folder of the owner',
+  uploaded: 'uploaded',
+}
+
+/** A version of a plugin: whether it runs, why not, and what its elements declare. */
+export function PluginVersionRow({ plugin: { name, active }, version: installed }: PluginVersionRowProps) {
+  const {
+    version,
+    origin,
+    license,
+    elements,
+    capabilities = {},
+    quarantined = [],
+    not_granted = [],
+  } = installed
+  return (
+    <tr>
+      <td>
+        {name} {version}
+        <small class="line">
+          {ORIGINS[origin]}, {license}
+        </small>
+      </td>
+      <td>
+        <span class={`status ${version === active ? 'running' : ''}`}>
+          {version === active ? 'active' : 'inactive'}
+        </span>
+        {quarantined.map(({ channel, reason, time }) => (
+          <div key={channel} class="problem">
+            <span class="status failed">in quarantine on channel {channel}</span>
+            <small class="line">
+              Since {new Date(time).toLocaleString()}: {reason}. Let it run again with{' '}
+              <code>eyrie plugin release {name}</code>
+            </small>
+          </div>
+        ))}
+        {not_granted.length > 0 && (
+          <div class="problem">
+            <span class="status degraded">asks for more than was granted</span>
+            <ul class="details">
+              {not_granted.map(({ element, capability, description }) => (
+                <li key={`${element} ${capability}`}>
+                  {element} {description}
+                </li>
+              ))}
+            </ul>
+            <small class="line">
+              Grant it with{' '}
+              <code>
+                eyrie plugin use {name} {version} --grant
+              </code>
+            </small>
+          </div>
+        )}
+      </td>
+      <td>
+        {elements.map(element => (
+          <div key={element} class="element">
+            Element {element}
+            <ul class="details">
+              {describeCapabilities(capabilities[element]).map(line => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </td>
+    </tr>
+  )
+}

@@ -33,6 +33,11 @@ export const ERROR_TABLE = {
     remedy:
       'Set EYRIE_TRUSTED_PROXIES to the address of the proxy, and configure the proxy as in docs/guide/proxy.md',
   },
+  signature: {
+    status: 403,
+    meaning: 'The plugin package is not signed by a trusted publisher, or was changed after it was signed',
+    remedy: 'Follow the reason; see docs/guide/plugins.md',
+  },
   id: {
     status: 404,
     meaning: 'The resource does not exist',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
 import { viewSpec } from './view.ts'
 
@@ -134,6 +135,9 @@ export const installedVersion = z
         'built-in: part of Eyrie; folder: in a folder of EYRIE_PLUGINS; uploaded: uploaded through the API, can be deleted',
     }),
     license: z.string(),
+    signature: versionSignature.optional().meta({
+      description: 'Who has signed this version. Only uploaded versions need a signature',
+    }),
     elements: z.array(z.string()).meta({ description: 'Names of the elements of this version' }),
     capabilities: z.record(z.string(), capabilities).optional().meta({
       description: 'What elements declare to use, by element. An element that is missing declares nothing',

@@ -124,6 +124,10 @@ const engine = z.strictObject({
     description:
       'Whether uploaded plugins run on a machine that lacks some of the boundaries around their processes. It gives their authors the rights of the engine',
   }),
+  require_signed_plugins: z.boolean().default(false).meta({
+    description:
+      'Whether uploaded plugins need the signature of a trusted publisher even while none is trusted. They always need it otherwise',
+  }),
   inference_workers: z
     .int()
     .min(1)

@@ -20,6 +20,7 @@ const defaults = {
   plugin_package_bytes: 16 << 20,
   plugin_unpacked_bytes: 64 << 20,
   allow_partial_plugin_isolation: false,
+  require_signed_plugins: false,
   capacity: {},
 }
 

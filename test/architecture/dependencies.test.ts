@@ -7,7 +7,7 @@ const node = /^node:/
 const contract = /^@eyrie\/contract(\/|$)/
 const client = /^@eyrie\/client(\/|$)/
 const element = /^@eyrie\/element(\/|$)/
-const sdk = /^@eyrie\/(client|contract|element|license|model-store)(\/|$)/
+const sdk = /^@eyrie\/(client|contract|element|license|model-store|plugin-signature)(\/|$)/
 const kit = /^@eyrie\/kit(\/|$)/
 const library = /^(?!node:|@eyrie\/|[./])/
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isolation } from './health.ts'
 import { manifest, manifestElement, pluginVersion } from './plugin.ts'
+import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
 
 /** What plugins are granted: shown before a package is installed, and recorded when a person agrees. */
@@ -20,6 +21,7 @@ export const pluginInspection = z
       description:
         'What the package asks for beyond what the plugin was granted; everything if no version was uploaded before',
     }),
+    signature: versionSignature.meta({ description: 'Who has signed the package' }),
     isolation: isolation.meta({ description: 'The boundaries in which this machine runs uploaded plugins' }),
   })
   .meta({ id: 'PluginInspection' })

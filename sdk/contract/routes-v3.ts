@@ -17,10 +17,12 @@ import {
 } from './engine-route.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
 import { consumer } from './output.ts'
-import { idParameter, listParameter } from './parameters.ts'
+import { flagParameter, idParameter, listParameter } from './parameters.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
 import { plugin, pluginName, pluginSwitch, pluginVersion } from './plugin.ts'
 import { pluginGrant, pluginInspection } from './plugin-grant.ts'
+import { publisherKey } from './plugin-signature.ts'
+import { pluginTrust, publisherInput } from './plugin-trust.ts'
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 import { source, sourceInput, sourcePatch } from './source.ts'
 import { about, systemStatistics } from './statistics.ts'
@@ -31,6 +33,10 @@ export type { Route }
 const modelFilter = listParameter(z.enum(['devices', 'none'])).default(['devices'])
 
 const byName = z.object({ name: pluginName })
+const byKey = z.object({ key: publisherKey })
+
+/** `new-publisher`: whether the package may be signed by another publisher than the installed versions of the plugin. */
+const uploadQuery = z.object({ 'new-publisher': flagParameter })
 
 /** A binary request body. */
 const binary = z.instanceof(Uint8Array).meta({ type: 'string', format: 'binary' })
@@ -199,12 +205,13 @@ export const routesV3 = {
       path: '/plugins',
       summary: 'Upload a plugin package',
       scope: 'plugins',
+      query: uploadQuery,
       body: binary,
       contentType: 'application/gzip',
       status: 201,
       unchangedStatus: 200,
       response: plugin,
-      errors: ['syntax', 'rights', 'conflict', 'precondition'],
+      errors: ['syntax', 'rights', 'signature', 'conflict', 'precondition'],
     },
 
     use: {
@@ -216,7 +223,7 @@ export const routesV3 = {
       body: pluginSwitch,
       status: 200,
       response: plugin,
-      errors: ['syntax', 'rights', 'id', 'reference', 'conflict', 'grant', 'precondition'],
+      errors: ['syntax', 'rights', 'signature', 'id', 'reference', 'conflict', 'grant', 'precondition'],
     },
 
     inspect: {
@@ -228,7 +235,7 @@ export const routesV3 = {
       contentType: 'application/gzip',
       status: 200,
       response: pluginInspection,
-      errors: ['syntax', 'rights'],
+      errors: ['syntax', 'rights', 'signature'],
     },
 
     grants: {
@@ -261,6 +268,63 @@ export const routesV3 = {
       status: 204,
       response: null,
       errors: ['rights', 'id', 'reference', 'conflict', 'precondition'],
+    },
+  },
+
+  pluginTrust: {
+    get: {
+      method: 'get',
+      path: '/plugin-trust',
+      summary: 'Get the publishers whose plugins are trusted, and the exceptions',
+      status: 200,
+      response: pluginTrust,
+      errors: [],
+    },
+
+    setPublisher: {
+      method: 'put',
+      path: '/plugin-trust/publishers/{key}',
+      summary: 'Trust or distrust a publisher of plugins',
+      scope: 'plugins',
+      params: byKey,
+      query: forceQuery,
+      body: publisherInput,
+      status: 200,
+      response: pluginTrust,
+      errors: ['syntax', 'rights', 'id', 'reference', 'precondition'],
+    },
+
+    removePublisher: {
+      method: 'delete',
+      path: '/plugin-trust/publishers/{key}',
+      summary: 'Delete the record of a publisher, who is unknown then',
+      scope: 'plugins',
+      params: byKey,
+      status: 200,
+      response: pluginTrust,
+      errors: ['rights', 'id', 'precondition'],
+    },
+
+    addException: {
+      method: 'put',
+      path: '/plugin-trust/exceptions/{name}',
+      summary: 'Accept a plugin without the signature of a trusted publisher',
+      scope: 'plugins',
+      params: byName,
+      status: 200,
+      response: pluginTrust,
+      errors: ['rights', 'id', 'precondition'],
+    },
+
+    removeException: {
+      method: 'delete',
+      path: '/plugin-trust/exceptions/{name}',
+      summary: 'Require a signature of a plugin again',
+      scope: 'plugins',
+      params: byName,
+      status: 200,
+      response: pluginTrust,
+      errors: ['rights', 'id', 'precondition'],
     },
   },
 

@@ -39,6 +39,9 @@ import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
 import { listVersions } from './plugins/installed-plugins.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
+import { listRefusedVersions } from './plugins/refused-versions.ts'
+import { assertMayRun } from './plugins/trust/package-acceptance.ts'
+import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 
@@ -140,6 +143,16 @@ async function startComponents(
     otherFolders: listPluginFolders(environment.plugins),
     log,
   })
+  const pluginTrust = createPluginTrust({
+    file: join(pluginFolder, 'trust.json'),
+    requiresSignatures: settings.require_signed_plugins,
+    listRefused: policy => listRefusedVersions(pluginStore.installed(), policy),
+    // This function is called for requests of the API, which is served when everything has started.
+    onChange: () => {
+      for (const { id } of configuration.channels()) runtime.retryChannel(id)
+    },
+    log,
+  })
   const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
   const grants = openPluginGrants({ file: join(pluginFolder, 'grants.json'), log })
   await alignGrants(grants, pluginStore.installed())
@@ -155,6 +168,8 @@ async function startComponents(
       if (plugin) grants.assertGranted(plugin)
       await pluginStore.verifyPackage(name, version)
     },
+    assertTrusted: (name, version) =>
+      assertMayRun({ name, version, claim: pluginStore.readClaim(name, version) }, pluginTrust.policy()),
     log,
   })
   const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
@@ -200,6 +215,7 @@ async function startComponents(
     configuration,
     quarantine,
     grants,
+    trust: pluginTrust,
     sandboxes,
     retryChannel: channel => runtime.retryChannel(channel),
     limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
@@ -228,6 +244,7 @@ async function startComponents(
     output,
     pictures,
     plugins,
+    pluginTrust,
     sandboxes,
     snapshots,
     tracer,

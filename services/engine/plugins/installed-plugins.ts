@@ -4,6 +4,7 @@ import type {
   PluginInspection,
   QuarantinedPlugin,
   RequestedCapability,
+  VersionSignature,
 } from '@eyrie/contract'
 import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
 import { compareVersions } from './plugin-version.ts'
@@ -69,38 +70,38 @@ export function findElementCollision(
   return undefined
 }
 
-/** Returns what a version asks for beyond what its plugin was granted. */
-type FindMissing = (plugin: KnownPlugin) => RequestedCapability[]
+/** What a description states in addition to what is installed. */
+export interface PluginConditions {
+  /** The versions of all plugins that are in quarantine. */
+  quarantined: readonly QuarantinedPlugin[]
+  /** Returns the signature of a version; undefined if it needs none. */
+  findSignature(plugin: KnownPlugin): VersionSignature | undefined
+  /** Returns what a version asks for beyond what its plugin was granted. */
+  findMissing(plugin: KnownPlugin): RequestedCapability[]
+}
 
-/** Describes a plugin with its versions. `quarantined` lists the versions of all plugins that are in quarantine. */
+/** Describes a plugin with its versions. */
 export function describePlugin(
   installed: InstalledPlugins,
   name: string,
-  quarantined: readonly QuarantinedPlugin[],
-  findMissing: FindMissing,
+  conditions: PluginConditions,
 ): Plugin | undefined {
   const active = findActiveVersion(installed, name)
   if (!active) return undefined
-  const versions = listVersions(installed, name).map(version =>
-    describeVersion(version, quarantined, findMissing(version)),
-  )
+  const versions = listVersions(installed, name).map(version => describeVersion(version, conditions))
   return { name, active: active.version, versions }
 }
 
-export const describePlugins = (
-  installed: InstalledPlugins,
-  quarantined: readonly QuarantinedPlugin[],
-  findMissing: FindMissing,
-): Plugin[] =>
+export const describePlugins = (installed: InstalledPlugins, conditions: PluginConditions): Plugin[] =>
   listNames(installed)
     .sort()
-    .map(name => describePlugin(installed, name, quarantined, findMissing)!)
+    .map(name => describePlugin(installed, name, conditions)!)
 
 /** Describes a package that is perhaps not installed. */
 export function describePackage(
   { name, version, license, elements }: KnownPlugin,
   installed: InstalledPlugins,
-): Omit<PluginInspection, 'not_granted' | 'isolation'> {
+): Omit<PluginInspection, 'not_granted' | 'signature' | 'isolation'> {
   const active = findActiveVersion(installed, name)
   return {
     name,
@@ -118,10 +119,12 @@ export function describePackage(
 }
 
 function describeVersion(
-  { name, version, origin, license, elements }: KnownPlugin,
-  quarantined: readonly QuarantinedPlugin[],
-  missing: readonly RequestedCapability[],
+  plugin: KnownPlugin,
+  { quarantined, findSignature, findMissing }: PluginConditions,
 ): InstalledVersion {
+  const { name, version, origin, license, elements } = plugin
+  const signature = findSignature(plugin)
+  const missing = findMissing(plugin)
   const declared = elements.flatMap(({ manifest }) =>
     manifest.capabilities ? [[manifest.name, manifest.capabilities] as const] : [],
   )
@@ -132,10 +135,11 @@ function describeVersion(
     version,
     origin,
     license,
+    ...(signature && { signature }),
     elements: elements.map(({ manifest }) => manifest.name),
     ...(declared.length > 0 && { capabilities: Object.fromEntries(declared) }),
     ...(channels.length > 0 && { quarantined: channels }),
-    ...(missing.length > 0 && { not_granted: [...missing] }),
+    ...(missing.length > 0 && { not_granted: missing }),
   }
 }
 

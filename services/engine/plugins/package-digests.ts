@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { pluginName, pluginVersion } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
+import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
 import { z } from 'zod'
 
 /** SHA-256 by plugin and version. */
@@ -17,10 +17,10 @@ export interface PackageDigests {
   record(name: string, version: string): Promise<void>
   delete(name: string, version: string): Promise<void>
   /**
-   * Throws an `Error` if the files of a plugin have changed. A plugin without a digest, which an earlier release has installed,
-   * gets one.
+   * Returns the files of a plugin. Throws an `Error` if they have changed. A plugin without a digest, which an earlier release
+   * has installed, gets one.
    */
-  verify(name: string, version: string): Promise<void>
+  verify(name: string, version: string): Promise<PackageFiles>
 }
 
 /** Opens the digests of the plugins in `folder` (`<folder>/<name>/<version>/`). */
@@ -33,21 +33,22 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
   }
 
-  const record = async (name: string, version: string) => {
-    const digest = await computeDigest(join(folder, name, version))
-    await save({ ...digests, [name]: { ...digests[name], [version]: digest } })
-  }
+  const hash = (name: string, version: string) => hashPackage(join(folder, name, version))
+
+  const store = (name: string, version: string, files: PackageFiles) =>
+    save({ ...digests, [name]: { ...digests[name], [version]: computeDigest(files) } })
 
   return {
-    record,
+    record: async (name, version) => store(name, version, await hash(name, version)),
     delete: async (name, version) => {
       const { [version]: _, ...others } = digests[name] ?? {}
       await save({ ...digests, [name]: others })
     },
     verify: async (name, version) => {
+      const files = await hash(name, version)
       const expected = digests[name]?.[version]
-      if (expected === undefined) return record(name, version)
-      if ((await computeDigest(join(folder, name, version))) === expected) return
+      if (expected === undefined) await store(name, version, files)
+      if (expected === undefined || computeDigest(files) === expected) return files
       throw new Error(
         `the files of version ${version} of plugin ${name} have changed since it was installed: remove it and upload it again`,
       )
@@ -65,17 +66,9 @@ function readDigests(file: string, log: Log): Digests {
   }
 }
 
-/** Returns the SHA-256 of the names and contents of all files in a folder. */
-export async function computeDigest(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter(entry => !entry.isDirectory())
-    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .sort()
+/** Returns the SHA-256 of the names and contents of all files. */
+export function computeDigest(files: PackageFiles): string {
   const digest = createHash('sha256')
-  for (const file of files) {
-    const content = createHash('sha256').update(await readFile(join(folder, file)))
-    digest.update(`${content.digest('hex')} ${file}\n`)
-  }
+  for (const path of [...files.keys()].sort()) digest.update(`${files.get(path)} ${path}\n`)
   return digest.digest('hex')
 }

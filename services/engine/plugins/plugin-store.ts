@@ -11,6 +11,7 @@ import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
 import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
 import { collectElements, findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 import { openPackageDigests } from './package-digests.ts'
+import { type PackageClaim, readClaim, verifyClaim } from './trust/package-claim.ts'
 
 /** The version that the user has selected, by plugin name. */
 const selection = z.record(pluginName, pluginVersion)
@@ -43,8 +44,13 @@ export interface PluginStore {
   add(plugin: KnownPlugin): Promise<void>
   remove(plugin: KnownPlugin): Promise<void>
   select(name: string, version: string): Promise<void>
-  /** Throws an `Error` if the files of an uploaded plugin have changed since it was installed. */
-  verifyPackage(name: string, version: string): Promise<void>
+  /** Returns who has signed an uploaded plugin, according to its signature; `verifyPackage` compares its files. */
+  readClaim(name: string, version: string): PackageClaim
+  /**
+   * Returns who has signed an uploaded plugin. Throws an `Error` if its files have changed since it was installed, or since it
+   * was signed.
+   */
+  verifyPackage(name: string, version: string): Promise<PackageClaim>
 }
 
 /** Opens the store and reads the installed plugins. Logs and skips broken plugins. */
@@ -120,7 +126,14 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       await digests.delete(plugin.name, plugin.version)
       await deleteFolder(draft)
     },
-    verifyPackage: digests.verify,
+    readClaim: (name, version) => {
+      const plugin = installed.plugins.find(
+        each => each.origin === 'uploaded' && each.name === name && each.version === version,
+      )
+      return plugin ? readClaim(plugin) : { state: 'unsigned' }
+    },
+    verifyPackage: async (name, version) =>
+      verifyClaim(join(folder, name, version), await digests.verify(name, version)),
     select: async (name, version) => {
       const selected = { ...installed.selected, [name]: version }
       await saveSelection(selected)

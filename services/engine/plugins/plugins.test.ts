@@ -45,7 +45,13 @@ describe('plugin upload', () => {
     async type => {
       const added = await upload({ element: withLimit(3) }, type)
       expect([added.status, added.headers.get('Location')]).toEqual([201, '/api/v3/plugins/probe'])
-      const version = { version: '1.0.0', origin: 'uploaded', license: 'Apache-2.0', elements: ['probe'] }
+      const version = {
+        version: '1.0.0',
+        origin: 'uploaded',
+        license: 'Apache-2.0',
+        signature: { state: 'unsigned' },
+        elements: ['probe'],
+      }
       expect(added.body).toEqual({ name: 'probe', active: '1.0.0', versions: [version] })
       expect((await call('GET', '/plugins/probe')).body).toEqual(added.body)
       expect((await call('GET', '/plugins')).body).toContainEqual(added.body)

@@ -7,6 +7,7 @@ import {
   type QuarantinedPlugin,
 } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
+import { hashPackage } from '@eyrie/plugin-signature/package-files'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
@@ -31,6 +32,16 @@ import {
 import { computeDigest } from './package-digests.ts'
 import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
+import { listRefusedVersions } from './refused-versions.ts'
+import {
+  assertAccepted,
+  assertMayRun,
+  assertSamePublisher,
+  assertUnchanged,
+} from './trust/package-acceptance.ts'
+import { type PackageClaim, readClaim } from './trust/package-claim.ts'
+import type { PluginTrust } from './trust/plugin-trust.ts'
+import { describeSignature } from './trust/signature-policy.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
 
 /** The parts of the engine that the management of plugins depends on. */
@@ -41,10 +52,19 @@ export interface PluginsDependencies {
   configuration: Pick<Configuration, 'runExclusive'>
   quarantine: PluginQuarantine
   grants: PluginGrants
+  trust: Pick<PluginTrust, 'policy' | 'alarms'>
   sandboxes: Pick<Sandboxes, 'assertIsolated' | 'isolation'>
   /** Opens failed elements of a channel again, without waiting for the next attempt. */
   retryChannel(channel: number): void
   limits: UnpackLimits
+}
+
+export interface UploadOptions {
+  /** IP address of the client. */
+  client: string
+  ifMatch?: string | undefined
+  /** Whether the package may be signed by another publisher than the installed versions of the plugin. */
+  acceptsNewPublisher?: boolean
 }
 
 /**
@@ -60,13 +80,9 @@ export interface Plugins {
   listGrants(name: string): PluginGrant[]
   /**
    * Adds a version of a plugin. The first version becomes active, and is granted what it asks for. The result is
-   * `unchanged` if the version is already installed with the same content. `client`: the IP address of the client.
+   * `unchanged` if the version is already installed with the same content.
    */
-  upload(
-    archive: Uint8Array,
-    client: string,
-    ifMatch?: string,
-  ): Promise<WithEtag<Plugin> & { unchanged: boolean }>
+  upload(archive: Uint8Array, options: UploadOptions): Promise<WithEtag<Plugin> & { unchanged: boolean }>
   /**
    * Makes a version active. Throws `EyrieError`: `reference` if it is incompatible with existing pipelines, `grant` if it asks
    * for more than was granted.
@@ -87,6 +103,7 @@ export function createPlugins({
   configuration,
   quarantine,
   grants,
+  trust,
   sandboxes,
   retryChannel,
   limits,
@@ -94,27 +111,45 @@ export function createPlugins({
   const mutex = new Mutex()
   const stopping = new AbortController()
 
-  const list = () => toTagged(describePlugins(store.installed(), quarantine.list(), grants.findMissing))
+  const findSignature = (plugin: KnownPlugin) =>
+    plugin.origin === 'uploaded'
+      ? describeSignature(readClaim(plugin), plugin.name, trust.policy())
+      : undefined
+  const readConditions = () => ({
+    quarantined: quarantine.list(),
+    findSignature,
+    findMissing: grants.findMissing,
+  })
+
+  const list = () => toTagged(describePlugins(store.installed(), readConditions()))
 
   function get(name: string): WithEtag<Plugin> {
-    const plugin = describePlugin(store.installed(), name, quarantine.list(), grants.findMissing)
+    const plugin = describePlugin(store.installed(), name, readConditions())
     if (!plugin) throw new EyrieError('id', `plugin ${name} does not exist`)
     return toTagged(plugin)
   }
 
   /** Adds a plugin to the store. Returns false if the version is already installed with the same content. */
-  async function install(plugin: KnownPlugin, client: string): Promise<boolean> {
+  async function install(
+    plugin: KnownPlugin,
+    claim: PackageClaim,
+    { client, acceptsNewPublisher = false }: UploadOptions,
+  ): Promise<boolean> {
     const installed = store.installed()
     const { name, version } = plugin
     const existing = listVersions(installed, name).find(candidate => candidate.version === version)
     if (existing) {
-      const isIdentical = (await computeDigest(existing.folder)) === (await computeDigest(plugin.folder))
-      if (isIdentical) return false
+      if (await isIdentical(existing, plugin)) return false
       throw new EyrieError(
         'conflict',
         `version ${version} of ${name} already exists with different content: upload it as another version`,
       )
     }
+
+    const policy = trust.policy()
+    assertAccepted({ name, version, claim }, policy)
+    const uploaded = listVersions(installed, name).filter(({ origin }) => origin === 'uploaded')
+    if (!acceptsNewPublisher) assertSamePublisher({ name, version, claim }, uploaded.map(readClaim), policy)
 
     const isFirst = !findActiveVersion(installed, name)
     if (isFirst) assertNoElementCollision(installed, plugin)
@@ -156,10 +191,13 @@ export function createPlugins({
   const inspect: Plugins['inspect'] = archive =>
     mutex.runExclusive(() =>
       store.withDraftFolder(async draft => {
-        const plugin = readUploadedPlugin(await unpackPackage(archive, draft, limits))
+        const folder = await unpackPackage(archive, draft, limits)
+        const claim = await assertUnchanged(folder)
+        const plugin = readUploadedPlugin(folder)
         return {
           ...describePackage(plugin, store.installed()),
           not_granted: grants.findMissing(plugin),
+          signature: describeSignature(claim, plugin.name, trust.policy()),
           isolation: sandboxes.isolation,
         }
       }),
@@ -170,12 +208,14 @@ export function createPlugins({
     return grants.list(name)
   }
 
-  const upload: Plugins['upload'] = (archive, client, ifMatch) =>
+  const upload: Plugins['upload'] = (archive, options) =>
     mutex.runExclusive(() =>
       store.withDraftFolder(async draft => {
-        assertIfMatch(ifMatch, list().etag)
-        const plugin = readUploadedPlugin(await unpackPackage(archive, draft, limits))
-        const isNew = await install(plugin, client)
+        assertIfMatch(options.ifMatch, list().etag)
+        const folder = await unpackPackage(archive, draft, limits)
+        const claim = await assertUnchanged(folder)
+        const plugin = readUploadedPlugin(folder)
+        const isNew = await install(plugin, claim, options)
         return { ...get(plugin.name), unchanged: !isNew }
       }),
     )
@@ -185,6 +225,8 @@ export function createPlugins({
       assertIfMatch(ifMatch, get(name).etag)
       const installed = store.installed()
       const plugin = getVersion(installed, name, version)
+      if (plugin.origin === 'uploaded')
+        assertMayRun({ name, version, claim: readClaim(plugin) }, trust.policy())
       if (!grant) grants.assertGranted(plugin)
       const isMoreGranted = grants.findMissing(plugin).length > 0
       const isActive = findActiveVersion(installed, name) === plugin
@@ -227,6 +269,8 @@ export function createPlugins({
     const refusal = hasUploads ? findRefusal(sandboxes) : undefined
     return [
       ...(refusal === undefined ? [] : [refusal]),
+      ...trust.alarms(),
+      ...listRefusedVersions(store.installed(), trust.policy()).map(({ reason }) => reason),
       ...quarantine.list().map(describeQuarantine),
       ...listGrantAlarms(grants, store.installed()),
     ]
@@ -260,6 +304,13 @@ function getVersion(installed: InstalledPlugins, name: string, version: string):
 
   const available = versions.map(candidate => candidate.version).join(', ')
   throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
+}
+
+/** A plugin that contains links, which only a folder of the owner can, is identical to no package. */
+async function isIdentical(existing: KnownPlugin, plugin: KnownPlugin): Promise<boolean> {
+  const digest = computeDigest(await hashPackage(plugin.folder))
+  const files = await hashPackage(existing.folder).catch(() => undefined)
+  return files !== undefined && computeDigest(files) === digest
 }
 
 /** `users` are the ids of the pipelines that use the plugin. */

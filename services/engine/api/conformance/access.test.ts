@@ -46,6 +46,11 @@ test('only tokens for plugins change plugins if there are any', async () => {
     ['POST', '/plugins/inspection', 'application/gzip', ''],
     ['PUT', '/plugins/motion', 'application/json', '{"version":"9.9.9"}'],
     ['DELETE', '/plugins/motion/9.9.9', undefined, undefined],
+    ['DELETE', '/plugins/nothing/quarantine', undefined, undefined],
+    ['PUT', `/plugin-trust/publishers/${'a'.repeat(64)}`, 'application/json', '{"name":""}'],
+    ['DELETE', `/plugin-trust/publishers/${'a'.repeat(64)}`, undefined, undefined],
+    ['PUT', '/plugin-trust/exceptions/UPPER', undefined, undefined],
+    ['DELETE', '/plugin-trust/exceptions/motion', undefined, undefined],
   ] as const
   for (const [method, path, type, body] of requests) {
     const ask = async (token: string) => {

@@ -46,6 +46,11 @@ const rows: Row[] = [
   ['upload of a plugin', 'post /plugins', v3Only],
   ['switch of a plugin', 'put /plugins/{name}', v3Only],
   ['removal of a version of a plugin', 'delete /plugins/{name}/{version}', v3Only],
+  ['trusted publishers', 'get /plugin-trust', v3Only],
+  ['trust in a publisher', 'put /plugin-trust/publishers/{key}', v3Only],
+  ['removal of a publisher', 'delete /plugin-trust/publishers/{key}', v3Only],
+  ['exception from signatures', 'put /plugin-trust/exceptions/{name}', v3Only],
+  ['removal of an exception', 'delete /plugin-trust/exceptions/{name}', v3Only],
 ]
 
 interface Parameter {
@@ -86,6 +91,8 @@ const queries: Query[] = [
   ['get /pipelines/elements', v1AndV2, []],
   ['get /pipelines/elements/list', v1AndV2, ['type']],
   ['get /exports', allRevisions, ['filter']],
+  ['post /plugins', v3Only, ['new-publisher']],
+  ['put /plugin-trust/publishers/{key}', v3Only, ['force']],
   ['get /exports/channels/{id}/static', allRevisions, ['format']],
   ['get /exports/channels/properties', allRevisions, ['ids', 'props', 'format']],
 ]

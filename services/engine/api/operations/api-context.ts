@@ -11,6 +11,7 @@ import type { ChannelSnapshots } from '../../pictures/channel-snapshots.ts'
 import type { PictureStore } from '../../pictures/picture-store.ts'
 import type { Sandboxes } from '../../plugin-host/sandbox/sandboxes.ts'
 import type { Plugins } from '../../plugins/plugins.ts'
+import type { PluginTrust } from '../../plugins/trust/plugin-trust.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SystemMeter } from '../../statistics/system-meter.ts'
 
@@ -32,6 +33,7 @@ export interface ApiContext {
   output: Output
   pictures: PictureStore
   plugins: Plugins
+  pluginTrust: PluginTrust
   sandboxes: Pick<Sandboxes, 'isolation'>
   snapshots: ChannelSnapshots
   tracer: Tracer

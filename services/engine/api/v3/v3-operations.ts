@@ -22,6 +22,7 @@ export function createV3Operations(context: ApiContext): Operation[] {
     ...createPipelineOperations(context),
     ...createExportOperations(context),
     ...createPluginOperations(context),
+    ...createPluginTrustOperations(context),
     ...createCameraOperations(context),
     ...createConsumerOperations(context),
     ...createSystemOperations(context),
@@ -108,7 +109,9 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
     operation(routes.plugin.get, ({ params: { name } }) => plugins.get(name)),
     operation(routes.plugin.inspect, async ({ body }) => ({ value: await plugins.inspect(body) })),
     operation(routes.plugin.grants, ({ params: { name } }) => ({ value: plugins.listGrants(name) })),
-    operation(routes.plugin.upload, ({ body, client, ifMatch }) => plugins.upload(body, client, ifMatch)),
+    operation(routes.plugin.upload, ({ body, query, client, ifMatch }) =>
+      plugins.upload(body, { client, ifMatch, acceptsNewPublisher: query['new-publisher'] }),
+    ),
     operation(routes.plugin.use, ({ params: { name }, body, client, ifMatch }) =>
       plugins.use(name, body, client, ifMatch),
     ),
@@ -117,6 +120,24 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
       await plugins.remove(name, version, ifMatch)
       return {}
     }),
+  ]
+}
+
+function createPluginTrustOperations({ pluginTrust }: ApiContext): Operation[] {
+  return [
+    operation(routes.pluginTrust.get, pluginTrust.get),
+    operation(routes.pluginTrust.setPublisher, ({ params: { key }, query: { force }, body, ifMatch }) =>
+      pluginTrust.setPublisher(key, body, { force, ifMatch }),
+    ),
+    operation(routes.pluginTrust.removePublisher, ({ params: { key }, ifMatch }) =>
+      pluginTrust.removePublisher(key, ifMatch),
+    ),
+    operation(routes.pluginTrust.addException, ({ params: { name }, ifMatch }) =>
+      pluginTrust.addException(name, ifMatch),
+    ),
+    operation(routes.pluginTrust.removeException, ({ params: { name }, ifMatch }) =>
+      pluginTrust.removeException(name, ifMatch),
+    ),
   ]
 }
 

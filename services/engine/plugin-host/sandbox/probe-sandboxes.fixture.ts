@@ -14,6 +14,7 @@ export const createTestSandboxes = (
     storageFolder: join(folder, '.storage'),
     egress: serviceEgress,
     verifyPackage: async () => {},
+    assertTrusted: () => {},
     ...options,
   })
 

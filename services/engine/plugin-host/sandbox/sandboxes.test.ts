@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createLog } from '@eyrie/kit'
 import { launchNode } from '@eyrie/kit/launcher/launch'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createElementFrame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { openPluginQuarantine } from './plugin-quarantine.ts'
@@ -43,6 +44,38 @@ describe('sandboxes', () => {
       expect(verified).toHaveLength(3)
       quarantine.release('probe')
       await expect(openElement()).rejects.toThrow(/exit code 7/)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'end an element before the next frame when its publisher is no longer trusted, which is no crash',
+    async () => {
+      const folder = createTemporaryFolder()
+      writePlugin(folder, { open: 'return { metadata: { ran: true }, process: () => ({ events: [] }) }' })
+      const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
+      const addCrash = vi.spyOn(quarantine, 'addCrash')
+      let isTrusted = true
+      const sandboxes = await createTestSandboxes(folder, {
+        quarantine,
+        allowsPartialIsolation: false,
+        assertTrusted: (plugin, version) => {
+          if (!isTrusted) throw new Error(`${plugin} ${version} is distrusted`)
+        },
+        log,
+      })
+      const element = await openProbe(sandboxes, folder, log)
+      expect(element.metadata).toEqual({ ran: true })
+      expect(await element.process(createElementFrame(1))).toEqual({ events: [] })
+      isTrusted = false
+      await expect((async () => element.process(createElementFrame(2)))()).rejects.toThrow(
+        'probe 1.0.0 is distrusted',
+      )
+      await expect(openProbe(sandboxes, folder, log)).rejects.toThrow('probe 1.0.0 is distrusted')
+      isTrusted = true
+      // The process has ended.
+      await expect((async () => element.process(createElementFrame(3)))()).rejects.toThrow()
+      expect(addCrash).not.toHaveBeenCalled()
     },
     LIMIT_MS,
   )

@@ -45,8 +45,13 @@ export interface SandboxesOptions {
   storageFolder: string
   /** Opens connections to the servers that manifests declare. */
   egress: Egress
-  /** Throws an `Error` if the files of a plugin have changed since it was installed. */
-  verifyPackage(plugin: string, version: string): Promise<void>
+  /** Throws an `Error` if the files of a plugin have changed since it was installed, or since it was signed. */
+  verifyPackage(plugin: string, version: string): Promise<unknown>
+  /**
+   * Throws an `Error` with the remedy if the owner does not accept the publisher of a plugin. Called before each frame as well,
+   * so that a plugin ends when its publisher is distrusted.
+   */
+  assertTrusted(plugin: string, version: string): void
   log: Log
 }
 
@@ -59,6 +64,7 @@ export async function createSandboxes({
   storageFolder,
   egress,
   verifyPackage,
+  assertTrusted,
   log,
 }: SandboxesOptions): Promise<Sandboxes> {
   const isolation = await probeIsolation(folder)
@@ -80,8 +86,10 @@ export async function createSandboxes({
     open: async ({ plugin, source, capabilities, log, ...request }) => {
       assertReleased(quarantine, plugin)
       checkIsolation(isolation)
+      const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
+      assertAccepted()
       await verifyPackage(plugin.plugin, plugin.version)
-      return openSandboxedElement({
+      const element = await openSandboxedElement({
         ...request,
         source,
         cacheFolder: cache.find(),
@@ -105,6 +113,23 @@ export async function createSandboxes({
         logFields: { plugin: plugin.plugin, element: source.name },
         log,
       })
+      return whileAccepted(element, assertAccepted)
+    },
+  }
+}
+
+/** Returns an element that closes before the first frame at which `assertAccepted` throws. */
+function whileAccepted(element: Element, assertAccepted: () => void): Element {
+  return {
+    ...element,
+    process: frame => {
+      try {
+        assertAccepted()
+      } catch (error) {
+        element.close?.()
+        throw error
+      }
+      return element.process(frame)
     },
   }
 }

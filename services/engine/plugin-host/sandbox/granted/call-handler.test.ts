@@ -139,6 +139,7 @@ it('an element in a sandbox sends requests and stores files through the engine',
     storageFolder: join(folder, '.storage'),
     egress: localPluginEgress,
     verifyPackage: async () => {},
+    assertTrusted: () => {},
     log,
   })
   const events = { call: { stored: 'string', refused: 'string', names: 'any' } }

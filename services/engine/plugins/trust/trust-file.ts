@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { pluginTrust } from '@eyrie/contract'
+import { parseAs } from '@eyrie/contract/parse'
+import { writeDurably } from '@eyrie/kit/durable-file'
+import type { Log } from '@eyrie/kit/log'
+import type { z } from 'zod'
+
+/** The publishers and exceptions, as the owner has chosen them. */
+const trustRecords = pluginTrust.pick({ publishers: true, exceptions: true })
+export type TrustRecords = z.infer<typeof trustRecords>
+
+/** The file in which the choices of the owner are stored. */
+export interface TrustFile {
+  records(): TrustRecords
+  /** Why the choices of the owner are unknown; undefined if they are known. */
+  damage(): string | undefined
+  save(records: TrustRecords): Promise<void>
+}
+
+export function openTrustFile(file: string, log: Log): TrustFile {
+  let records: TrustRecords = { publishers: [], exceptions: [] }
+  let damage: string | undefined
+  try {
+    records = parseAs(trustRecords, JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') {
+      log.error({ file, reason: message }, 'failed to read trusted publishers of plugins')
+      damage = `${file} is damaged, so that no publisher of plugins is trusted: restore it from a backup, or trust the publishers again with eyrie plugin trust`
+    }
+  }
+
+  return {
+    records: () => records,
+    damage: () => damage,
+    save: async next => {
+      await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
+      records = next
+      damage = undefined
+    },
+  }
+}

@@ -29,6 +29,14 @@ import {
   showPluginCommand,
   usePluginCommand,
 } from './plugin/plugin-commands.ts'
+import { pluginKeygenCommand, signPluginCommand, verifyPluginCommand } from './plugin/signature-commands.ts'
+import {
+  allowPluginCommand,
+  disallowPluginCommand,
+  distrustPublisherCommand,
+  listPublishersCommand,
+  trustPublisherCommand,
+} from './plugin/trust-commands.ts'
 import { supportCommand } from './support/support-command.ts'
 import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
@@ -72,6 +80,14 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin use': usePluginCommand,
   'plugin release': releasePluginCommand,
   'plugin remove': removePluginCommand,
+  'plugin keygen': pluginKeygenCommand,
+  'plugin sign': signPluginCommand,
+  'plugin verify': verifyPluginCommand,
+  'plugin trust': trustPublisherCommand,
+  'plugin distrust': distrustPublisherCommand,
+  'plugin publishers': listPublishersCommand,
+  'plugin allow': allowPluginCommand,
+  'plugin disallow': disallowPluginCommand,
   'user reset': resetPasswordCommand,
 }
 

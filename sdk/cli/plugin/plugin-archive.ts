@@ -1,12 +1,10 @@
-import { readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { parseAs } from '@eyrie/contract/parse'
-import { type Manifest, manifest } from '@eyrie/contract/plugin'
+import type { Manifest } from '@eyrie/contract/plugin'
 import { pack } from 'tar-stream'
-import { readLocalFile } from '../command/local-files.ts'
+import { type PluginFiles, readPluginFolder } from './plugin-files.ts'
 
 /** A plugin version, packed for upload to the engine. */
 export interface PluginPackage {
@@ -20,38 +18,17 @@ export interface PluginPackage {
  * folders result in equal archives. Throws an `Error` that names the invalid field of `plugin.json`.
  */
 export async function packPlugin(folder: string): Promise<PluginPackage> {
-  const manifest = await readManifest(folder)
+  const { manifest, files } = await readPluginFolder(folder)
+  return { manifest, archive: await packFiles(files) }
+}
 
+/** Packs files as npm does, in the order of the map. */
+export async function packFiles(files: PluginFiles['files']): Promise<Uint8Array<ArrayBuffer>> {
   const tar = pack()
-  for (const path of await listFiles(folder)) {
+  for (const [path, content] of files) {
     // A fixed mode and time, so that the archive depends on the content only.
-    const header = { name: join('package', path), mode: 0o644, mtime: new Date(0) }
-    tar.entry(header, await readLocalFile(join(folder, path)))
+    tar.entry({ name: join('package', path), mode: 0o644, mtime: new Date(0) }, content)
   }
   tar.finalize()
-
-  const archive = await promisify(gzip)(await buffer(tar))
-  return { manifest, archive: new Uint8Array(archive) }
+  return new Uint8Array(await promisify(gzip)(await buffer(tar)))
 }
-
-async function readManifest(folder: string): Promise<Manifest> {
-  const file = join(folder, 'plugin.json')
-  const text = await readLocalFile(file)
-  try {
-    return parseAs(manifest, JSON.parse(text.toString()))
-  } catch (cause) {
-    throw new Error(`${file}: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** Returns the paths of the files to pack, relative to the folder, in a fixed order. */
-async function listFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter(entry => entry.isFile())
-    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .filter(path => !path.split('/').some(isOmitted))
-    .sort()
-}
-
-const isOmitted = (name: string) => name.startsWith('.') || name === 'node_modules'

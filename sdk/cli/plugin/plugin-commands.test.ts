@@ -39,18 +39,18 @@ describe('eyrie plugin', () => {
       err: '',
     })
     expect((await run(`plugin add ${file}`)).out).toMatch(
-      /^crowd 1\.0\.0 asks for:\n(?: {2}crowd .*\n)+isolation of uploaded plugins: (?:.*\n)+added crowd 1\.0\.0; 1\.0\.0 is active\n$/,
+      /^crowd 1\.0\.0 is unsigned\ncrowd 1\.0\.0 asks for:\n(?: {2}crowd .*\n)+isolation of uploaded plugins: (?:.*\n)+added crowd 1\.0\.0; 1\.0\.0 is active\n$/,
     )
     expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toBe('unchanged; 1.0.0 is active\n')
     expect(existsSync(join(folder, 'data/plugins/crowd/1.0.0/.secret'))).toBe(false)
 
     writePlugin(folder, { name: 'crowd', version: '1.1.0' })
     expect((await run(`plugin add ${join(folder, 'crowd')}`)).out).toMatch(
-      /^isolation of uploaded plugins: (?:.*\n)+added crowd 1\.1\.0; 1\.0\.0 is active\n$/,
+      /^crowd 1\.1\.0 is unsigned\nisolation of uploaded plugins: (?:.*\n)+added crowd 1\.1\.0; 1\.0\.0 is active\n$/,
     )
     expect((await run('plugin use crowd 1.1.0')).out).toBe('active crowd 1.1.0\n')
     expect((await run('plugin list')).out).toMatch(
-      /^crowd +1\.1\.0 +active +uploaded +Apache-2\.0 +crowd\ncrowd +1\.0\.0 +uploaded /m,
+      /^crowd +1\.1\.0 +active +uploaded +unsigned +Apache-2\.0 +crowd\ncrowd +1\.0\.0 +uploaded /m,
     )
     expect((await run('plugin remove crowd 1.0.0')).out).toBe('removed crowd 1.0.0\n')
     const listed = JSON.parse((await run('plugin list --json')).out)
@@ -82,7 +82,7 @@ describe('eyrie plugin', () => {
     expect(added).toContain(`gate 1.0.0 asks for:\n${requested}isolation of uploaded plugins: `)
     expect(added).toContain('added gate 1.0.0; 1.0.0 is active\n')
     const shown = (await run('plugin show gate')).out
-    expect(shown).toContain(`gate 1.0.0 (uploaded, active)\n${declared}granted with 1.0.0 at 2`)
+    expect(shown).toContain(`gate 1.0.0 (uploaded, active)\n  unsigned\n${declared}granted with 1.0.0 at 2`)
     expect(shown).toContain(`Z by 127.0.0.1:\n${requested}`)
     expect((await run('plugin show motion')).out).toMatch(/ {2}motion: declares no capabilities/)
     expect((await run('plugin list')).out).toMatch(/^isolation of uploaded plugins: (full|partial|none)$/m)

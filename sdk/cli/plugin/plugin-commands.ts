@@ -21,7 +21,7 @@ import {
 } from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
 import { printGrants, printInspection, printRequested } from './plugin-grant-report.ts'
-import { printIsolation, printQuarantines } from './plugin-report.ts'
+import { describeSignature, printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
 
 /**
  * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the
@@ -43,25 +43,32 @@ export const packPluginCommand: Command = {
 }
 
 export const addPluginCommand: Command = {
-  usage: '<folder|file.tgz> [--yes] [--json] [--url URL] [--token TOKEN]',
+  usage: '<folder|file.tgz> [--new-publisher] [--yes] [--json] [--url URL] [--token TOKEN]',
   about:
     'Shows what a version of a plugin asks for, and uploads it to the engine; on a terminal, it asks before. The first version\n' +
-    'becomes active at once, and is granted that. To activate another version, run eyrie plugin use.',
+    'becomes active at once, and is granted that. To activate another version, run eyrie plugin use. --new-publisher accepts\n' +
+    'another publisher than that of the installed versions.',
 
   async run(args, terminal) {
-    const options = { yes: { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const options = {
+      'new-publisher': { type: 'boolean' },
+      yes: { type: 'boolean' },
+      ...JSON_OPTION,
+      ...ENGINE_OPTIONS,
+    } as const
     const { values, positionals } = parseArguments(args, options, ['folder or package'])
     const [path] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const archive = await readPluginArchive(path)
     const inspection = await engine.plugin.inspect(archive)
     printInspection(inspection, values.json ? terminal.err : terminal.out)
-    const asks = !inspection.installed && !values.yes && isInteractive(terminal)
+    const isExpected = !inspection.installed && inspection.signature.refused === undefined
+    const asks = isExpected && !values.yes && isInteractive(terminal)
     if (asks && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
       throw new Error('nothing was installed')
 
     const installedBefore = await engine.plugin.list()
-    const plugin = await engine.plugin.upload(archive)
+    const plugin = await engine.plugin.upload(archive, { 'new-publisher': values['new-publisher'] })
 
     if (values.json) writeJson(terminal.out, plugin)
     else printUpload(plugin, installedBefore, terminal.out)
@@ -99,17 +106,20 @@ export const listPluginsCommand: Command = {
     const { url } = getEngineAccess(values, terminal)
     const health = engineHealth.pick({ plugin_isolation: true }).safeParse(await readHealth(url))
 
-    const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'LICENSE', 'ELEMENTS']
+    const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
     const rows = plugins.flatMap(({ name, active, versions }) =>
-      versions.map(({ version, origin, license, elements, quarantined = [] }) => {
+      versions.map(({ version, origin, license, signature, elements, quarantined = [] }) => {
         const states = [
           ...(version === active ? ['active'] : []),
+          ...(signature?.refused === undefined ? [] : ['refused']),
           ...quarantined.map(({ channel }) => `in quarantine on channel ${channel}`),
         ]
-        return [name, version, states.join(', '), origin, license, elements.join(', ')]
+        const signed = signature ? describeSignature(signature) : ''
+        return [name, version, states.join(', '), origin, signed, license, elements.join(', ')]
       }),
     )
     writeTable(terminal.out, [header, ...rows])
+    printRefusals(plugins, terminal.out)
     printQuarantines(plugins, terminal.out)
     if (health.success) printIsolation(health.data.plugin_isolation, terminal.out)
   },
@@ -126,14 +136,23 @@ export const showPluginCommand: Command = {
     const engine = connectEngine(values, terminal)
     const plugin = await engine.plugin.get(name)
     if (values.json) return writeJson(terminal.out, plugin)
-    for (const { version, origin, elements, capabilities = {}, not_granted = [] } of plugin.versions) {
+    for (const {
+      version,
+      origin,
+      signature,
+      elements,
+      capabilities = {},
+      not_granted = [],
+    } of plugin.versions) {
       const state = version === plugin.active ? ', active' : ''
       terminal.out.write(`${styled(terminal.out, 'bold', `${name} ${version}`)} (${origin}${state})\n`)
+      if (signature) terminal.out.write(`  ${describeSignature(signature, 'with key')}\n`)
       for (const element of elements)
         terminal.out.write(`  ${element}: ${describeCapabilities(capabilities[element]).join('; ')}\n`)
       printRequested('not granted', not_granted, terminal.out)
     }
     printGrants(await engine.plugin.grants(name), terminal.out)
+    printRefusals([plugin], terminal.out)
     printQuarantines([plugin], terminal.out)
   },
 }

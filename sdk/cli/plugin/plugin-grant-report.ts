@@ -1,13 +1,14 @@
 import type { PluginGrant, PluginInspection, RequestedCapability } from '@eyrie/contract'
 import { type Output, styled } from '../command/terminal.ts'
-import { printIsolation } from './plugin-report.ts'
+import { describeSignature, printIsolation } from './plugin-report.ts'
 
 /** What the commands for plugins print about grants: what a version asks for, and what was granted. */
 
 /** Prints what the installation of a package grants, or what its activation would. */
 export function printInspection(inspection: PluginInspection, out: Output): void {
-  const { name, version, active, installed, not_granted, isolation } = inspection
+  const { name, version, active, installed, not_granted, signature, isolation } = inspection
   if (installed) return
+  out.write(`${name} ${version} is ${describeSignature(signature, 'with key')}\n`)
   const title =
     active === undefined ? `${name} ${version} asks for` : `${name} ${version} asks for more than was granted`
   printRequested(title, not_granted, out)

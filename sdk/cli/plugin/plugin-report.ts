@@ -1,4 +1,4 @@
-import type { Isolation, Plugin } from '@eyrie/contract'
+import type { Isolation, Plugin, VersionSignature } from '@eyrie/contract'
 import { type Output, styled } from '../command/terminal.ts'
 
 /** What the commands for plugins print about their boundaries. */
@@ -10,6 +10,25 @@ export function printQuarantines(plugins: readonly Plugin[], out: Output): void 
         out.write(
           `${styled(out, 'red', 'in quarantine:')} ${name} ${version} on channel ${channel} since ${time}: ${reason}\n`,
         )
+}
+
+/** Prints which versions do not start because of their signature. */
+export function printRefusals(plugins: readonly Plugin[], out: Output): void {
+  for (const { name, versions } of plugins)
+    for (const { version, signature } of versions)
+      if (signature?.refused !== undefined)
+        out.write(`${styled(out, 'red', 'does not start:')} ${name} ${version}: ${signature.refused}\n`)
+}
+
+export function describeSignature(
+  { state, publisher, key, trust }: VersionSignature,
+  detail: 'short' | 'with key' = 'short',
+): string {
+  if (state === 'unsigned') return state
+  // An unknown publisher may have chosen any name.
+  const name = trust === 'unknown' ? `unknown publisher ${JSON.stringify(publisher)}` : publisher
+  const by = trust === 'distrusted' ? `${name} (distrusted)` : name
+  return detail === 'short' ? `signed by ${by}` : `signed by ${by}, key ${key}`
 }
 
 export function printIsolation({ level, missing }: Isolation, out: Output): void {

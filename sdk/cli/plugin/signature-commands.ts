@@ -1,0 +1,154 @@
+import { unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashContent, type PackageFiles } from '@eyrie/plugin-signature/package-files'
+import {
+  type PackageSignature,
+  readSignature,
+  SIGNATURE_FILE,
+  signPackage,
+  verifyFiles,
+} from '@eyrie/plugin-signature/package-signature'
+import {
+  generatePublisherKeys,
+  type PublicKey,
+  readPublicKey,
+  readSigningKey,
+} from '@eyrie/plugin-signature/publisher-keys'
+import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
+import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
+import { writeJson, writeSuccess } from '../command/terminal.ts'
+import { packFiles } from './plugin-archive.ts'
+import { type PluginFiles, readPluginFiles } from './plugin-files.ts'
+
+/**
+ * Commands for publishers of plugins, which need no engine. A signed package contains its signature, so that it can be passed
+ * on in any way.
+ */
+
+/** Only the owner may read a private key. */
+const SECRET_FILE_MODE = 0o600
+const PUBLIC_FILE_MODE = 0o644
+
+export const pluginKeygenCommand: Command = {
+  usage: '<name> --publisher <name>',
+  about:
+    'Generates the keys of a publisher of plugins: <name>.key is secret and signs packages; owners of engines trust\n' +
+    'the publisher with <name>.pub.',
+
+  async run(args, { out }) {
+    const { values, positionals } = parseArguments(args, { publisher: { type: 'string' } }, ['name'])
+    const [name] = positionals
+    const keys = generateKeys(requireOption('publisher', values.publisher))
+    const [privateFile, publicFile] = [`${name}.key`, `${name}.pub`]
+    await writeNewFile(privateFile, keys.privateKey, SECRET_FILE_MODE)
+    await writeNewFile(publicFile, keys.publicKey, PUBLIC_FILE_MODE).catch(async error => {
+      await unlink(privateFile)
+      throw error
+    })
+    writeSuccess(out, 'made', `${privateFile} and ${publicFile}`)
+    out.write(`key ${readPublicKey(keys.publicKey).key}\n`)
+  },
+}
+
+function generateKeys(publisher: string) {
+  try {
+    return generatePublisherKeys(publisher)
+  } catch (cause) {
+    throw new Error(`--publisher ${publisher} ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Writes a key. Never overwrites a key, because packages that were signed with it could no longer be continued. */
+async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  const failIfExists = 'wx'
+  await writeFile(path, text, { mode, flag: failIfExists }).catch(cause => {
+    throw new Error(`${path} cannot be created (${cause.code}): use another name`, { cause })
+  })
+}
+
+export const signPluginCommand: Command = {
+  usage: '<folder|file.tgz> --key <publisher.key> [--out file.tgz]',
+  about:
+    `Signs all files of a plugin. Writes ${SIGNATURE_FILE} into the folder or into the archive; the signed archive replaces\n` +
+    'the old one unless --out names another file.',
+
+  async run(args, { out }) {
+    const options = { key: { type: 'string' }, out: { type: 'string' } } as const
+    const { values, positionals } = parseArguments(args, options, ['folder or package'])
+    const [path] = positionals
+    const keyFile = requireOption('key', values.key)
+    const key = await readKeyFile(keyFile, readSigningKey)
+    const { manifest, files, isFolder } = await readPluginFiles(path)
+    const signature = signFiles(path, files, () => signPackage(hashFiles(files), key))
+
+    if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
+    const packed = new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])
+    const archive = values.out ?? (isFolder ? undefined : path)
+    if (archive !== undefined) await writeLocalFile(archive, await packFiles(packed))
+    writeSuccess(
+      out,
+      'signed',
+      `${manifest.name} ${manifest.version} as ${key.publisher}: ${archive ?? path}`,
+    )
+  },
+}
+
+function signFiles(path: string, files: PluginFiles['files'], sign: () => string): string {
+  if (files.size === 0) throw new Error(`${path} contains no files`)
+  try {
+    return sign()
+  } catch (cause) {
+    throw new Error(`${path} cannot be signed: ${(cause as Error).message}`, { cause })
+  }
+}
+
+export const verifyPluginCommand: Command = {
+  usage: '<folder|file.tgz> [--key <publisher.pub>] [--json]',
+  about:
+    'Verifies that a plugin is signed and was not changed since, and prints its publisher. With --key, it must be signed\n' +
+    'by this publisher.',
+
+  async run(args, { out }) {
+    const options = { key: { type: 'string' }, ...JSON_OPTION } as const
+    const { values, positionals } = parseArguments(args, options, ['folder or package'])
+    const [path] = positionals
+    const expected = values.key === undefined ? undefined : await readKeyFile(values.key, readPublicKey)
+    const { manifest, files } = await readPluginFiles(path)
+    const { publisher, key } = verifySignature(path, files)
+    if (expected && expected.key !== key)
+      throw new Error(
+        `${path} is signed with the key ${key} of ${JSON.stringify(publisher)}, not with that of ${expected.publisher}`,
+      )
+
+    const { name, version } = manifest
+    if (values.json) return writeJson(out, { name, version, publisher, key })
+    writeSuccess(out, 'verified', `${name} ${version}, signed by ${publisher}`)
+    out.write(`key ${key}\n`)
+    if (!expected) out.write('Anyone can use this name: compare the key, or name the publisher with --key.\n')
+  },
+}
+
+function verifySignature(path: string, files: PluginFiles['files']): PackageSignature {
+  const content = files.get(SIGNATURE_FILE)
+  if (!content) throw new Error(`${path} is not signed: it contains no ${SIGNATURE_FILE}`)
+  try {
+    const signature = readSignature(content.toString())
+    verifyFiles(signature, hashFiles(files))
+    return signature
+  } catch (cause) {
+    throw new Error(`${path} is not valid: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const hashFiles = (files: PluginFiles['files']): PackageFiles =>
+  new Map([...files].map(([path, content]) => [path, hashContent(content)]))
+
+/** Reads a key file. Throws an `Error` that names the file and the reason. */
+async function readKeyFile<Key extends PublicKey>(file: string, read: (text: string) => Key): Promise<Key> {
+  const text = await readLocalFile(file)
+  try {
+    return read(text.toString())
+  } catch (cause) {
+    throw new Error(`${file} is not valid: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { packPlugin } from '../../sdk/cli/plugin/plugin-archive.ts'
+import { createPublisher, createSignedPackage } from '../fixtures/engine/signed-package.ts'
 import { type TestPlugin, writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
@@ -192,6 +193,38 @@ describe('an uploaded plugin', () => {
         hostile: capabilities,
       })
       await until(() => reasonsOf(own).some(text => /events of the type fire, which its/.test(text)))
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'whose publisher was distrusted ends and does not start again, which the channel and the health report',
+    async () => {
+      const unsigned = await activate({ open: harmless })
+      const { pluginTrust, plugin } = engine.api
+      const publisher = createPublisher('Acme')
+      await pluginTrust.addException('hostile')
+      await pluginTrust.setPublisher(publisher.key, { name: 'Acme' })
+      version += 1
+      const signed = `${version}.0.0`
+      const open = 'return { process: () => ({ counters: { hostile: { signed: 1 } } }) }'
+      await plugin.upload(await createSignedPackage({ name: 'hostile', version: signed, open }, publisher))
+      await plugin.use('hostile', { version: signed })
+      const countSigned = () => framesOf(own).filter(({ counters }) => counters.hostile?.signed).length
+      await until(() => countSigned() > 0)
+
+      const from = messages.length
+      await pluginTrust.setPublisher(publisher.key, { name: 'Acme', state: 'distrusted' })
+      const refused = /version \S+ of plugin hostile does not start: its publisher Acme has been distrusted/
+      await until(() => reasonsOf(own, from).some(text => refused.test(text)))
+      const health = await (await fetch(new URL('/health', engine.url))).json()
+      expect(health).toMatchObject({ alarms: expect.arrayContaining([expect.stringMatching(refused)]) })
+
+      // Trust lets it run again at once.
+      const worked = countSigned()
+      await pluginTrust.setPublisher(publisher.key, { name: 'Acme' })
+      await until(() => countSigned() > worked)
+      await plugin.use('hostile', { version: unsigned })
     },
     LIMIT_MS,
   )

@@ -225,6 +225,7 @@ describe('an uploaded plugin', () => {
       await pluginTrust.setPublisher(publisher.key, { name: 'Acme' })
       await until(() => countSigned() > worked)
       await plugin.use('hostile', { version: unsigned })
+      await plugin.remove({ name: 'hostile', version: signed })
     },
     LIMIT_MS,
   )

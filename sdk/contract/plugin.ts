@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
+import { checkSdkRange, sdkRange } from './sdk-version.ts'
 import { viewSpec } from './view.ts'
 
 /**
@@ -98,8 +99,8 @@ export const pluginVersion = z
   .max(64)
   .regex(SEMANTIC_VERSION, 'must be a semantic version such as 1.4.0 or 1.4.0-beta.1')
 
-/** Major version of the element SDK. */
-export const SDK_VERSION = 1
+/** Whether a version is for development, such as `1.4.0-dev` or `1.4.0-dev.2`: uploads of it replace each other. */
+export const isDevelopmentVersion = (version: string): boolean => /^[^-]*-dev(\.|$)/.test(version)
 
 /** The manifest of a plugin version, `plugin.json`. The engine reads it without running code of the plugin. */
 export const manifest = z
@@ -107,7 +108,10 @@ export const manifest = z
     name: pluginName,
     version: pluginVersion,
     license: z.string().min(1),
-    sdk: z.literal(SDK_VERSION).meta({ description: 'Major version of the element SDK' }),
+    sdk: sdkRange.superRefine((range, context) => {
+      const problem = checkSdkRange(range)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    }),
     entry: z.string().regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs)$/),
     elements: z.array(manifestElement).min(1),
   })

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAs } from '@eyrie/contract/parse'
-import { type Manifest, type ManifestElement, manifest, SDK_VERSION } from '@eyrie/contract/plugin'
+import { type Manifest, type ManifestElement, manifest } from '@eyrie/contract/plugin'
+import { checkSdkRange, sdkRange } from '@eyrie/contract/sdk-version'
 import { z } from 'zod'
 
 const MAX_BYTES = 256 << 10
@@ -16,11 +17,9 @@ export function readManifest(folder: string): Manifest {
   const content = parseJson(readFileSync(path, 'utf8'))
 
   // The SDK version is checked first, because a manifest for another version may have other fields.
-  const { sdk } = parseAs(z.looseObject({ sdk: z.unknown() }), content, 'plugin.json')
-  if (typeof sdk === 'number' && sdk !== SDK_VERSION)
-    throw new Error(
-      `/sdk: it is written for version ${sdk} of the element SDK; this engine has ${SDK_VERSION}`,
-    )
+  const { sdk } = parseAs(z.looseObject({ sdk: sdkRange }), content)
+  const problem = checkSdkRange(sdk)
+  if (problem !== undefined) throw new Error(`/sdk: ${problem}`)
 
   const parsed = parseAs(manifest, content)
   const { entry, elements } = parsed

@@ -1,8 +1,12 @@
+import type { EventData } from '@eyrie/contract/object'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { z } from 'zod'
+import type { StreamClock } from './clock.ts'
+import type { EventOf, EventSchemas } from './event-schemas.ts'
 import type { Frame, FrameResult, Picture } from './frame.ts'
 import type { ElementFetch, ElementStorage } from './granted.ts'
 import type { Inference, PictureSize } from './inference.ts'
+import type { ElementMetrics } from './metrics.ts'
 
 /** Everything an element receives when a channel opens it. */
 export interface ElementContext<Args, Config> {
@@ -19,6 +23,8 @@ export interface ElementContext<Args, Config> {
   readonly fetch?: ElementFetch | undefined
   /** Files of the element on this channel. Defined for elements of uploaded plugins. */
   readonly storage?: ElementStorage | undefined
+  readonly clock: StreamClock
+  readonly metrics: ElementMetrics
   readonly log: Log
 }
 
@@ -36,7 +42,7 @@ export interface Log {
  * Frames arrive in order, one at a time: the next call of `process` waits for the previous one to finish. Elements
  * whose manifest declares `"stateless": true` may receive several frames concurrently.
  */
-export interface Element {
+export interface Element<Event extends EventData = EventData> {
   /** The view of frames that `process` needs (if the manifest declares `"needs": ["pixels"]`) or that its detector needs. */
   readonly view?: ViewSpec
   /** Picture size requested for all following elements. */
@@ -48,31 +54,88 @@ export interface Element {
    *
    * @param picture Defined if the manifest declares `"needs": ["pixels"]`.
    */
-  process(frame: Frame, picture?: Picture): FrameResult | Promise<FrameResult>
+  process(frame: Frame, picture?: Picture): FrameResult<Event> | Promise<FrameResult<Event>>
   /** Releases resources that the garbage collector does not. */
   close?(): void
 }
 
 /** An element as a plugin declares it. The JSON Schemas in plugin.json are generated from its zod schemas. */
-export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config extends z.ZodType = z.ZodType> {
+export interface ElementDefinition<Args extends z.ZodType = z.ZodType, Config extends z.ZodType = z.ZodType>
+  extends ElementSchemas<Args, Config, EventSchemas> {
+  /** Creates the element for one channel. An exception fails the channel with the error's message as its reason. */
+  open(context: ElementContext<z.output<Args>, z.output<Config>>): Element | Promise<Element>
+}
+
+interface ElementSchemas<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas> {
   readonly args: Args
   readonly config?: Config
+  /**
+   * The fields of the events that the element reports, by event type. The element can report no others, and the capabilities
+   * in the manifest are generated from it.
+   */
+  readonly events?: Events
   /** The parts of a frame that the element reads. Documentation for the catalog; frames are not validated. */
   readonly input?: z.ZodType
   /** The parts of a frame that the element adds. Documentation for the catalog; results are not validated. */
   readonly output?: z.ZodType
-  /** Creates the element for one channel. An exception fails the channel with the error's message as its reason. */
-  open(context: ElementContext<z.output<Args>, z.output<Config>>): Element | Promise<Element>
+}
+
+/** An element whose `open` creates it, with variables of its own between frames. */
+interface OpenForm<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas> {
+  open(
+    context: ElementContext<z.output<Args>, z.output<Config>>,
+  ): Element<EventOf<Events>> | Promise<Element<EventOf<Events>>>
+  process?: never
+}
+
+/** An element that is no more than a function, with a state between frames that the SDK maintains. */
+interface ProcessForm<Args extends z.ZodType, Config extends z.ZodType, Events extends EventSchemas, State> {
+  open?: never
+  /** The view of frames that `process` needs, if the manifest declares `"needs": ["pixels"]`. */
+  readonly view?: ViewSpec
+  /** Creates the state of one channel: when the channel is opened, and again after each interruption of the stream. */
+  state?(context: ElementContext<z.output<Args>, z.output<Config>>): State
+  process(
+    frame: Frame,
+    context: ElementContext<z.output<Args>, z.output<Config>> & {
+      readonly state: State
+      /** Defined if the manifest declares `"needs": ["pixels"]`. */
+      readonly picture: Picture | undefined
+    },
+  ): FrameResult<EventOf<Events>> | Promise<FrameResult<EventOf<Events>>>
 }
 
 /** Element definitions by the element names in the manifest. */
 export type PluginDefinition = Record<string, ElementDefinition>
 
-/** Returns the definition unchanged. The types of `args` and `config` in `open` are inferred from the schemas. */
-export function defineElement<Args extends z.ZodType, Config extends z.ZodType>(
-  definition: ElementDefinition<Args, Config>,
+/**
+ * Returns the definition of an element. The types of arguments, configuration, state and events are inferred from it.
+ * An element has either `open`, or `process` and optionally `state`.
+ */
+export function defineElement<
+  Args extends z.ZodType,
+  Config extends z.ZodType = z.ZodType,
+  Events extends EventSchemas = EventSchemas,
+  State = undefined,
+>(
+  definition: ElementSchemas<Args, Config, Events> &
+    (OpenForm<Args, Config, Events> | ProcessForm<Args, Config, Events, State>),
 ): ElementDefinition<Args, Config> {
-  return definition
+  if (definition.open) return definition
+  const { view, state: createState, process, ...schemas } = definition
+  return {
+    ...schemas,
+    open(context) {
+      let state = createState?.(context) as State
+      return {
+        ...(view && { view }),
+        process(frame, picture) {
+          if (frame.discontinuity) state = createState?.(context) as State
+          return process(frame, { ...context, state, picture })
+        },
+      }
+    },
+  }
 }
 
 /** Returns the elements unchanged. The result is the default export of a plugin's entry module. */

@@ -25,7 +25,7 @@ export interface Frame {
 }
 
 /** The changes that an element makes to a frame. Omitted properties leave the frame unchanged. */
-export interface FrameResult {
+export interface FrameResult<Event extends EventData = EventData> {
   /** Replaces the frame's objects. */
   objects?: DetectedObject[]
   /** Replaces the frame's low-score objects. Trackers return an empty array. */
@@ -33,7 +33,7 @@ export interface FrameResult {
   /** Merged into the counters of the preceding elements. */
   counters?: Counters
   /** Appended to the events of the preceding elements. */
-  events?: EventData[]
+  events?: Event[]
 }
 
 /** The pixels of a frame in the view that the element requested. Valid until `process` has finished. */

@@ -1,12 +1,17 @@
+#!/usr/bin/env node
 /**
  * Generates the JSON Schemas in the manifests of plugins from the zod schemas of their elements.
  * Usage: node generate.ts PLUGIN_FOLDER...
  */
 import { readFile, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { registerHooks } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseAs } from '@eyrie/contract/parse'
 import { manifest } from '@eyrie/contract/plugin'
 import { z } from 'zod'
 import type { ElementDefinition, PluginDefinition } from './define.ts'
+import { describeError } from './error-location.ts'
 
 /**
  * Returns the manifest in `folder` with the schemas of its elements, which the entry module defines. Throws if the manifest is
@@ -14,17 +19,18 @@ import type { ElementDefinition, PluginDefinition } from './define.ts'
  */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
   const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
-  const { entry, elements } = manifest.parse(original)
-  const entryModule: { default: PluginDefinition } = await import(resolve(folder, entry))
+  const { entry, elements } = parseAs(manifest, original)
+  const entryModule: { default: PluginDefinition } = await import(pathToFileURL(resolve(folder, entry)).href)
   const definitions = entryModule.default
   for (const { name } of elements)
     if (!definitions[name])
-      throw new Error(`${folder}: plugin.json lists element "${name}", but ${entry} does not define it`)
+      throw new Error(`plugin.json lists element "${name}", but ${entry} does not define it`)
 
   return {
     ...original,
-    elements: original.elements.map((element: { name: string }) => ({
+    elements: original.elements.map((element: { name: string; capabilities?: object }) => ({
       ...element,
+      ...toCapabilities(element, definitions[element.name]!),
       ...toManifestSchemas(definitions[element.name]!),
     })),
   }
@@ -37,6 +43,29 @@ function toManifestSchemas({ args, config, input, output }: ElementDefinition) {
     ...(input && { input_schema: toJsonSchema(input) }),
     ...(output && { output_schema: toJsonSchema(output) }),
   }
+}
+
+/** An element that declares its events in code need not repeat them in the manifest. */
+function toCapabilities({ capabilities }: { capabilities?: object }, { events }: ElementDefinition) {
+  if (!events) return {}
+  const declared = Object.entries(events).map(([type, schema]) => [type, toFieldTypes(schema)])
+  return { capabilities: { ...capabilities, events: Object.fromEntries(declared) } }
+}
+
+const FIELD_TYPES: Record<string, string> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+}
+
+function toFieldTypes(schema: z.ZodObject): Record<string, string> {
+  const properties = (toJsonSchema(schema).properties ?? {}) as Record<string, { type?: unknown }>
+  const fields = Object.entries(properties).map(([name, { type }]) => [
+    name,
+    FIELD_TYPES[String(type)] ?? 'any',
+  ])
+  return Object.fromEntries(fields)
 }
 
 /** Converts to a JSON Schema (draft 2020-12) for inputs, in which properties with a default are optional. */
@@ -52,8 +81,43 @@ function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
   })
 }
 
-if (import.meta.main)
-  for (const folder of process.argv.slice(2)) {
-    const text = JSON.stringify(await generateManifest(folder), null, 2)
-    await writeFile(resolve(folder, 'plugin.json'), `${text}\n`)
+/**
+ * Writes the schemas into the manifest of a plugin, whose code uses this copy of the SDK, also where no package is installed.
+ * Rejects with the reason, which names the file and line of errors in the code.
+ */
+export async function writeManifest(folder: string): Promise<void> {
+  const path = resolve(folder)
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      /^@eyrie\/element(\/|$)/.test(specifier)
+        ? next(specifier, { ...context, parentURL: import.meta.url })
+        : next(specifier, context),
+  })
+  try {
+    const text = JSON.stringify(await generateManifest(path), null, 2)
+    await writeFile(resolve(path, 'plugin.json'), `${text}\n`)
+  } catch (error) {
+    throw new Error(`${folder}: ${describeError(error, path)}`, { cause: error })
+  } finally {
+    hooks.deregister()
   }
+}
+
+async function main(folders: readonly string[]): Promise<number> {
+  if (folders.length === 0) {
+    console.error('usage: eyrie-generate PLUGIN_FOLDER...')
+    return 2
+  }
+  try {
+    for (const folder of folders) {
+      await writeManifest(folder)
+      console.log(`wrote ${join(folder, 'plugin.json')}`)
+    }
+    return 0
+  } catch (error) {
+    console.error((error as Error).message)
+    return 1
+  }
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -14,6 +14,8 @@ const library = /^(?!node:|@eyrie\/|[./])/
 /** The packages that each area may import. The first area that matches a file applies. */
 const rules: { area: RegExp; allowed: RegExp[] }[] = [
   { area: /^sdk\/contract\//, allowed: [zod, croner] },
+  // Tests read recordings and decode videos.
+  { area: /^sdk\/element\/testing\//, allowed: [zod, contract, node] },
   { area: /^sdk\/element\//, allowed: [zod, contract] },
   { area: /^sdk\//, allowed: [sdk, node, library] },
   // `node:module` loads CommonJS libraries; it reads nothing else.

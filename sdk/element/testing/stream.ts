@@ -1,28 +1,9 @@
 import type { DetectedObject } from '@eyrie/contract/object'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import type { Element, ElementContext, ElementDefinition } from './define.ts'
-import type { Frame } from './frame.ts'
-
-/** Helpers for the tests of elements: they open an element without an engine and create frames for it. */
+import type { ViewSpec } from '@eyrie/contract/view'
+import type { Frame, Picture } from '../frame.ts'
 
 const MICROSECONDS_PER_SECOND = 1_000_000
-
-const silentLog = { debug() {}, info() {}, warn() {}, error() {} }
-
-/** Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. */
-export async function openElement(
-  definition: ElementDefinition,
-  { args = {}, config, source = { id: 1 }, size, inference }: Partial<ElementContext<unknown, unknown>> = {},
-): Promise<Element> {
-  return definition.open({
-    args: definition.args.parse(args),
-    config: config === undefined ? undefined : definition.config?.parse(config),
-    source,
-    size,
-    inference,
-    log: silentLog,
-  })
-}
 
 /** Creates a stream of frames with consecutive timestamps; `width` and `height` are in pixels. */
 export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
@@ -62,4 +43,32 @@ export function createRandom(seed: number) {
   }
   const gauss = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
   return { uniform, gauss }
+}
+
+/** Bytes per pixel, all planes together. */
+const BYTES_PER_PIXEL: Record<Exclude<ViewSpec['format'], 'JPEG'>, number> = {
+  GRAY8: 1,
+  I420: 1.5,
+  RGB: 3,
+  BGR: 3,
+  RGBP: 3,
+  BGRP: 3,
+}
+
+/** Creates a picture without padding. `data` is zero by default. */
+export function createPicture(
+  view: { width: number; height: number; format: Exclude<ViewSpec['format'], 'JPEG'> },
+  data?: Uint8Array,
+): Picture {
+  const { width, height, format } = view
+  const bytes = width * height * BYTES_PER_PIXEL[format]
+  if (data && data.length !== bytes)
+    throw new Error(`a picture of ${width}×${height} in ${format} has ${bytes} bytes, not ${data.length}`)
+  return {
+    width,
+    height,
+    format,
+    data: data ?? new Uint8Array(bytes),
+    content: { x: 0, y: 0, width, height },
+  }
 }

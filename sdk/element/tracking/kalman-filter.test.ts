@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../testing.ts'
+import { createRandom } from '../testing/test-kit.ts'
 import { KalmanFilter } from './kalman-filter.ts'
 
 const noise = { measurement: 0.1, initialVelocity: 3, acceleration: 0.5, randomWalk: 0 }

@@ -1,0 +1,72 @@
+import { createStreamClock } from '../clock.ts'
+import type { Element, ElementContext, ElementDefinition, Log } from '../define.ts'
+import type { ElementStorage } from '../granted.ts'
+import { createElementMetrics, type MetricValues } from '../metrics.ts'
+
+/** What a channel provides. All of it is optional. */
+export type OpenOptions = Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>>
+
+/** An entry that the element has written to its log. */
+export interface LogEntry {
+  level: keyof Log
+  fields: object
+  message: string
+}
+
+/** An opened element, and what it has reported in addition to results. */
+export interface TestElement extends Element {
+  readonly log: readonly LogEntry[]
+  /** Returns the present values of all metrics. */
+  readMetrics(): MetricValues
+}
+
+/** Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. */
+export async function openElement(
+  definition: ElementDefinition,
+  { args = {}, config, source = { id: 1 }, ...granted }: OpenOptions = {},
+): Promise<TestElement> {
+  const { clock, advance } = createStreamClock()
+  const { metrics, collect } = createElementMetrics()
+  const log: LogEntry[] = []
+  const writeAt = (level: keyof Log) => (fields: object, message: string) =>
+    void log.push({ level, fields, message })
+
+  const element = await definition.open({
+    size: undefined,
+    inference: undefined,
+    log: { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') },
+    ...granted,
+    args: definition.args.parse(args),
+    config: config === undefined ? undefined : definition.config?.parse(config),
+    source,
+    clock,
+    metrics,
+  })
+  let latest: MetricValues = { values: {}, totals: {} }
+  return {
+    ...(element.view && { view: element.view }),
+    ...(element.size && { size: element.size }),
+    ...(element.metadata && { metadata: element.metadata }),
+    log,
+    readMetrics: () => (latest = collect() ?? latest),
+    process(frame, picture) {
+      advance(frame)
+      return element.process(frame, picture)
+    },
+    close: () => element.close?.(),
+  }
+}
+
+/** Creates the storage of an element in memory, for `openElement`. `files` are its first content. */
+export function createMemoryStorage(files: Record<string, string> = {}): ElementStorage {
+  const contents = new Map<string, Uint8Array>()
+  const encode = (content: string | Uint8Array) =>
+    typeof content === 'string' ? new TextEncoder().encode(content) : content
+  for (const [name, content] of Object.entries(files)) contents.set(name, encode(content))
+  return {
+    read: async name => contents.get(name),
+    write: async (name, content) => void contents.set(name, encode(content)),
+    delete: async name => void contents.delete(name),
+    list: async () => [...contents.keys()],
+  }
+}

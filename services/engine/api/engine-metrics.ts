@@ -1,3 +1,4 @@
+import type { MetricValues } from '@eyrie/element/metrics'
 import { addCounter, addGauge, type Sample } from '@eyrie/kit/prometheus-metrics'
 import { Registry } from 'prom-client'
 import type { ChannelStatistics } from '../runtime/status-reporter.ts'
@@ -13,6 +14,7 @@ type MetricsContext = Pick<
 export function createEngineMetrics(context: MetricsContext): Registry {
   const registry = new Registry()
   registerChannelMetrics(registry, context)
+  registerElementMetrics(registry, context)
   registerCapacityMetrics(registry, context)
   registerOutputMetrics(registry, context)
   registerSystemMetrics(registry, context)
@@ -63,6 +65,33 @@ function registerChannelMetrics(registry: Registry, { configuration, runtime }: 
         [{ ...labels, reason: 'lacking' }, dropped.overload],
         [{ ...labels, reason: 'failed' }, dropped.failed],
       ]),
+  })
+}
+
+/** What elements measure themselves, with `metrics` of their context. */
+function registerElementMetrics(registry: Registry, { configuration, runtime }: MetricsContext): void {
+  const labelNames = ['channel', 'element', 'metric']
+  const sampleElements = (kind: keyof MetricValues): Sample[] =>
+    configuration
+      .channels()
+      .flatMap(({ id }) =>
+        [...runtime.elementMetrics(id)].flatMap(([element, metrics]) =>
+          Object.entries(metrics[kind]).map(
+            ([metric, value]): Sample => [{ channel: id, element, metric }, value],
+          ),
+        ),
+      )
+  addGauge(registry, {
+    name: 'eyrie_engine_element_value',
+    help: 'Present values of what elements measure.',
+    labelNames,
+    read: () => sampleElements('values'),
+  })
+  addCounter(registry, {
+    name: 'eyrie_engine_element_total',
+    help: 'Totals of what elements count for operators, since they were opened.',
+    labelNames,
+    read: () => sampleElements('totals'),
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Pacing, SourceStatus } from '@eyrie/contract/media'
 import type { ViewSpec } from '@eyrie/contract/view'
+import type { MetricValues } from '@eyrie/element/metrics'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import { removeDuplicateViews, toChannelViews, viewKey } from '../frames/views.ts'
@@ -47,6 +48,8 @@ const MAX_SINK_LAG = 3
 export class Channel {
   readonly plan: ChannelPlan
   readonly statistics = new FrameStatistics()
+  /** The metrics that elements measure, by element name. */
+  readonly elementMetrics = new Map<string, MetricValues>()
   readonly #options: ChannelOptions
   readonly #chain: ElementChain
   readonly #publisher: ResultPublisher

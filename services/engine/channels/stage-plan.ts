@@ -1,5 +1,6 @@
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Element, Inference, Log } from '@eyrie/element'
+import type { MetricValues } from '@eyrie/element/metrics'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
@@ -23,6 +24,8 @@ export interface StageContext {
   createInference(findRing: OpenContext['findRing']): Inference
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
+  /** Receives all metrics of an element after some have changed. */
+  onMetrics(element: string, metrics: MetricValues): void
   log: Log
 }
 
@@ -58,6 +61,7 @@ function openPlanned(
     sandboxes,
     inference: context.createInference(opening.findRing),
     onCost: ms => context.onCost(name, known.plugin.version, ms),
+    onMetrics: metrics => context.onMetrics(name, metrics),
     log: context.log,
   })
 }

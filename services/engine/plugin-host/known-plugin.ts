@@ -15,6 +15,8 @@ export interface KnownElement {
   plugin: { name: string; version: string }
   /** Path of the JavaScript module that exports the element. */
   entry: string
+  /** Differs when the plugin is read again, because its files were replaced. */
+  revision: number
   manifest: ManifestElement
   /** Where the element runs: on the main thread of the engine, in a thread, or in a process of its own. */
   host: ElementHost
@@ -38,6 +40,8 @@ export interface KnownPlugin {
   elements: KnownElement[]
 }
 
+let lastRevision = 0
+
 /** Long enough for all valid schemas, even on a busy machine. */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
@@ -45,6 +49,7 @@ const CHECK_TIMEOUT_MS = 1000
 /** Reads the plugin in `folder` without running its code. Throws an `Error` with the reason if the plugin is invalid. */
 export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const { name, version, license, entry, elements } = readManifest(folder)
+  const revision = ++lastRevision
   const isTrusted = origin === 'built-in'
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
   if (inferringElement && !isTrusted)
@@ -56,6 +61,7 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
     return {
       plugin: { name, version },
       entry: join(folder, entry),
+      revision,
       manifest,
       host: selectHost(origin, manifest),
       isKeyedBySource: isKeyedBySource(manifest),

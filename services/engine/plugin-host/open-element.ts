@@ -1,5 +1,7 @@
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
+import { createStreamClock } from '@eyrie/element/clock'
+import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
 import { measureElement } from './measured-element.ts'
@@ -27,13 +29,15 @@ export interface OpenRequest extends OpenContext {
   inference: Inference
   /** Receives the CPU time of a frame in ms. */
   onCost(ms: number): void
+  /** Receives all metrics of the element after some have changed. */
+  onMetrics(metrics: MetricValues): void
   log: Log
 }
 
 /** Opens an element where its plugin belongs. Throws an `Error` if `args` or `config` is invalid. */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
   const { entry, manifest, host, plugin } = known
-  const { size, findRing, inference, onCost, log } = request
+  const { size, findRing, inference, onCost, onMetrics, log } = request
   const args = assertValid('args', known.checkArgs(request.args ?? {}))
   const hasConfig = request.config !== undefined
   const config = hasConfig ? assertValid('config', known.checkConfig(request.config)) : undefined
@@ -43,6 +47,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     needsPixels: manifest.needs.includes('pixels'),
     findRing,
     onCost,
+    onMetrics,
     log,
   }
 
@@ -56,13 +61,26 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
   }
 
   const definition = await loadElement(entry, manifest.name)
+  const { clock, advance } = createStreamClock()
+  const { metrics, collect } = createElementMetrics()
   const fullSetup: ElementContext<unknown, unknown> = {
     ...setup,
     inference: manifest.needs.includes('inference') ? inference : undefined,
+    clock,
+    metrics,
     log,
   }
   const element = await definition.open(fullSetup)
-  return measureElement(element, onCost)
+  const measured = measureElement(element, onCost)
+  return {
+    ...measured,
+    process(frame, picture) {
+      advance(frame)
+      const changed = collect()
+      if (changed) onMetrics(changed)
+      return measured.process(frame, picture)
+    },
+  }
 }
 
 /** Returns the checked value, which is completed with the defaults of the schema. */

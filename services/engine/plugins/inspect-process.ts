@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { describeError } from '@eyrie/element/error-location'
 import { loadElement, resolveSdk } from '../plugin-host/protocol/load-element.ts'
 
 /**
@@ -24,7 +26,7 @@ process.once('message', async ({ entry, elements }: InspectionRequest) => {
       if (typeof open !== 'function') throw new Error(`element ${name} has no function open`)
     }
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error)
+    problem = describeError(error, dirname(entry))
   }
   process.send!({ problem: problem?.slice(0, MAX_PROBLEM_LENGTH) }, () => process.exit())
 })

@@ -42,6 +42,8 @@ export interface PluginStore {
   withDraftFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
   /** Moves the plugin from a draft folder into the store. The first version of a plugin becomes active. */
   add(plugin: KnownPlugin): Promise<void>
+  /** Replaces an uploaded version by the same version in a draft folder. */
+  replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<void>
   remove(plugin: KnownPlugin): Promise<void>
   select(name: string, version: string): Promise<void>
   /** Returns who has signed an uploaded plugin, according to its signature; `verifyPackage` compares its files. */
@@ -116,6 +118,17 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       const selected = { ...installed.selected, [name]: active.version }
       update({ plugins: [...installed.plugins, added], selected })
       await saveSelection(selected)
+    },
+    replace: async (existing, plugin) => {
+      const { name, version, folder: target } = existing
+      const draft = await moveToDraft(target)
+      await rename(plugin.folder, target)
+      await syncFolder(join(folder, name))
+      await digests.record(name, version)
+      const replacement = readPlugin(target, 'uploaded')
+      const plugins = installed.plugins.map(other => (other === existing ? replacement : other))
+      update({ ...installed, plugins })
+      await deleteFolder(draft)
     },
     remove: async plugin => {
       const draft = await moveToDraft(plugin.folder)

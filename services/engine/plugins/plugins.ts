@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   EyrieError,
+  isDevelopmentVersion,
   type Plugin,
   type PluginGrant,
   type PluginInspection,
   type PluginSwitch,
   type QuarantinedPlugin,
 } from '@eyrie/contract'
+import { assertSchemasGenerated } from '@eyrie/contract/generated-schemas'
 import { syntaxError } from '@eyrie/contract/parse'
 import { hashPackage } from '@eyrie/plugin-signature/package-files'
 import { Mutex } from 'async-mutex'
@@ -138,18 +142,18 @@ export function createPlugins({
     const installed = store.installed()
     const { name, version } = plugin
     const existing = listVersions(installed, name).find(candidate => candidate.version === version)
-    if (existing) {
-      if (await isIdentical(existing, plugin)) return false
+    if (existing && (await isIdentical(existing, plugin))) return false
+    if (existing && !isDevelopmentVersion(version))
       throw new EyrieError(
         'conflict',
-        `version ${version} of ${name} already exists with different content: upload it as another version`,
+        `version ${version} of ${name} already exists with different content: upload it as another version, or as a development version such as ${version}-dev, which later uploads replace`,
       )
-    }
 
     const policy = trust.policy()
     assertAccepted({ name, version, claim }, policy)
     const uploaded = listVersions(installed, name).filter(({ origin }) => origin === 'uploaded')
     if (!acceptsNewPublisher) assertSamePublisher({ name, version, claim }, uploaded.map(readClaim), policy)
+    if (existing) return replace(existing, plugin)
 
     const isFirst = !findActiveVersion(installed, name)
     if (isFirst) assertNoElementCollision(installed, plugin)
@@ -164,6 +168,29 @@ export function createPlugins({
     // The first version becomes active, which starts the channels that wait for its elements.
     if (isFirst) await configuration.runExclusive(() => store.add(plugin))
     else await store.add(plugin)
+    return true
+  }
+
+  /** Replaces the files of a development version. Channels that use it restart with the new code. */
+  async function replace(existing: KnownPlugin, plugin: KnownPlugin): Promise<true> {
+    const { name, version, origin } = existing
+    if (origin !== 'uploaded')
+      throw new EyrieError(
+        'conflict',
+        `version ${version} of ${name} was not uploaded: change its files in ${existing.folder}`,
+      )
+    assertIsolated(sandboxes)
+    await inspectElements(plugin, stopping.signal)
+
+    const installed = store.installed()
+    const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
+    const isActive = findActiveVersion(installed, name) === existing
+    if (isActive) assertNoElementCollision({ ...installed, plugins }, plugin)
+    await configuration.runExclusive(async configured => {
+      if (isActive) assertPipelinesRemainValid(configured, { ...installed, plugins }, version)
+      await store.replace(existing, plugin)
+    })
+    quarantine.release(name, version)
     return true
   }
 
@@ -328,7 +355,9 @@ const describeQuarantine = ({ plugin, version, channel, reason }: QuarantinedPlu
 
 function readUploadedPlugin(folder: string): KnownPlugin {
   try {
-    return readPlugin(folder, 'uploaded')
+    const plugin = readPlugin(folder, 'uploaded')
+    assertSchemasGenerated(JSON.parse(readFileSync(join(folder, 'plugin.json'), 'utf8')))
+    return plugin
   } catch (cause) {
     throw syntaxError('', (cause as Error).message, { cause })
   }

@@ -1,6 +1,7 @@
 import type { SourceCondition } from '@eyrie/contract/condition'
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
+import type { MetricValues } from '@eyrie/element/metrics'
 import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
@@ -155,6 +156,11 @@ export class Runtime {
     return channel ? this.#reporter.channelStatistics(channel) : NO_STATISTICS
   }
 
+  /** Returns the metrics that the elements of a channel measure, by element name. */
+  elementMetrics(id: number): ReadonlyMap<string, MetricValues> {
+    return this.#channels.get(id)?.elementMetrics ?? new Map()
+  }
+
   /** Returns the static metadata of a channel's elements, such as lines and zones, by element name. */
   channelMetadata(id: number): Record<string, unknown> {
     return this.#channels.get(id)?.metadata ?? {}
@@ -225,6 +231,7 @@ export class Runtime {
           findRing,
         }),
       onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
+      onMetrics: (element, metrics) => channel.elementMetrics.set(element, metrics),
       log,
     })
 
@@ -255,12 +262,12 @@ export class Runtime {
   /** Returns the part of an element's configuration that affects `source`. A channel is replaced when it changes. */
   #toComparableElement({ name, args, config }: PipelineElement, source: number): unknown {
     const known = this.#options.elements.get(name)
-    const entry = known?.entry
-    if (!config || !known?.isKeyedBySource) return { name, args, config, entry }
+    const { entry, revision } = known ?? {}
+    if (!config || !known?.isKeyedBySource) return { name, args, config, entry, revision }
 
     // The keys are omitted, because the other sources in a key such as `1,2` do not affect this source.
     const sourceConfig = Object.values(selectSourceConfig(config, source))
-    return { name, args, config: sourceConfig, entry }
+    return { name, args, config: sourceConfig, entry, revision }
   }
 
   #findSinks(pipeline: number, source: number) {

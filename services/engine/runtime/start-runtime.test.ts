@@ -168,7 +168,7 @@ describe('change of one channel', () => {
 
 describe('plugin element', () => {
   it.each([
-    ['throwing', 'throwing: boom'],
+    ['throwing', expect.stringMatching(/^throwing: boom \(element\.ts:2:\d+\)$/)],
     ['babbling', 'babbling: /result/objects/0: Invalid input: expected object, received string'],
     ['ending', 'ending: its thread has ended'],
     ['hanging', 'hanging: no answer within 1 s'],

@@ -1,4 +1,5 @@
 import type { Element, ElementContext, Frame, FrameResult } from '@eyrie/element'
+import { MAX_METRICS, METRIC_NAME } from '@eyrie/element/metrics'
 import { z } from 'zod'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import type { CallMessage, ElementCall, ReplyMessage } from './element-calls.ts'
@@ -14,7 +15,7 @@ export interface ElementSource {
   entry: string
   /** Name of the element. */
   name: string
-  setup: Omit<ElementContext<unknown, unknown>, 'inference' | 'fetch' | 'storage' | 'log'>
+  setup: Pick<ElementContext<unknown, unknown>, 'args' | 'config' | 'source' | 'size'>
 }
 
 /** Messages to an element. `ring` contains the picture of the frame. It is defined only for elements that need pixels. */
@@ -34,11 +35,17 @@ const opened = z.object({
   metadata: z.custom<Element['metadata']>().optional(),
 })
 
-/** `cpuMs` is the CPU time of the thread for this frame. */
+const metricsByName = z
+  .record(z.string().regex(METRIC_NAME), z.number())
+  .refine(metrics => Object.keys(metrics).length <= MAX_METRICS)
+const metrics = z.object({ values: metricsByName, totals: metricsByName })
+
+/** `cpuMs` is the CPU time of the thread for this frame. `metrics` are all metrics of the element, if any has changed. */
 const processed = z.object({
   type: z.literal('processed'),
   result: z.custom<FrameResult>(),
   cpuMs: z.number().min(0),
+  metrics: metrics.optional(),
 })
 
 const overwritten = z.object({ type: z.literal('overwritten') })

@@ -2,6 +2,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { Element } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
+import type { MetricValues } from '@eyrie/element/metrics'
 import { withTimeout } from '@eyrie/kit'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import type { CallMessage, ElementCall } from './element-calls.ts'
@@ -61,6 +62,8 @@ export interface ElementUse {
   checkResult?(result: unknown): string | undefined
   /** Receives the CPU time of each frame, in ms, as the element has measured it. */
   onCost?(ms: number): void
+  /** Receives all metrics of the element after some have changed. */
+  onMetrics?(metrics: MetricValues): void
 }
 
 /**
@@ -105,6 +108,7 @@ export class RemoteElement {
           const problem = use.checkResult?.(answer.result)
           if (problem !== undefined) throw this.#crash(problem)
           use.onCost?.(answer.cpuMs)
+          if (answer.metrics) use.onMetrics?.(answer.metrics)
           return answer.result
         },
         close: () => this.close(),

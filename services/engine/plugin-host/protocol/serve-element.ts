@@ -1,4 +1,8 @@
+import { dirname } from 'node:path'
 import type { Element, ElementDefinition, Frame, Log } from '@eyrie/element'
+import { createStreamClock } from '@eyrie/element/clock'
+import { describeError } from '@eyrie/element/error-location'
+import { createElementMetrics } from '@eyrie/element/metrics'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import { createCallingFunctions } from './element-calls.ts'
 import type { ElementAnswer, ElementSource, FromElement, ToElement } from './element-messages.ts'
@@ -34,6 +38,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   }
 
   const { fetch, storage, handleReply } = createCallingFunctions(send)
+  const { clock, advance } = createStreamClock()
+  const { metrics, collect } = createElementMetrics()
 
   async function load(loaded: ElementSource): Promise<ElementAnswer> {
     source = loaded
@@ -43,7 +49,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   }
 
   async function open(): Promise<ElementAnswer> {
-    element = await definition!.open({ ...source!.setup, inference: undefined, fetch, storage, log })
+    const granted = { inference: undefined, fetch, storage }
+    element = await definition!.open({ ...source!.setup, ...granted, clock, metrics, log })
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
 
@@ -52,9 +59,12 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     const picture = ring && pictures.read(ring, frame.n)
     if (picture === 'overwritten') return { type: 'overwritten' }
 
+    advance(frame)
     const result = await element!.process(frame, picture)
     const { user, system } = process.threadCpuUsage(cpuBefore)
-    return { type: 'processed', result, cpuMs: (user + system) / MICROSECONDS_PER_MS }
+    const cpuMs = (user + system) / MICROSECONDS_PER_MS
+    const changed = collect()
+    return { type: 'processed', result, cpuMs, ...(changed && { metrics: changed }) }
   }
 
   /** Sends the result or the error of `work` as the answer to the current request. */
@@ -62,7 +72,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     try {
       send(await work)
     } catch (error) {
-      send({ type: 'failed', message: describeError(error) })
+      send({ type: 'failed', message: describeError(error, source && dirname(source.entry)) })
     }
   }
 
@@ -82,6 +92,3 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     }
   }
 }
-
-export const describeError = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)

@@ -195,7 +195,7 @@ describe('sandboxed element', () => {
   })
 
   it('reports an error of a frame, which is not a crash', async () => {
-    expect(await failWith(`() => { throw new Error('boom') }`)).toBe('boom')
+    expect(await failWith(`() => { throw new Error('boom') }`)).toMatch(/^boom \(element\.ts:2:\d+\)$/)
     expect(crashes).toEqual([])
   })
 

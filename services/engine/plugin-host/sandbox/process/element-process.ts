@@ -1,9 +1,11 @@
 import { Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { describeError } from '@eyrie/element/error-location'
 import { receiveDescriptor } from '@eyrie/kit/descriptors/descriptors'
 import { RingReader } from '../../../frames/ring-reader.ts'
-import type { FromElement } from '../../protocol/element-messages.ts'
+import type { FromElement, ToElement } from '../../protocol/element-messages.ts'
 import { PictureReader } from '../../protocol/picture-reader.ts'
-import { describeError, serveElement } from '../../protocol/serve-element.ts'
+import { serveElement } from '../../protocol/serve-element.ts'
 import { encodeMessage, MESSAGE_KIND, MessageDecoder } from './message-stream.ts'
 import { DESCRIPTOR_SOCKET, MESSAGE_SOCKET } from './process-descriptors.ts'
 
@@ -31,14 +33,20 @@ const handleMessage = serveElement({
   }),
 })
 
+/** Folder of the plugin, known when it is loaded. */
+let folder: string | undefined
 socket.on('data', bytes => {
-  for (const { body } of decoder.decode(bytes)) handleMessage(JSON.parse(String(body)))
+  for (const { body } of decoder.decode(bytes)) {
+    const message: ToElement = JSON.parse(String(body))
+    if (message.type === 'load') folder = dirname(message.entry)
+    handleMessage(message)
+  }
 })
 // The engine has ended.
 socket.on('error', () => process.exit())
 socket.on('close', () => process.exit())
 
 process.on('uncaughtException', error => {
-  const message: FromElement = { type: 'crashed', message: describeError(error) }
+  const message: FromElement = { type: 'crashed', message: describeError(error, folder) }
   socket.end(encodeMessage(MESSAGE_KIND.answer, message), () => process.exit(1))
 })

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
-.PHONY: help run setup worker test test-all images test-compose lint generate sbom bench soak fuzz clean
+.PHONY: help run setup worker test test-all images test-compose lint generate sdk sbom bench soak fuzz clean
 
 help:
 	@echo 'make run [SOURCE=<file, url or device>] [MODEL=<name or onnx file>]   start the appliance'
@@ -15,6 +15,7 @@ help:
 	@echo 'make worker     download or build the WebRTC worker (make run does this in the background)'
 	@echo 'make lint       format and lint the code'
 	@echo 'make generate   regenerate generated files'
+	@echo 'make sdk        write the npm package of the element SDK to build/'
 	@echo 'make sbom       write eyrie.cdx.json, which lists all components with versions and hashes (CycloneDX)'
 	@echo 'make clean      remove build output (not your data)'
 
@@ -50,11 +51,18 @@ test-compose: setup
 lint: setup
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check --write .
 
+# make would ignore a folder that exists, and succeed.
+$(foreach folder,$(filter-out .,$(patsubst %/plugin.json,%,$(wildcard $(addsuffix /plugin.json,$(MAKECMDGOALS))))),\
+  $(error make generates only what belongs to this checkout: run ./eyrie plugin generate $(folder)))
+
 generate: setup
 	@$(NODE) sdk/element/generate.ts plugins/*/
 	@$(NODE) appliance/notices/generate.ts
 	@$(NODE) appliance/reference/generate.ts
 	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json
+
+sdk: setup
+	@$(NODE) sdk/cli/sdk-package/main.ts build
 
 sbom: setup
 	@$(NODE) appliance/sbom/generate.ts

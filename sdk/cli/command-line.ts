@@ -37,6 +37,11 @@ import {
   listPublishersCommand,
   trustPublisherCommand,
 } from './plugin/trust-commands.ts'
+import {
+  createPluginCommand,
+  generatePluginCommand,
+  testPluginCommand,
+} from './plugin-project/author-commands.ts'
 import { supportCommand } from './support/support-command.ts'
 import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
@@ -73,6 +78,9 @@ const commands: Readonly<Record<string, Command>> = {
   'model add': addModelCommand,
   'model list': listModelsCommand,
   'model remove': removeModelCommand,
+  'plugin create': createPluginCommand,
+  'plugin generate': generatePluginCommand,
+  'plugin test': testPluginCommand,
   'plugin pack': packPluginCommand,
   'plugin add': addPluginCommand,
   'plugin list': listPluginsCommand,

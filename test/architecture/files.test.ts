@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SERVICE_UNITS } from '../../appliance/supervisor/supervisor.ts'
+import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 import { projectFiles, read, root } from './sources.ts'
 
 const MAX_LINES = 400
@@ -44,6 +45,16 @@ describe('make', () => {
     const [, targets = ''] = /^\.PHONY: (.*)$/m.exec(read('Makefile')) ?? []
     const unlisted = targets.split(' ').filter(target => !new RegExp(`make ${target}\\b`).test(help))
     expect(unlisted).toEqual(['help', 'setup'])
+  })
+})
+
+describe('make generate', () => {
+  it('refuses a folder outside of the checkout, with the command for it', () => {
+    const folder = createTemporaryFolder()
+    writeFileSync(join(folder, 'plugin.json'), '{}')
+    const { status, stderr } = spawnSync('make', ['generate', folder], { cwd: root, encoding: 'utf8' })
+    expect(status).toBe(2)
+    expect(stderr).toContain(`run ./eyrie plugin generate ${folder}`)
   })
 })
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Manifest } from '@eyrie/contract/plugin'
 import { pack } from 'tar-stream'
-import { type PluginFiles, readPluginFolder } from './plugin-files.ts'
+import { type PluginFiles, readFolder, readPluginFolder } from './plugin-files.ts'
 
 /** A plugin version, packed for upload to the engine. */
 export interface PluginPackage {
@@ -13,14 +13,15 @@ export interface PluginPackage {
   archive: Uint8Array<ArrayBuffer>
 }
 
-/**
- * Packs the folder of a plugin as npm does: every file is under `package/`; dot files and `node_modules` are omitted. Equal
- * folders result in equal archives. Throws an `Error` that names the invalid field of `plugin.json`.
- */
+/** Packs the folder of a plugin. Throws an `Error` that names the invalid field of `plugin.json`. */
 export async function packPlugin(folder: string): Promise<PluginPackage> {
   const { manifest, files } = await readPluginFolder(folder)
   return { manifest, archive: await packFiles(files) }
 }
+
+/** Packs a folder without dot files and `node_modules`. Equal folders result in equal archives. */
+export const packFolder = async (folder: string): Promise<Uint8Array<ArrayBuffer>> =>
+  packFiles(await readFolder(folder))
 
 /** Packs files as npm does, in the order of the map. */
 export async function packFiles(files: PluginFiles['files']): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { getEtag, readHealth } from '@eyrie/client'
-import { engineHealth, type Plugin, type RequestedCapability } from '@eyrie/contract'
+import { engineHealth, isDevelopmentVersion, type Plugin, type RequestedCapability } from '@eyrie/contract'
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
@@ -71,7 +71,7 @@ export const addPluginCommand: Command = {
     const plugin = await engine.plugin.upload(archive, { 'new-publisher': values['new-publisher'] })
 
     if (values.json) writeJson(terminal.out, plugin)
-    else printUpload(plugin, installedBefore, terminal.out)
+    else printUpload(plugin, installedBefore, terminal.out, inspection.version)
   },
 }
 
@@ -84,12 +84,18 @@ async function readPluginArchive(path: string): Promise<Uint8Array<ArrayBuffer>>
   return archive
 }
 
-/** Prints which version the upload has added. The engine accepts the upload of an installed version without any effect. */
-function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Output): void {
+/**
+ * Prints which version the upload has added. The engine accepts the upload of an installed version without any effect, or
+ * replaces it if it is a development version.
+ */
+function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Output, version: string): void {
   const before = installedBefore.find(({ name }) => name === plugin.name)
   const oldVersions = new Set(before?.versions.map(({ version }) => version))
   const added = plugin.versions.find(({ version }) => !oldVersions.has(version))
-  const outcome = added ? `${styled(out, 'green', 'added')} ${plugin.name} ${added.version}` : 'unchanged'
+  const isReplaced = !added && isDevelopmentVersion(version)
+  const verb = styled(out, 'green', isReplaced ? 'updated' : 'added')
+  const uploaded = isReplaced ? version : added?.version
+  const outcome = uploaded === undefined ? 'unchanged' : `${verb} ${plugin.name} ${uploaded}`
   out.write(`${outcome}; ${plugin.active} is active\n`)
 }
 

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { assertSchemasGenerated } from '@eyrie/contract/generated-schemas'
 import { parseAs } from '@eyrie/contract/parse'
 import { type Manifest, manifest } from '@eyrie/contract/plugin'
 import { extract } from 'tar-stream'
@@ -32,9 +33,14 @@ export async function readPluginFiles(path: string): Promise<PluginFiles & { isF
 export async function readPluginFolder(folder: string): Promise<PluginFiles> {
   const manifestFile = join(folder, MANIFEST_FILE)
   const manifest = parseManifest(manifestFile, await readLocalFile(manifestFile))
+  return { manifest, files: await readFolder(folder) }
+}
+
+/** Reads all files of a folder but dot files and those in `node_modules`. */
+export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
   for (const path of await listFiles(folder)) files.set(path, await readLocalFile(join(folder, path)))
-  return { manifest, files }
+  return files
 }
 
 /** Reads an archive whose files are at the top level or in a single folder, as the engine does. */
@@ -73,7 +79,10 @@ function stripTopFolder(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string,
 
 function parseManifest(file: string, content: Buffer): Manifest {
   try {
-    return parseAs(manifest, JSON.parse(content.toString()))
+    const parsed = JSON.parse(content.toString())
+    const valid = parseAs(manifest, parsed)
+    assertSchemasGenerated(parsed)
+    return valid
   } catch (cause) {
     throw new Error(`${file}: ${(cause as Error).message}`, { cause })
   }

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { packFolder } from '../plugin/plugin-archive.ts'
+import { buildSdkPackage } from '../sdk-package/build-sdk-package.ts'
+import { generateSchemas } from './author-process.ts'
+import { createProjectFiles, type PluginProject, SDK_ARCHIVE } from './project-files.ts'
+
+const PACKAGES = resolve(import.meta.dirname, '../../../node_modules')
+/** The packages with which the types of a project can be checked. They are copied, since npm would store the path of a link. */
+const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
+
+/**
+ * Creates the folder of a new plugin, complete and ready to run without a network: code, test, manifest with schemas, and the
+ * SDK. Rejects if the folder exists; after a failure nothing remains.
+ */
+export async function createProject(folder: string, plugin: PluginProject): Promise<void> {
+  const target = resolve(folder)
+  if (existsSync(target)) throw new Error(`${folder} exists already: choose another name, or delete it`)
+
+  const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
+  // Temporary folders can be read by their user only.
+  const draft = join(temporary, 'project')
+  try {
+    for (const [path, content] of Object.entries(await createProjectFiles(plugin))) {
+      await mkdir(dirname(join(draft, path)), { recursive: true })
+      await writeFile(join(draft, path), content)
+    }
+    await provideSdk(draft)
+    await generateSchemas(draft)
+    await cp(draft, target, { recursive: true })
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+/** Stores the SDK as a package for `npm install`, and installs it as npm would. */
+async function provideSdk(project: string): Promise<void> {
+  const installed = join(project, 'node_modules/@eyrie/element')
+  await buildSdkPackage(installed)
+  await mkdir(join(project, '.sdk'))
+  await writeFile(join(project, SDK_ARCHIVE), await packFolder(installed))
+
+  for (const name of COPIED_PACKAGES) {
+    const source = join(PACKAGES, name)
+    await cp(source, join(project, 'node_modules', name), {
+      recursive: true,
+      // zod contains its sources too.
+      filter: path => path !== join(source, 'src'),
+    })
+  }
+}

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { manifest } from '@eyrie/contract/plugin'
+import { SDK_VERSION } from '@eyrie/contract/sdk-version'
+import type { z } from 'zod'
+import { SDK_ARCHIVE_NAME } from '../sdk-package/build-sdk-package.ts'
+
+/** What the author of a new plugin has decided. */
+export interface PluginProject {
+  name: string
+  /** What the element processes: the objects of frames, or their pictures. */
+  reads: 'objects' | 'pictures'
+  /** One sentence for the catalog. */
+  description: string
+}
+
+const TEMPLATE = join(import.meta.dirname, 'template')
+const ROOT = resolve(import.meta.dirname, '../../..')
+
+/** The package of the SDK within the project. Packages of plugins contain no hidden folders. */
+export const SDK_ARCHIVE = `.sdk/${SDK_ARCHIVE_NAME}`
+
+/** Returns the files of a new project, by path. */
+export async function createProjectFiles(plugin: PluginProject): Promise<Record<string, string>> {
+  const read = async (path: string) => fillIn(await readFile(join(TEMPLATE, path), 'utf8'), plugin)
+  return {
+    'element.ts': await read(`${plugin.reads}/element.ts`),
+    'element.test.ts': await read(`${plugin.reads}/element-test.ts`),
+    'README.md': await read('common/README.md'),
+    '.github/workflows/test.yaml': await read('common/test.yaml'),
+    '.gitignore': 'node_modules/\n*.tgz\n!.sdk/*.tgz\n',
+    'plugin.json': toJson(createManifest(plugin)),
+    'package.json': toJson(await createPackage(plugin)),
+    'tsconfig.json': toJson(TYPESCRIPT_CONFIG),
+  }
+}
+
+function fillIn(text: string, { name, description }: PluginProject): string {
+  return text
+    .replaceAll('exampleElement', toCamelCase(name))
+    .replaceAll('example-element', name)
+    .replaceAll('example-description', () => description)
+}
+
+/** A valid identifier, also if the name is a word of the language. */
+const toCamelCase = (name: string) =>
+  `${name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())}Element`
+
+/** `eyrie plugin generate` adds the schemas. */
+function createManifest({ name, reads, description }: PluginProject): z.input<typeof manifest> {
+  const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
+  const frames = { format: 'GRAY8' as const, width: 64, height: 36 }
+  return {
+    name,
+    version: '1.0.0-dev',
+    license: 'Apache-2.0',
+    sdk: `^${SDK_VERSION}`,
+    entry: 'element.ts',
+    elements: [
+      {
+        name,
+        title,
+        description,
+        passthrough: true,
+        runs: 'worker',
+        ...(reads === 'pictures' && { needs: ['pixels' as const] }),
+        capabilities: { ...(reads === 'pictures' && { frames }), budget_ms: 5 },
+      },
+    ],
+  }
+}
+
+async function createPackage({ name, description }: PluginProject): Promise<object> {
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  return {
+    name: `eyrie-plugin-${name}`,
+    version: '1.0.0-dev',
+    description,
+    license: 'Apache-2.0',
+    type: 'module',
+    files: ['plugin.json', '**/*.ts', '!**/*.test.ts'],
+    scripts: {
+      generate: 'eyrie-generate .',
+      test: 'tsc && node --test',
+    },
+    devDependencies: {
+      '@eyrie/element': `file:${SDK_ARCHIVE}`,
+      '@types/node': devDependencies['@types/node'],
+      typescript: devDependencies.typescript,
+    },
+  }
+}
+
+/** As the documentation of Node recommends it for code that Node runs without compiling it. */
+const TYPESCRIPT_CONFIG = {
+  compilerOptions: {
+    noEmit: true,
+    target: 'esnext',
+    module: 'nodenext',
+    strict: true,
+    types: ['node'],
+    rewriteRelativeImportExtensions: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+  },
+}
+
+const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`

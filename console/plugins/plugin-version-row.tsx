@@ -1,5 +1,7 @@
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
+import { describeSignature } from '@eyrie/contract/describe-signature'
 import type { InstalledVersion, Plugin } from '@eyrie/contract/plugin'
+import { capitalize } from '../ui/format.ts'
 
 interface PluginVersionRowProps {
   plugin: Plugin
@@ -18,6 +20,7 @@ export function PluginVersionRow({ plugin: { name, active }, version: installed 
     version,
     origin,
     license,
+    signature,
     elements,
     capabilities = {},
     quarantined = [],
@@ -30,11 +33,18 @@ export function PluginVersionRow({ plugin: { name, active }, version: installed 
         <small class="line">
           {ORIGINS[origin]}, {license}
         </small>
+        {signature && <small class="line">{describeSignature(signature)}</small>}
       </td>
       <td>
         <span class={`status ${version === active ? 'running' : ''}`}>
           {version === active ? 'active' : 'inactive'}
         </span>
+        {signature?.refused !== undefined && (
+          <div class="problem">
+            <span class="status failed">does not start</span>
+            <small class="line">{capitalize(signature.refused)}</small>
+          </div>
+        )}
         {quarantined.map(({ channel, reason, time }) => (
           <div key={channel} class="problem">
             <span class="status failed">in quarantine on channel {channel}</span>

@@ -94,6 +94,7 @@ it('the page Plugins shows what the plugins of an engine can use, and which of t
   const row = (version: string) => page.getByRole('row').filter({ hasText: `crowd ${version}` })
   const first = row('1.0.0')
   await first.getByText('active', { exact: true }).waitFor(TIMEOUT)
+  await first.getByText('unsigned').waitFor(TIMEOUT)
   await first.getByText('reads pictures (RGB, up to 640×360)').waitFor(TIMEOUT)
   await first.getByText('in quarantine on channel 3').waitFor(TIMEOUT)
   await first.getByText('its process was ended by SIGSEGV').waitFor(TIMEOUT)
@@ -110,6 +111,10 @@ it('the page Plugins shows what the plugins of an engine can use, and which of t
   await second.getByText('asks for more than was granted').waitFor({ ...TIMEOUT, state: 'detached' })
   expect(await runCommand('plugin', 'release', 'crowd')).toMatchObject({ code: 0 })
   await first.getByText('in quarantine').waitFor({ ...TIMEOUT, state: 'detached' })
+  const keys = join(folder, 'acme')
+  expect(await runCommand('plugin', 'keygen', keys, '--publisher', 'Acme')).toMatchObject({ code: 0 })
+  expect(await runCommand('plugin', 'trust', `${keys}.pub`, '--force')).toMatchObject({ code: 0 })
+  await second.getByText('does not start').waitFor(TIMEOUT)
 
   await engine.kill()
   await page

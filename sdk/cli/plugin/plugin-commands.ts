@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { getEtag, readHealth } from '@eyrie/client'
 import { engineHealth, isDevelopmentVersion, type Plugin, type RequestedCapability } from '@eyrie/contract'
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
+import { describeSignature } from '@eyrie/contract/describe-signature'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
@@ -21,7 +22,7 @@ import {
 } from '../engine/engine-access.ts'
 import { packPlugin } from './plugin-archive.ts'
 import { printGrants, printInspection, printRequested } from './plugin-grant-report.ts'
-import { describeSignature, printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
+import { printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
 
 /**
  * Commands for plugins, the packages of processing steps for pipelines. Several versions of a plugin can be installed on the

@@ -1,6 +1,7 @@
 import type { PluginGrant, PluginInspection, RequestedCapability } from '@eyrie/contract'
+import { describeSignature } from '@eyrie/contract/describe-signature'
 import { type Output, styled } from '../command/terminal.ts'
-import { describeSignature, printIsolation } from './plugin-report.ts'
+import { printIsolation } from './plugin-report.ts'
 
 /** What the commands for plugins print about grants: what a version asks for, and what was granted. */
 

@@ -1,4 +1,4 @@
-import type { Isolation, Plugin, VersionSignature } from '@eyrie/contract'
+import type { Isolation, Plugin } from '@eyrie/contract'
 import { type Output, styled } from '../command/terminal.ts'
 
 /** What the commands for plugins print about their boundaries. */
@@ -18,17 +18,6 @@ export function printRefusals(plugins: readonly Plugin[], out: Output): void {
     for (const { version, signature } of versions)
       if (signature?.refused !== undefined)
         out.write(`${styled(out, 'red', 'does not start:')} ${name} ${version}: ${signature.refused}\n`)
-}
-
-export function describeSignature(
-  { state, publisher, key, trust }: VersionSignature,
-  detail: 'short' | 'with key' = 'short',
-): string {
-  if (state === 'unsigned') return state
-  // An unknown publisher may have chosen any name.
-  const name = trust === 'unknown' ? `unknown publisher ${JSON.stringify(publisher)}` : publisher
-  const by = trust === 'distrusted' ? `${name} (distrusted)` : name
-  return detail === 'short' ? `signed by ${by}` : `signed by ${by}, key ${key}`
 }
 
 export function printIsolation({ level, missing }: Isolation, out: Output): void {

@@ -36,7 +36,7 @@ export function PluginVersionRow({ plugin: { name, active }, version: installed 
         {signature && <small class="line">{describeSignature(signature)}</small>}
       </td>
       <td>
-        <span class={`status ${version === active ? 'running' : ''}`}>
+        <span class={`status ${version === active && signature?.refused === undefined ? 'running' : ''}`}>
           {version === active ? 'active' : 'inactive'}
         </span>
         {signature?.refused !== undefined && (

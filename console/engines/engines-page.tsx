@@ -10,7 +10,7 @@ import './engines-page.css'
 
 /** The engines, what runs where, and how to distribute it better, for superadmins. */
 export function EnginesPage() {
-  const { placement, error, refresh } = usePlacement()
+  const { value: placement, error, refresh } = usePlacement()
   usePageTitle('Engines')
   if (!placement.value && error.value) return <Unreachable reason={error.value} />
   if (!placement.value) return <Notice title="Loading…" />

@@ -7,7 +7,7 @@ import './plugins-page.css'
 
 /** The plugins of each engine: what they can use, and which of them do not run, for superadmins. */
 export function PluginsPage() {
-  const { engines, error } = useEnginePlugins()
+  const { value: engines, error } = useEnginePlugins()
   usePageTitle('Plugins')
   if (!engines.value && error.value) return <Unreachable reason={error.value} />
   if (!engines.value) return <Notice title="Loading…" />

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Output } from '../command/terminal.ts'
+import { findCompiler } from '../sdk-package/find-compiler.ts'
 
 /** Programs that load the code of a plugin, each in a process of its own. They run with the rights of the user. */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const GENERATOR = join(ROOT, 'sdk/element/generate.ts')
-const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc')
 
 /** Writes the schemas of the elements into the manifest. Rejects with the reason. */
 export async function generateSchemas(folder: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function generateSchemas(folder: string): Promise<void> {
 /** Checks the types of a project, and runs its tests. Returns whether both have succeeded. */
 export async function testProject(folder: string, terminal: { out: Output; err: Output }): Promise<boolean> {
   if (existsSync(join(folder, 'tsconfig.json'))) {
-    const code = await runNode([COMPILER, '--noEmit', '-p', folder], terminal)
+    const code = await runNode([findCompiler(), '--noEmit', '-p', folder], terminal)
     if (code !== 0) return false
   }
   // Without an installed SDK, the tests use this copy.

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { parseChoice, UsageError } from '../command/command.ts'
+import { isInteractive } from '../command/confirm.ts'
 import type { Terminal } from '../command/terminal.ts'
 import type { PluginProject } from './project-files.ts'
 
@@ -21,9 +22,10 @@ const DEFAULT_DESCRIPTION = {
  * Asks what a new plugin is. Options answer in advance; without a terminal, such as in scripts, the defaults apply.
  * Throws `UsageError` for an answer that is not possible.
  */
-export async function askQuestions(given: GivenAnswers, { input, out }: Terminal): Promise<Answers> {
-  const isInteractive = input?.isTTY === true && out.isTTY === true
-  const reader = isInteractive ? createInterface({ input: input!, terminal: false }) : undefined
+export async function askQuestions(given: GivenAnswers, terminal: Terminal): Promise<Answers> {
+  const { input, out } = terminal
+  const asks = isInteractive(terminal) && out.isTTY === true
+  const reader = asks ? createInterface({ input: input!, terminal: false }) : undefined
   const lines = reader?.[Symbol.asyncIterator]()
   const ask = async (question: string, preset: string | undefined, fallback: string) => {
     if (preset || !lines) return preset || fallback

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
+import { findCompiler } from './find-compiler.ts'
 
 /**
  * Builds the element SDK as an npm package that works outside this repository: JavaScript and types, the schemas of the
@@ -91,11 +91,7 @@ function toSpecifier(importer: string, imported: string): string {
 }
 
 async function compile(folder: string): Promise<void> {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
-  if (!existsSync(compiler))
-    throw new Error(
-      'TypeScript is not installed here: use a checkout of Eyrie, in which make setup has installed it',
-    )
+  const compiler = findCompiler()
   try {
     await promisify(execFile)(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   } catch (cause) {

@@ -1,6 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { getEtag, readHealth } from '@eyrie/client'
-import { engineHealth, isDevelopmentVersion, type Plugin, type RequestedCapability } from '@eyrie/contract'
+import {
+  engineHealth,
+  isDevelopmentVersion,
+  type Plugin,
+  type PluginInspection,
+  type RequestedCapability,
+} from '@eyrie/contract'
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
 import { describeSignature } from '@eyrie/contract/describe-signature'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
@@ -68,11 +74,10 @@ export const addPluginCommand: Command = {
     if (asks && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
       throw new Error('nothing was installed')
 
-    const installedBefore = await engine.plugin.list()
     const plugin = await engine.plugin.upload(archive, { 'new-publisher': values['new-publisher'] })
 
     if (values.json) writeJson(terminal.out, plugin)
-    else printUpload(plugin, installedBefore, terminal.out, inspection.version)
+    else printUpload(plugin, inspection, terminal.out)
   },
 }
 
@@ -86,18 +91,13 @@ async function readPluginArchive(path: string): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /**
- * Prints which version the upload has added. The engine accepts the upload of an installed version without any effect, or
- * replaces it if it is a development version.
+ * Prints what the upload has changed. The engine accepts the upload of an installed version without any effect, or replaces it if
+ * it is a development version.
  */
-function printUpload(plugin: Plugin, installedBefore: readonly Plugin[], out: Output, version: string): void {
-  const before = installedBefore.find(({ name }) => name === plugin.name)
-  const oldVersions = new Set(before?.versions.map(({ version }) => version))
-  const added = plugin.versions.find(({ version }) => !oldVersions.has(version))
-  const isReplaced = !added && isDevelopmentVersion(version)
-  const verb = styled(out, 'green', isReplaced ? 'updated' : 'added')
-  const uploaded = isReplaced ? version : added?.version
-  const outcome = uploaded === undefined ? 'unchanged' : `${verb} ${plugin.name} ${uploaded}`
-  out.write(`${outcome}; ${plugin.active} is active\n`)
+function printUpload({ name, active }: Plugin, { version, installed }: PluginInspection, out: Output): void {
+  const isUnchanged = installed && !isDevelopmentVersion(version)
+  const verb = styled(out, 'green', installed ? 'updated' : 'added')
+  out.write(`${isUnchanged ? 'unchanged' : `${verb} ${name} ${version}`}; ${active} is active\n`)
 }
 
 export const listPluginsCommand: Command = {

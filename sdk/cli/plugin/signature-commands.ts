@@ -8,15 +8,11 @@ import {
   signPackage,
   verifyFiles,
 } from '@eyrie/plugin-signature/package-signature'
-import {
-  generatePublisherKeys,
-  type PublicKey,
-  readPublicKey,
-  readSigningKey,
-} from '@eyrie/plugin-signature/publisher-keys'
+import { generatePublisherKeys, readPublicKey, readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
-import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
+import { writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
+import { readKeyFile } from './key-files.ts'
 import { packFiles } from './plugin-archive.ts'
 import { type PluginFiles, readPluginFiles } from './plugin-files.ts'
 
@@ -142,13 +138,3 @@ function verifySignature(path: string, files: PluginFiles['files']): PackageSign
 
 const hashFiles = (files: PluginFiles['files']): PackageFiles =>
   new Map([...files].map(([path, content]) => [path, hashContent(content)]))
-
-/** Reads a key file. Throws an `Error` that names the file and the reason. */
-async function readKeyFile<Key extends PublicKey>(file: string, read: (text: string) => Key): Promise<Key> {
-  const text = await readLocalFile(file)
-  try {
-    return read(text.toString())
-  } catch (cause) {
-    throw new Error(`${file} is not valid: ${(cause as Error).message}`, { cause })
-  }
-}

@@ -3,9 +3,9 @@ import type { Publisher, TrustedPlugins } from '@eyrie/contract'
 import { publisherKey } from '@eyrie/contract/plugin-signature'
 import { readPublicKey } from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, UsageError } from '../command/command.ts'
-import { readLocalFile } from '../command/local-files.ts'
 import { type Output, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { readKeyFile } from './key-files.ts'
 import { printRefusals } from './plugin-report.ts'
 
 /** Commands for owners of engines: whose plugins the engine installs and runs. */
@@ -38,22 +38,13 @@ async function readPublisher(
   engine: Client,
 ): Promise<{ key: string; name: string }> {
   if (!publisherKey.safeParse(source).success) {
-    const { key, publisher } = await readPublicKeyFile(source)
+    const { key, publisher } = await readKeyFile(source, readPublicKey)
     return { key, name: name ?? publisher }
   }
   const { publishers } = await engine.pluginTrust.get()
   const known = name ?? publishers.find(({ key }) => key === source)?.name
   if (known === undefined) throw new UsageError('--name is missing: the name of the publisher')
   return { key: source, name: known }
-}
-
-async function readPublicKeyFile(file: string) {
-  const text = await readLocalFile(file)
-  try {
-    return readPublicKey(text.toString())
-  } catch (cause) {
-    throw new Error(`${file} is not valid: ${(cause as Error).message}`, { cause })
-  }
 }
 
 export const distrustPublisherCommand: Command = {

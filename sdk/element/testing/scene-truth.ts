@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { bbox, type DetectedObject, point } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
-import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { z } from 'zod'
 import type { Frame } from '../frame.ts'
+import { createFrame } from './stream.ts'
 
 const outline = z.object({ name: z.string(), coords: z.array(point) })
 
@@ -52,28 +52,18 @@ export interface SceneTruthOptions {
   minVisibility?: number
 }
 
-const MICROSECONDS_PER_SECOND = 1_000_000
-
 /** Reads the ground truth of a rendered scene, `scene-4.truth.json`, which `node scene/main.ts` writes next to the video. */
 export async function readSceneTruth(
   path: string,
   { minVisibility = 0.3 }: SceneTruthOptions = {},
 ): Promise<SceneTruth> {
   const truth = parseAs(truthFile, JSON.parse(await readFile(path, 'utf8')))
-  const { width, height, fps } = truth
   const toObject = ({ class: name, bbox, track }: TruthFile['frames'][number]['objects'][number]) =>
     ({ class: name, score: 1, bbox, track }) satisfies DetectedObject
   const frames = truth.frames.map(
     ({ n, objects }): Frame => ({
-      n,
-      pts: Math.round((n / fps) * TICKS_PER_SECOND),
-      time: Math.round((n / fps) * MICROSECONDS_PER_SECOND),
-      discontinuity: false,
-      width,
-      height,
+      ...createFrame(n, truth),
       objects: objects.filter(({ visibility }) => visibility >= minVisibility).map(toObject),
-      lowScoreObjects: [],
-      counters: {},
     }),
   )
   return { ...truth, frames }

@@ -5,6 +5,29 @@ import type { Frame, Picture } from '../frame.ts'
 
 const MICROSECONDS_PER_SECOND = 1_000_000
 
+/** Frames per second, and size in pixels. */
+interface FrameOptions {
+  fps: number
+  width: number
+  height: number
+}
+
+/** Creates a frame without objects at its place in a stream that has begun with number 0. */
+export function createFrame(n: number, { fps, width, height }: FrameOptions): Frame {
+  const seconds = n / fps
+  return {
+    n,
+    pts: Math.round(seconds * TICKS_PER_SECOND),
+    time: Math.round(seconds * MICROSECONDS_PER_SECOND),
+    discontinuity: false,
+    width,
+    height,
+    objects: [],
+    lowScoreObjects: [],
+    counters: {},
+  }
+}
+
 /** Creates a stream of frames with consecutive timestamps; `width` and `height` are in pixels. */
 export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
   let n = 0
@@ -15,18 +38,7 @@ export function createStream(fps: number, { width = 1280, height = 720 } = {}) {
       { skip = 0, discontinuity = false, lowScoreObjects = [] as DetectedObject[] } = {},
     ): Frame {
       n += 1 + skip
-      const seconds = n / fps
-      return {
-        n,
-        pts: Math.round(seconds * TICKS_PER_SECOND),
-        time: Math.round(seconds * MICROSECONDS_PER_SECOND),
-        discontinuity,
-        width,
-        height,
-        objects,
-        lowScoreObjects,
-        counters: {},
-      }
+      return { ...createFrame(n, { fps, width, height }), discontinuity, objects, lowScoreObjects }
     },
   }
 }

@@ -45,7 +45,7 @@ import {
 } from './trust/package-acceptance.ts'
 import { type PackageClaim, readClaim } from './trust/package-claim.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
-import { describeSignature } from './trust/signature-policy.ts'
+import { toVersionSignature } from './trust/signature-policy.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
 
 /** The parts of the engine that the management of plugins depends on. */
@@ -117,7 +117,7 @@ export function createPlugins({
 
   const findSignature = (plugin: KnownPlugin) =>
     plugin.origin === 'uploaded'
-      ? describeSignature(readClaim(plugin), plugin.name, trust.policy())
+      ? toVersionSignature(readClaim(plugin), plugin.name, trust.policy())
       : undefined
   const readConditions = () => ({
     quarantined: quarantine.list(),
@@ -224,7 +224,7 @@ export function createPlugins({
         return {
           ...describePackage(plugin, store.installed()),
           not_granted: grants.findMissing(plugin),
-          signature: describeSignature(claim, plugin.name, trust.policy()),
+          signature: toVersionSignature(claim, plugin.name, trust.policy()),
           isolation: sandboxes.isolation,
         }
       }),

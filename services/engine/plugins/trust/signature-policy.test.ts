@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { PackageClaim } from './package-claim.ts'
 import {
-  describeSignature,
   findPublisherChange,
   findRefusal,
   type SignaturePolicy,
+  toVersionSignature,
 } from './signature-policy.ts'
 
 const [acmeKey, newAcmeKey, betaKey, unknownKey] = ['a', 'b', 'c', 'd'].map(digit => digit.repeat(64)) as [
@@ -79,23 +79,23 @@ describe('a package', () => {
 
   it('is described with the name that the owner has given its publisher', () => {
     const signed = { state: 'signed', publisher: 'Acme Vision' }
-    expect(describeSignature(unsigned, 'crowd', open)).toEqual({ state: 'unsigned' })
-    expect(describeSignature(signedWith(acmeKey, 'ACME'), 'crowd', required)).toEqual({
+    expect(toVersionSignature(unsigned, 'crowd', open)).toEqual({ state: 'unsigned' })
+    expect(toVersionSignature(signedWith(acmeKey, 'ACME'), 'crowd', required)).toEqual({
       ...signed,
       key: acmeKey,
       trust: 'trusted',
     })
-    expect(describeSignature(signedWith(unknownKey), 'crowd', open)).toEqual({
+    expect(toVersionSignature(signedWith(unknownKey), 'crowd', open)).toEqual({
       ...signed,
       key: unknownKey,
       trust: 'unknown',
     })
-    expect(describeSignature(signedWith(betaKey), 'crowd', required)).toMatchObject({
+    expect(toVersionSignature(signedWith(betaKey), 'crowd', required)).toMatchObject({
       publisher: 'Beta',
       trust: 'distrusted',
       refused: expect.stringContaining('distrusted'),
     })
-    expect(describeSignature(invalid, 'crowd', open)).toMatchObject({
+    expect(toVersionSignature(invalid, 'crowd', open)).toMatchObject({
       state: 'unsigned',
       refused: expect.stringContaining('forged'),
     })

@@ -36,7 +36,7 @@ export function findRefusal(
 }
 
 /** Describes the signature of an installed version. */
-export function describeSignature(
+export function toVersionSignature(
   claim: PackageClaim,
   plugin: string,
   policy: SignaturePolicy,

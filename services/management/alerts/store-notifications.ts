@@ -142,6 +142,7 @@ async function findBoxes(
   fired: readonly FiredAlert[],
 ): Promise<(BBox | null | undefined)[]> {
   const counted = fired.filter(({ frame }) => frame && !frame.bbox)
+  if (counted.length === 0) return fired.map(({ frame }) => frame?.bbox)
   const moments = counted.map(({ alert: { channel_id }, timeMs }) => ({ channel_id, timeMs }))
   const rows = await tx.execute<{ index: number; bbox: BBox }>(sql`
     select m.index::int, latest.bbox

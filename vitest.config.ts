@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           name: 'isolated',
           include: ['{services,plugins,scene,models,appliance,test}/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/build/**', SHARED],
+          exclude: [SHARED],
           // Whole appliances: more of them at a time would miss their real-time limits on two cores.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

@@ -1,11 +1,11 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { DEMO_LINES } from '../../scene/demo.ts'
 import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
 import type { Console } from './console.ts'
 import type { Stack } from './stack.ts'
 
-const PROGRAM = join(resolve(import.meta.dirname), 'camera.mjs')
+const PROGRAM = join(import.meta.dirname, 'camera.mjs')
 
 /** Starts a camera in a container in the network of the services. It plays a video that `mount` puts at `video`. */
 export async function startCamera(

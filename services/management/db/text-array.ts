@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 
 // Conversion between JavaScript arrays and array literals of Postgres, in which arrays are sent as text.
@@ -49,4 +49,8 @@ export const textArrayType = {
  * statement serves any number of ids; drizzle's `inArray` has a parameter for each id.
  */
 export const isAnyOf = (column: PgColumn, ids: readonly string[]): SQL =>
-  sql`${column} = any (${formatTextArray(ids)}::uuid[])`
+  isInArray(column, formatTextArray(ids))
+
+/** Returns the SQL condition that a column contains one of the ids in an array literal. */
+export const isInArray = (column: PgColumn, literal: string | Placeholder): SQL =>
+  sql`${column} = any (${literal}::uuid[])`

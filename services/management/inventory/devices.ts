@@ -6,8 +6,9 @@ import {
   ENGINE_STATUS,
   type SourceChannel,
 } from '@eyrie/contract/management/index'
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { definePreparedQuery } from '../db/prepared-query.ts'
 import {
   channel,
   channelState,
@@ -17,7 +18,7 @@ import {
   source,
   usecase,
 } from '../db/schema/index.ts'
-import { isAnyOf } from '../db/text-array.ts'
+import { formatTextArray, isInArray } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
 
 // The columns that the queries below select, each without the columns that a response must not contain.
@@ -29,43 +30,30 @@ const sourceColumns = { source_id, source_name, source_address, source_fps, sour
 /** Redacts the password in the query, so that the encrypted password is never read. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-/**
- * Selects devices, such as cameras, by id or by site. Without fields, it selects all devices that the caller may
- * see.
- */
-export interface DeviceFilter {
-  device_id?: string
-  site_ids?: string[]
-}
-
-/** Works for sources too, because a source has the site of its device. */
-const matchesFilter = (table: typeof device | typeof source, { device_id, site_ids }: DeviceFilter) =>
-  and(
-    device_id === undefined ? undefined : eq(table.device_id, device_id),
-    site_ids === undefined ? undefined : isAnyOf(table.site_id, site_ids),
-  )
+/** A condition of a query on devices or sources. Works for both, because a source has the site of its device. */
+type Condition = (table: typeof device | typeof source) => SQL
 
 // Both queries sort by site first, because an index has this order: Postgres then sorts the rows of each site separately.
 
 /** Selects a row for each stream of a device. A device without streams has one row without a stream. */
-const selectDevicesWithStreams = (tx: Transaction, filter: DeviceFilter) =>
+const selectDevicesWithStreams = (tx: Transaction, condition: Condition) =>
   tx
     .select({ ...deviceColumns, engine_status: engineState.engine_status, ...streamColumns, password })
     .from(device)
     .leftJoin(engineState, eq(engineState.engine_id, device.engine_id))
     .leftJoin(deviceStream, eq(deviceStream.device_id, device.device_id))
-    .where(matchesFilter(device, filter))
+    .where(condition(device))
     .orderBy(asc(device.site_id), asc(device.device_name), asc(device.device_id), asc(deviceStream.id))
 
 /** Selects a row for each channel of a source. A source without channels has one row without a channel. */
-const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
+const selectSourcesWithChannels = (tx: Transaction, condition: Condition) =>
   tx
     .select({ ...sourceChannelColumns, ...sourceColumns })
     .from(source)
     .leftJoin(channel, eq(channel.source_id, source.source_id))
     .leftJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
     .leftJoin(channelState, eq(channelState.channel_id, channel.channel_id))
-    .where(matchesFilter(source, filter))
+    .where(condition(source))
     .orderBy(
       asc(source.site_id),
       asc(source.source_name),
@@ -74,23 +62,49 @@ const selectSourcesWithChannels = (tx: Transaction, filter: DeviceFilter) =>
       asc(channel.channel_id),
     )
 
-/** Returns devices with their streams, sources and channels. Runs two concurrent queries for any number of devices. */
-export async function findDevices(tx: Transaction, filter: DeviceFilter): Promise<Device[]> {
-  // Request the larger result first: Postgres runs the second query while the first result is parsed.
-  const [sourcesByDevice, deviceRows] = await Promise.all([
-    findSourcesByDevice(tx, filter),
-    selectDevicesWithStreams(tx, filter),
-  ])
+/** Returns a function that finds the devices which satisfy a condition, with values for its placeholders. */
+function defineSearch(condition: Condition) {
+  const findSources = definePreparedQuery(tx => selectSourcesWithChannels(tx, condition))
+  const findDevicesWithStreams = definePreparedQuery(tx => selectDevicesWithStreams(tx, condition))
 
-  const rowsByDevice = Map.groupBy(deviceRows, ({ device_id }) => device_id)
-  return [...rowsByDevice.values()].map(rows => {
-    const row = rows[0]!
+  return async (tx: Transaction, values: Record<string, string>): Promise<Device[]> => {
+    // Request the larger result first: Postgres runs the second query while the first result is parsed.
+    const [sourceRows, deviceRows] = await Promise.all([
+      findSources(tx, values),
+      findDevicesWithStreams(tx, values),
+    ])
+    return toDevices(deviceRows, groupSourcesByDevice(sourceRows))
+  }
+}
+
+const searchById = defineSearch(table => eq(table.device_id, sql.placeholder('device_id')))
+const searchBySites = defineSearch(table => isInArray(table.site_id, sql.placeholder('site_ids')))
+
+/** Returns a device, such as a camera, with its streams, sources and channels, or undefined if the caller may not see it. */
+export async function findDevice(tx: Transaction, device_id: string): Promise<Device | undefined> {
+  const [found] = await searchById(tx, { device_id })
+  return found
+}
+
+/** Returns the devices of sites with their streams, sources and channels. Runs two queries for any number of sites. */
+export const findDevicesOfSites = (tx: Transaction, siteIds: readonly string[]): Promise<Device[]> =>
+  searchBySites(tx, { site_ids: formatTextArray(siteIds) })
+
+type DeviceRow = Awaited<ReturnType<typeof selectDevicesWithStreams>>[number]
+type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
+type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
+
+/** Combines the rows of each device, one for each of its streams. */
+function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
+  const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
+  return [...rowsByDevice.values()].map(deviceRows => {
+    const row = deviceRows[0]!
     const device_source = sourcesByDevice.get(row.device_id) ?? []
     const source_channels = device_source.flatMap(source => source.source_channels)
     const device_status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, source_channels)
     return {
       ...row,
-      device_streams: rows.filter(({ id }) => id !== null) as DeviceStream[],
+      device_streams: deviceRows.filter(({ id }) => id !== null) as DeviceStream[],
       device_status,
       device_state: device_status === 'online',
       device_source,
@@ -99,8 +113,8 @@ export async function findDevices(tx: Transaction, filter: DeviceFilter): Promis
   })
 }
 
-async function findSourcesByDevice(tx: Transaction, filter: DeviceFilter) {
-  const rows = await selectSourcesWithChannels(tx, filter)
+/** Combines the rows of each source, one for each of its channels. */
+function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
     ...sourceRows[0]!,

@@ -1,7 +1,7 @@
 import { asc, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { site } from '../db/schema/index.ts'
-import { findDevices } from './devices.ts'
+import { findDevicesOfSites } from './devices.ts'
 
 /** Returns the sites that satisfy a condition, each with its number of devices. */
 export const findSites = (tx: Transaction, condition: SQL | undefined) =>
@@ -18,6 +18,6 @@ export const findSites = (tx: Transaction, condition: SQL | undefined) =>
 export async function findSitesWithDevices(tx: Transaction, condition: SQL | undefined) {
   const sites = await findSites(tx, condition)
   const ids = sites.map(({ site_id }) => site_id)
-  const devicesBySite = Map.groupBy(await findDevices(tx, { site_ids: ids }), ({ site_id }) => site_id)
+  const devicesBySite = Map.groupBy(await findDevicesOfSites(tx, ids), ({ site_id }) => site_id)
   return sites.map(row => ({ ...row, site_devices: devicesBySite.get(row.site_id) ?? [] }))
 }

@@ -1,9 +1,11 @@
 import type { ManagementRoute, RecordName } from '@eyrie/contract/management/index'
+import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
 import type { Transaction } from '../../db/database.ts'
+import { definePreparedQuery } from '../../db/prepared-query.ts'
 import * as tables from '../../db/schema/index.ts'
-import { isAnyOf } from '../../db/text-array.ts'
+import { formatTextArray, isInArray } from '../../db/text-array.ts'
 import { missingRecords } from '../../errors/field-errors.ts'
 import { UnchangeableRecordError } from './policy-errors.ts'
 
@@ -38,11 +40,23 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
   user: tables.user.user_id,
 }
 
-/** Returns which of these ids belong to records that the caller may see. */
-async function findVisibleIds(tx: Transaction, column: PgColumn, ids: string[]): Promise<Set<string>> {
-  const rows = await tx.select({ id: column }).from(column.table).where(isAnyOf(column, ids))
-  return new Set(rows.map(({ id }) => id as string))
+/** Returns a function that finds which of these ids belong to records that the caller may see. */
+function defineVisibleIds(column: PgColumn): (tx: Transaction, ids: string[]) => Promise<Set<string>> {
+  const findRows = definePreparedQuery(tx =>
+    tx
+      .select({ id: column })
+      .from(column.table)
+      .where(isInArray(column, sql.placeholder('ids'))),
+  )
+  return async (tx, ids) => {
+    const rows = await findRows(tx, { ids: formatTextArray(ids) })
+    return new Set(rows.map(({ id }) => id as string))
+  }
 }
+
+const visibleIds = new Map(
+  Object.entries(ID_COLUMNS).map(([record, column]) => [record, defineVisibleIds(column)]),
+)
 
 /** A field of the input that contains the id of a record. */
 interface Reference {
@@ -65,8 +79,8 @@ export async function assertReferencesExist(
   const missing: Reference[] = []
   for (const [record, references] of referencesByRecord) {
     const ids = [...new Set(references.map(({ id }) => id))]
-    const visibleIds = await findVisibleIds(tx, ID_COLUMNS[record], ids)
-    missing.push(...references.filter(({ id }) => !visibleIds.has(id.toLowerCase())))
+    const visible = await visibleIds.get(record)!(tx, ids)
+    missing.push(...references.filter(({ id }) => !visible.has(id.toLowerCase())))
   }
 
   if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { toStreamUrl } from '../../../fleet/provisioning/source-fields.ts'
-import { findDevices } from '../../../inventory/devices.ts'
+import { findDevice, findDevicesOfSites } from '../../../inventory/devices.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
@@ -21,8 +21,8 @@ const routes = managementRoutes.device
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(routes.view, async ({ input: { device_id } }, tx) => {
-    const [row] = await findDevices(tx, { device_id })
-    return row && { ...row, device_sources: row.device_source }
+    const found = await findDevice(tx, device_id)
+    return found && { ...found, device_sources: found.device_source }
   })
 
   return [
@@ -53,7 +53,7 @@ export function deviceOperations(secrets: Secrets): Operation[] {
     view,
 
     defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
-      value: await findDevices(tx, { site_ids: [site_id] }),
+      value: await findDevicesOfSites(tx, [site_id]),
     })),
   ]
 }

@@ -47,7 +47,7 @@ worker_packages=(
 # For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, an
 # MQTT broker, and the programs that the guides use.
 test_packages=(
-  chromium
+  chromium-headless-shell
   coturn
   curl
   ffmpeg

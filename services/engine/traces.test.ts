@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startEngine } from '../../test/fixtures/engine/engine.ts'
 import { writePlugin } from '../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../test/fixtures/media/numbered-video.ts'
+import { SMALL_PICTURE } from '../../test/fixtures/media/small-picture.ts'
 import { startTraceReceiver } from '../../test/fixtures/network/trace-receiver.ts'
 import { startMediaProcess } from '../../test/fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
@@ -58,7 +59,7 @@ test('a request continues the trace of its caller and contains the span of an ap
   onTestFinished(() => engine.stop())
   const [traceId, caller] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
   const traceparent = `00-${traceId}-${caller}-01`
-  await call('POST', '/sources', { type: 'inf', address: 'test://ball' }, { traceparent })
+  await call('POST', '/sources', { type: 'inf', address: SMALL_PICTURE }, { traceparent })
   await call('GET', '/sources/4711?access_token=secret', undefined, { traceparent })
 
   const created = await receiver.waitForSpan(({ name }) => name === 'POST /api/v3/sources')

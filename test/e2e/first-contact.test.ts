@@ -7,6 +7,7 @@ import { type RtspCameraOptions, startRtspCamera } from '../fixtures/cameras/rts
 import { startTamperingProxy } from '../fixtures/cameras/tampering-proxy.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { listRecordings } from '../fixtures/media/recorded-stream.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { shared } from '../fixtures/setup/shared.ts'
@@ -103,7 +104,7 @@ it('make run analyses and shows an H.265 camera', { timeout: 240_000 }, async ()
 describe('appliance without settings for the camera', { timeout: 240_000 }, () => {
   const appliance = shared(
     async () => {
-      const started = await startAppliance({ source: 'test://ball' })
+      const started = await startAppliance({ source: SMALL_PICTURE })
       await started.waitForLine(/ready: open/)
       return started
     },

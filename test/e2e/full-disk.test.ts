@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { COMMUNITY_LICENSE, health, recordingList } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { createSmallDisk } from '../fixtures/processes/small-disk.ts'
 import { mountRequirement } from '../fixtures/requirements/mount-namespace.ts'
@@ -17,7 +18,7 @@ async function startOnSmallDisk() {
   onTestFinished(disk.remove)
   writeFileSync(join(disk.template, 'eyrie.json'), JSON.stringify(settings))
   const appliance = await startAppliance({
-    source: 'test://ball',
+    source: SMALL_PICTURE,
     environment: {
       EYRIE_DATA: disk.folder,
       EYRIE_ADMIN_EMAIL: administrator.email,

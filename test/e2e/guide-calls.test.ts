@@ -3,6 +3,7 @@ import { readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { installedProgram } from '../fixtures/requirements/installed-program.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
@@ -14,7 +15,7 @@ const SCRIPT_TIMEOUT_MS = 240_000
 
 let appliance: Appliance
 beforeAll(async () => {
-  appliance = await startAppliance({ source: 'test://ball' })
+  appliance = await startAppliance({ source: SMALL_PICTURE })
   // The guide reads the default elements of a usecase, which come from the engine.
   await appliance.waitForLine(/engine connected/)
 }, 180_000)

@@ -13,6 +13,7 @@ import { openConsole } from '../fixtures/browser/local-session.ts'
 import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { findChildPid, findServicePid } from '../fixtures/processes/processes.ts'
 import { numberReaderPlugins } from '../fixtures/processes/watched-appliance.ts'
@@ -36,7 +37,7 @@ describe('sound of the live page', needs(webrtcWorkerRequirement), () => {
     symlinkSync(webrtcWorker!, worker)
     browser = await openBrowser()
     appliance = await startAppliance({
-      source: 'test://ball',
+      source: SMALL_PICTURE,
       environment: { EYRIE_DATA: data, EYRIE_PLUGINS: numberReaderPlugins, MEDIASOUP_WORKER_BIN: worker },
     })
     await appliance.waitForLine(/ready: open/)

@@ -7,6 +7,7 @@ import { collectSamples } from '../fixtures/browser/live-page.ts'
 import { openConsole } from '../fixtures/browser/local-session.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { findChildPid, findServicePid } from '../fixtures/processes/processes.ts'
 import { startWatchedAppliance, type WatchedAppliance } from '../fixtures/processes/watched-appliance.ts'
@@ -89,7 +90,7 @@ describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
 describe('live page without a WebRTC worker', () => {
   it('plays fragmented MP4', async () => {
     const appliance = await startAppliance({
-      source: 'test://ball',
+      source: SMALL_PICTURE,
       environment: { MEDIASOUP_WORKER_BIN: '/nowhere/mediasoup-worker' },
     })
     onTestFinished(appliance.remove)

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws'
 import { createTicketViewRoutes } from '../../services/management/http/live/ticket-view-routes.ts'
 import { createOffer, videoSection } from '../fixtures/browser/whep-offer.ts'
 import { startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { localEngineEgress } from '../fixtures/network/local-egress.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
@@ -87,7 +88,7 @@ async function startChannelView() {
 
   const engine_id = await fleet.registerEngine({ engine_port: port, engine_key: 'token' })
   const { device_id, source_id } = await fleet.addSource(engine_id, {
-    address: 'test://ball',
+    address: SMALL_PICTURE,
     fps: { output: 5 },
   })
   const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])

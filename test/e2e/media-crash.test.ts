@@ -7,6 +7,7 @@ import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { buildCrashingElement, writeCrashingFile } from '../fixtures/media/crashing-element.ts'
 import { listRecordings } from '../fixtures/media/recorded-stream.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { findServicePid } from '../fixtures/processes/processes.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
@@ -36,7 +37,7 @@ test('a crash in an element restarts media, and cameras, recordings and the engi
   // Media may run as a user of its own.
   chmodSync(plugins, 0o755)
   buildCrashingElement(plugins)
-  const appliance = await startAppliance({ source: 'test://ball', environment: { GST_PLUGIN_PATH: plugins } })
+  const appliance = await startAppliance({ source: SMALL_PICTURE, environment: { GST_PLUGIN_PATH: plugins } })
   onTestFinished(appliance.remove)
   await appliance.waitForLine(/ready: open/)
   const health = (await (await fetch(`${appliance.mediaUrl}/health`)).json()) as { isolation: object }

@@ -12,6 +12,7 @@ import { readDurableMessages } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { type Fleet, startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
 import { serveMedia } from '../fixtures/media/served-media.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { startStallingProxy } from '../fixtures/network/stalling-proxy.ts'
 import type { EngineProcess } from '../fixtures/processes/engine-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
@@ -72,7 +73,7 @@ it('moves the channels of an engine that is cut off for 15 s, and stores what bo
 
   const { source_id, device_id } = await fleet.addSource(from, { fps: { output: 5 } })
   const pinned = await fleet.addSource(from, { fps: { output: 5 } }, 'pinned')
-  await database.system('test', tx => tx.update(source).set({ source_address: 'test://ball' }))
+  await database.system('test', tx => tx.update(source).set({ source_address: SMALL_PICTURE }))
   const pipeline_id = await fleet.addPipeline(from, [{ name: 'eventful' }])
   const channel_id = await fleet.addChannel(source_id, pipeline_id)
   const pinned_id = await fleet.addChannel(pinned.source_id, pipeline_id)

@@ -7,6 +7,7 @@ import type { OutputMessage } from '@eyrie/contract'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildSdkPackage } from '../../sdk/cli/sdk-package/build-sdk-package.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { parseExposition } from '../fixtures/network/prometheus.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
@@ -53,7 +54,7 @@ afterAll(async () => {
 })
 
 async function deploy(...elements: { name: string; args?: Record<string, unknown> }[]): Promise<void> {
-  const sources = [{ type: 'inf' as const, address: 'test://ball' }]
+  const sources = [{ type: 'inf' as const, address: SMALL_PICTURE }]
   await engine.api.deploy([{ sources, sinks: [], elements }])
 }
 

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { createLink } from '../fixtures/browser/local-session.ts'
 import { organizationInput } from '../fixtures/management/hierarchy.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { createCertificate } from '../fixtures/network/certificate.ts'
 import { findFreePort } from '../fixtures/network/free-ports.ts'
 import { type Nginx, nginxRequirement, startNginx } from '../fixtures/network/nginx.ts'
@@ -54,7 +55,7 @@ describe('behind nginx, configured as in the guide', needs(nginxRequirement), ()
   beforeAll(async () => {
     browser = await openBrowser()
     appliance = await startAppliance({
-      source: 'test://ball',
+      source: SMALL_PICTURE,
       environment: {
         EYRIE_TRUSTED_PROXIES: '127.0.0.1',
         EYRIE_ADMIN_EMAIL: administrator.email,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { createDefaultPipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { createEngineClient, waitUntilStopped } from '../fixtures/engine/engine-client.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
@@ -68,7 +69,7 @@ describe(
     beforeAll(async () => {
       const data = mkdtempSync(join(tmpdir(), 'eyrie-real-clips-'))
       appliance = await startAppliance({
-        source: 'test://ball',
+        source: SMALL_PICTURE,
         model: yolox,
         settings: { engine: { pacing: 'all' } },
         environment: { EYRIE_MEDIA_ROOTS: videos, EYRIE_DATA: data },

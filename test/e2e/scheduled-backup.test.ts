@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findServiceAccounts, type ServiceAccounts } from '../../appliance/accounts/service-accounts.ts'
 import { unpack } from '../../services/management/upkeep/archive.ts'
 import { S3_BUCKET, S3_KEY, startS3Server } from '../fixtures/management/s3-server.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { startService } from '../fixtures/processes/service-process.ts'
@@ -106,7 +107,7 @@ describe('a scheduled backup of services that root starts', needs(root, serviceU
     timeout: 300_000,
   }, async () => {
     const appliance = await startAppliance({
-      source: 'test://ball',
+      source: SMALL_PICTURE,
       environment: {
         EYRIE_ADMIN_EMAIL: administrator.email,
         EYRIE_ADMIN_PASSWORD: administrator.password,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { connectControl, createDesiredSource } from '../fixtures/media/control-client.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { startAppliance } from '../fixtures/processes/appliance.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
@@ -76,7 +77,7 @@ test('services receive their secrets, and their environments contain none', {
   timeout: 180_000,
 }, async () => {
   const { DATABASE_URL: _, ...configured } = secrets
-  const appliance = await startAppliance({ source: 'test://ball', environment: configured })
+  const appliance = await startAppliance({ source: SMALL_PICTURE, environment: configured })
   onTestFinished(appliance.remove)
   await appliance.waitForLine(/ready: open/)
   for (const service of ['media', 'engine', 'management', 'scheduler'] as const) {

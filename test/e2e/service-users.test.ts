@@ -9,6 +9,7 @@ import {
   ROLES,
   type ServiceAccounts,
 } from '../../appliance/accounts/service-accounts.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { type Appliance, type ApplianceOptions, startAppliance } from '../fixtures/processes/appliance.ts'
 import { findChildPid, findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
@@ -81,7 +82,7 @@ describe('services that root starts', needs(root, serviceUsers), () => {
   it('run as users of their own, without capabilities, and cannot read the secrets of each other', {
     timeout: 300_000,
   }, async () => {
-    const appliance = await start({ source: 'test://ball', withoutCaches: true })
+    const appliance = await start({ source: SMALL_PICTURE, withoutCaches: true })
     const { data, engineUrl, mediaUrl, consoleUrl, schedulerUrl } = appliance
     for (const role of ROLES) {
       const { uid, gid } = accounts[role]
@@ -170,7 +171,7 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     const data = createTemporaryFolder()
     mkdirSync(join(data, 'postgres/data'), { recursive: true })
     writeFileSync(join(data, 'postgres/data/PG_VERSION'), '17\n')
-    const appliance = await startAppliance({ source: 'test://ball', environment: { EYRIE_DATA: data } })
+    const appliance = await startAppliance({ source: SMALL_PICTURE, environment: { EYRIE_DATA: data } })
     onTestFinished(appliance.remove)
     await appliance.waitForLine(/failed to start database.* was created by Postgres 17/)
     await appliance.waitForLine(/management +listening/)
@@ -185,7 +186,7 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     mkdirSync(closed)
     const script = 'mount --bind "$1" "$2" && exec "$3" "$2/appliance/main.ts"'
     const launcher = ['unshare', '--mount', 'sh', '-c', script, 'sh', CHECKOUT, closed]
-    const appliance = await start({ source: 'test://ball', launcher })
+    const appliance = await start({ source: SMALL_PICTURE, launcher })
     const reason = new RegExp(`run as root, without its capabilities, because .* cannot read ${closed}`)
     await appliance.waitForLine(reason)
     for (const role of ['media', 'engine', 'management', 'scheduler'] as const)
@@ -213,7 +214,7 @@ describe('services that an ordinary user starts', needs(root), () => {
     const { uid, gid } = { uid: 65_534, gid: 65_534 }
     chownSync(data, uid, gid)
     const appliance = await start({
-      source: 'test://ball',
+      source: SMALL_PICTURE,
       environment: { EYRIE_DATA: data, HOME: data, NODE_COMPILE_CACHE: undefined },
       launcher: ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
     })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
@@ -35,7 +36,7 @@ async function openTestPage(): Promise<Page> {
 }
 
 /** A test pattern needs no rendering. */
-const pattern = { source: 'test://ball' }
+const pattern = { source: SMALL_PICTURE }
 
 describe('supervisor', () => {
   let appliance: Appliance

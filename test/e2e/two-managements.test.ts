@@ -8,6 +8,7 @@ import { readDurableMessages } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { insertChannel, insertEngine } from '../fixtures/management/engine-messages.ts'
 import { serveMedia } from '../fixtures/media/served-media.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { startPostgres } from '../fixtures/processes/postgres.ts'
 import { type ServiceProcess, startService } from '../fixtures/processes/service-process.ts'
@@ -84,7 +85,7 @@ async function startServices() {
     await vi.waitFor(async () => expect(await signIn(service)).toEqual(expect.any(String)), WAIT)
   const database = await createDatabase(url)
   onTestFinished(() => database.close())
-  const inserted = await insertEngine(database, { engine_port: engine.port, source_address: 'test://ball' })
+  const inserted = await insertEngine(database, { engine_port: engine.port, source_address: SMALL_PICTURE })
   const channel_id = await insertChannel(database, inserted, 'line-crossing', {}, [{ name: 'eventful' }])
   await vi.waitUntil(() => [first, second].some(service => readLastConnection(service) > 0), WAIT)
 

@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import type { Requirement } from '../fixtures/requirements/needs.ts'
 
@@ -53,7 +54,7 @@ export async function startAttackedAppliance({ uid }: Account, environment: Node
   const isOwn = uid === ownUid
   if (!isOwn) chownSync(data, uid, uid)
   const appliance = await startAppliance({
-    source: 'test://ball',
+    source: SMALL_PICTURE,
     launcher: isOwn ? [] : asUser(uid),
     environment: {
       EYRIE_DATA: data,

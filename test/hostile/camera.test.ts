@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { startHttpCamera } from '../fixtures/cameras/http-camera.ts'
 import { createEngineClient, readDurableMessages } from '../fixtures/engine/engine-client.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { accounts, startAttackedAppliance } from './attacked-appliance.ts'
@@ -26,7 +27,7 @@ async function startInnerService() {
 async function connect(appliance: Appliance, addresses: string[]): Promise<string[]> {
   const engine = createEngineClient(appliance)
   const { pipelines } = await engine.deploy([
-    { sources: [{ type: 'inf', address: 'test://ball' }], elements: [{ name: 'motion' }] },
+    { sources: [{ type: 'inf', address: SMALL_PICTURE }], elements: [{ name: 'motion' }] },
     ...addresses.map(address => ({
       sources: [{ type: 'video' as const, address, decoder: 'gst' as const }],
       elements: [{ name: 'motion' }],

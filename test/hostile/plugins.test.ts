@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { packPlugin } from '../../sdk/cli/plugin/plugin-archive.ts'
 import { createPublisher, createSignedPackage } from '../fixtures/engine/signed-package.ts'
 import { type TestPlugin, writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
@@ -68,7 +69,7 @@ beforeAll(async () => {
   })().catch(() => {})
   await listening.promise
 
-  const sources = [{ type: 'inf' as const, address: 'test://ball' }]
+  const sources = [{ type: 'inf' as const, address: SMALL_PICTURE }]
   const { pipelines } = await engine.api.deploy([
     { sources, sinks: [], elements: [{ name: 'hostile' }] },
     { sources, sinks: [], elements: [{ name: 'neighbour' }] },
@@ -138,8 +139,9 @@ describe('an uploaded plugin', () => {
     async () => {
       const crashed = /hostile: its process was ended by SIGABRT/
       const quarantined = /in quarantine.*SIGABRT.*eyrie plugin release hostile/
+      const before = messages.length
       const broken = await activate({ open: 'return { process: () => process.abort() }' })
-      await until(() => reasonsOf(own).some(text => quarantined.test(text)))
+      await until(() => reasonsOf(own, before).some(text => quarantined.test(text)))
 
       const find = async () => {
         const { versions } = await engine.api.plugin.get('hostile')

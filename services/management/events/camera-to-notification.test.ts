@@ -4,6 +4,7 @@ import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { alertInput } from '../../../test/fixtures/management/alert-input.ts'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { SMALL_PICTURE } from '../../../test/fixtures/media/small-picture.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const { alert, event, notification } = managementRoutes
@@ -32,7 +33,7 @@ describe('camera', () => {
       onTestFinished(fleet.jobs.stop)
       const { port } = await startManagedEngine({ media, plugins })
       const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'turnstile' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id, { is_storage: true })
       const busy = { alert_threshold: '2', alert_threshold_condition: 'gte', alert_frequency: 0 } as const

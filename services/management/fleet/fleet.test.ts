@@ -3,6 +3,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 import { getCreatedId, siteInput } from '../../../test/fixtures/management/hierarchy.ts'
+import { SMALL_PICTURE } from '../../../test/fixtures/media/small-picture.ts'
 import { engineSite, site as siteTable } from '../db/schema/index.ts'
 
 const LONG_MS = 400_000
@@ -34,7 +35,7 @@ describe('fleet', () => {
     async () => {
       const fleet = await startFleet()
       const { api, port } = await startManagedEngine()
-      const foreign = await api.source.create({ type: 'inf', address: 'test://ball' })
+      const foreign = await api.source.create({ type: 'inf', address: SMALL_PICTURE })
       const engine_id = await fleet.registerEngine({ engine_port: port })
       await fleet.untilStatus(engine_id, 1)
 
@@ -111,14 +112,14 @@ describe('fleet', () => {
       await restarted.kill()
       await rm(first.data, { recursive: true })
       const wiped = await startManagedEngine(options)
-      await wiped.api.source.create({ type: 'inf', address: 'test://ball' })
+      await wiped.api.source.create({ type: 'inf', address: SMALL_PICTURE })
       await vi.waitFor(async () => {
         const { sources, pipelines } = await wiped.api.getConfiguration()
         const sidByAddress = new Map(sources.map(({ id, address }) => [address, id]))
         expect([...sidByAddress.keys()].sort()).toEqual([
           'rtsp://cam.test',
           'rtsp://other.test',
-          'test://ball',
+          SMALL_PICTURE,
         ])
         expect(pipelines).toMatchObject([{ sources: [sidByAddress.get('rtsp://cam.test')] }])
       })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { allRevisions } from '../../../../test/fixtures/engine/conformance.ts'
 import { startEngine } from '../../../../test/fixtures/engine/engine.ts'
+import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
@@ -34,7 +35,7 @@ test('a running channel has a stream, a frame rate and static metadata in the re
   const distancing = { name: 'social-distancing', config: { calibration: { image: floor, world: floor } } }
   const deployed = await call('POST', '/configuration', [
     {
-      sources: [{ type: 'inf', address: 'test://ball' }],
+      sources: [{ type: 'inf', address: SMALL_PICTURE }],
       elements: [{ name: 'object-tracking-OH' }, crossing, distancing],
       usecase: 'counting',
     },

@@ -1,6 +1,7 @@
 import { type Address, EyrieError, parseVideoDevice, type SinkType, type SourceType } from '@eyrie/contract'
 import { assertPercentEncoding } from '@eyrie/contract/address'
 import { syntaxError } from '@eyrie/contract/parse'
+import { parseTestPicture } from '@eyrie/contract/test-picture'
 import {
   parseInternalSinkAddress,
   parseInternalSourceAddress,
@@ -110,8 +111,11 @@ export async function checkSinkAddress(
 }
 
 function checkTestPicture(url: string, pointer: string): void {
-  if (/^test:\/\/[a-z0-9-]*$/.test(url)) return
-  throw syntaxError(pointer, 'a test picture has an address such as test://smpte, test://ball or test://snow')
+  if (parseTestPicture(url)) return
+  throw syntaxError(
+    pointer,
+    'a test picture has an address such as test://smpte, test://ball or test://snow?width=640&height=360&fps=10, with an even width and height from 16 to 4096 and 1 to 60 frames per second',
+  )
 }
 
 /** Returns the URL of an address and the JSON pointer to the URL. */

@@ -12,6 +12,7 @@ import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { insertChannel, insertEngine } from '../../../../test/fixtures/management/engine-messages.ts'
 import { createTestDatabase } from '../../../../test/fixtures/management/test-database.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { localEngineEgress } from '../../../../test/fixtures/network/local-egress.ts'
 import { type EngineProcess, startEngineProcess } from '../../../../test/fixtures/processes/engine-process.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
@@ -78,7 +79,7 @@ describe('ingest after crashes of management and engine', () => {
       const { port } = await startEngine()
       const insertedEngine = await insertEngine(database, {
         engine_port: port,
-        source_address: 'test://ball',
+        source_address: SMALL_PICTURE,
       })
       const channel_id = await insertChannel(database, insertedEngine, 'line-crossing', {}, [
         { name: 'eventful' },

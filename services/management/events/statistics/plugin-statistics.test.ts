@@ -5,6 +5,7 @@ import { getInvalidFields } from '../../../../test/fixtures/management/alert-inp
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
 import { getCreatedId } from '../../../../test/fixtures/management/hierarchy.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
@@ -45,7 +46,7 @@ describe('plugin statistics', () => {
         (await fleet.call(usecase.list)).response.find(({ usecase_key }) => usecase_key === 'queue')
       expect(await readUsecase()).toMatchObject({ usecase_meta_key: ['waiting', 'served', 'wait_time'] })
 
-      const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id, { usecase_key: 'queue' })
       const query = { usecase: 'queue', usecase_meta_key: 'waiting,served,wait_time' }

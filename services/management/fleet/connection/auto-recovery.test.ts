@@ -3,6 +3,7 @@ import { managementRoutes } from '@eyrie/contract/management/index'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
+import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 
 const LONG_MS = 400_000
@@ -26,7 +27,7 @@ describe('automatic channel recovery', () => {
       const fleet = await startFleet()
       const { url, port } = await startManagedEngine({ plugins })
       const engine_id = await fleet.registerEngine({ engine_port: port })
-      const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+      const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
       const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'queue' }])
       const channel_id = await fleet.addChannel(source_id, pipeline_id)
       const { channel_sid } = await fleet.untilVerified(channel_id)

@@ -3,6 +3,7 @@ import type { Log } from '@eyrie/kit'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
+import { SMALL_PICTURE } from '../../../../test/fixtures/media/small-picture.ts'
 import { engineState } from '../../db/schema/index.ts'
 
 const LONG_MS = 400_000
@@ -16,7 +17,7 @@ async function startWithChannel({ lookMs, log }: { lookMs: number; log?: Log }) 
   })
   const { api, port } = await startManagedEngine()
   const engine_id = await fleet.registerEngine({ engine_port: port })
-  const { source_id } = await fleet.addSource(engine_id, { address: 'test://ball' })
+  const { source_id } = await fleet.addSource(engine_id, { address: SMALL_PICTURE })
   const pipeline_id = await fleet.addPipeline(engine_id, [{ name: 'motion' }])
   const channel_id = await fleet.addChannel(source_id, pipeline_id)
   await fleet.untilVerified(channel_id)

@@ -5,8 +5,11 @@ import { defineConfig } from 'vitest/config'
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 /** Files that load no GStreamer share processes: to load the same modules for each of them took a second of CPU time. */
-const SHARED =
-  '{sdk,services/kit,services/engine,services/management,services/scheduler,console}/**/*.test.ts'
+const SHARED = [
+  '{appliance,console,models,plugins,scene,sdk}/**/*.test.ts',
+  'services/{engine,kit,management,scheduler}/**/*.test.ts',
+  'test/{architecture,bench,fuzz}/**/*.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -15,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: [SHARED],
+          include: SHARED,
           isolate: false,
           // Tests mostly wait for cameras, browsers and processes: four files at a time keep two cores busy.
           maxWorkers: 4,
@@ -27,8 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isolated',
-          include: ['{services,plugins,scene,models,appliance,test}/**/*.test.ts'],
-          exclude: [SHARED],
+          include: ['{services/media,test/e2e,test/hostile}/**/*.test.ts'],
           // Whole appliances: more of them at a time would miss their real-time limits on two cores.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

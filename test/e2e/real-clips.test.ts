@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { COMMUNITY_LICENSE, deployment, type PipelineElement } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { createDefaultPipeline } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { createEngineClient, waitUntilStopped } from '../fixtures/engine/engine-client.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
@@ -49,6 +48,9 @@ const carPark = {
   config: { 0: { lines: [verticalLine('left', 0.12, [0, 1]), verticalLine('right', 0.85, [0, 0.5])] } },
 }
 
+const toPath = (clip: string) => join(videos ?? '', clip)
+const toUrl = (clip: string) => pathToFileURL(toPath(clip)).href
+
 /** The results of a frame, as the sink of the pipeline writes them. */
 interface FrameRecord {
   objects: { class: string; track?: number }[]
@@ -80,21 +82,27 @@ describe(
     afterAll(() => appliance.remove())
 
     /** Analyses a clip that shows this number of frames, and returns the results of all of them. */
-    async function analyse(clip: string, frameCount: number, last: PipelineElement): Promise<FrameRecord[]> {
+    async function analyse(
+      address: string,
+      frameCount: number,
+      last: PipelineElement,
+      whileRunning: (pipeline: number) => Promise<void> = async () => {},
+    ): Promise<FrameRecord[]> {
       const engine = createEngineClient(appliance)
       const results = join(appliance.data, 'output', `${randomUUID()}.jsonl`)
       const { pipelines } = await engine.deploy([
         {
-          sources: [{ type: 'file', address: pathToFileURL(join(videos ?? '', clip)).href }],
+          sources: [{ type: 'file', address }],
           sinks: [{ type: 'file', address: pathToFileURL(results).href }],
           elements: [{ name: 'infer', args: { model: 'yolox_nano' } }, { name: 'object-tracking' }, last],
         },
       ])
+      await whileRunning(pipelines[0]!.id)
       await waitUntilStopped(engine, pipelines[0]!, ANALYSIS_LIMIT_MS)
       // The sink may still write the last lines.
       return vi.waitFor(() => {
         const lines = readFileSync(results, 'utf8').split('\n').slice(0, -1)
-        expect(lines, `analysed frames of ${clip}`).toHaveLength(frameCount)
+        expect(lines, `analysed frames of ${address}`).toHaveLength(frameCount)
         return lines.map(line => JSON.parse(line) as FrameRecord)
       }, SINK_TIMEOUT)
     }
@@ -109,7 +117,7 @@ describe(
     it(
       'counts six people who walk to a table one after the other',
       async () => {
-        const events = listEvents(await analyse('one-by-one-person-detection.mp4', 1394, zones))
+        const events = listEvents(await analyse(toUrl('one-by-one-person-detection.mp4'), 1394, zones))
         const ofType = (type: string) => events.filter(event => event.type === type)
         expect(ofType('zone-enter').filter(event => event.class === 'person')).toHaveLength(6)
         expect(ofType('zone-exit')).toHaveLength(ofType('zone-enter').length)
@@ -118,36 +126,27 @@ describe(
     )
 
     it(
-      'counts seventeen vehicles that drive to the right, and shows nothing but vehicles',
+      'counts seventeen vehicles that drive to the right, at a given line and at the one that eyrie lines propose prints',
       async () => {
-        const frames = await analyse('traffic.mp4', 480, traffic)
+        let proposed: PipelineElement | undefined
+        const frames = await analyse(toUrl('traffic.mp4'), 480, traffic, async pipeline => {
+          // The watch ends with the clip.
+          const args = ['lines', 'propose', String(pipeline), '--seconds', '600']
+          const { out, err } = await runEyrieCommand(args, {
+            data: appliance.data,
+            environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
+          })
+          expect(err).toMatch(/^watching pipeline \d+ for 600 s\n$/)
+          const sources = [{ type: 'file', address: 'traffic.mp4' }]
+          proposed = deployment.parse([{ sources, elements: parseYaml(out) }])[0]!.elements[0]
+        })
         // Looking along the line from top to bottom, the right of the picture is on the left: `down`.
         const directions = listEvents(frames).map(event => [isVehicle(event), event.direction])
         expect(directions).toEqual(Array(17).fill([true, 'down']))
         expect(listClasses(frames)).toEqual(new Set(['car', 'truck']))
-      },
-      TEST_LIMIT_MS,
-    )
 
-    it(
-      'counts the vehicles of a road at the line that eyrie lines propose prints',
-      async () => {
-        // The path is another address than the URL of the other tests: a source that has ended would not start again.
-        const sources = [{ type: 'file' as const, address: join(videos ?? '', 'traffic.mp4') }]
-        const engine = createEngineClient(appliance)
-        const { pipelines } = await engine.deploy([
-          { sources, elements: createDefaultPipeline('yolox_nano', 0) },
-        ])
-        // The watch ends with the clip.
-        const args = ['lines', 'propose', String(pipelines[0]!.id), '--seconds', '600']
-        const { out, err } = await runEyrieCommand(args, {
-          data: appliance.data,
-          environment: { EYRIE_ENGINE_URL: appliance.engineUrl },
-        })
-        expect(err).toMatch(/^watching pipeline \d+ for 600 s\n$/)
-
-        const [printed] = deployment.parse([{ sources, elements: parseYaml(out) }])
-        const events = listEvents(await analyse('traffic.mp4', 480, printed!.elements[0]!))
+        // The path is another address than the URL: a source that has ended would not start again.
+        const events = listEvents(await analyse(toPath('traffic.mp4'), 480, proposed!))
         const vehicles = events.filter(isVehicle)
         expect(vehicles.filter(({ direction }) => direction === 'up').length).toBeGreaterThanOrEqual(15)
       },
@@ -157,7 +156,7 @@ describe(
     it(
       'counts cars, a person and cyclists at the exits of a car park, and shows no airplane',
       async () => {
-        const frames = await analyse('person-bicycle-car-detection.mp4', 460, carPark)
+        const frames = await analyse(toUrl('person-bicycle-car-detection.mp4'), 460, carPark)
         const events = listEvents(frames)
         const crossed = events.map(event => `${event.name} ${event.direction}`).sort()
         expect(crossed).toEqual(['left down', 'left up', 'left up', 'right down', 'right down'])

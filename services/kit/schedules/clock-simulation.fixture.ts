@@ -24,11 +24,13 @@ export function readClock(zone: string, from: string, to: string): ClockReadings
     Date.parse(`${format.format(minute * MINUTE_MS).replace(' ', 'T')}Z`) / MINUTE_MS
 
   const walls = new Int32Array(count)
+  let start = read(first)
   for (let hour = 0; hour < count; hour += HOUR_MINUTES) {
-    const start = read(first + hour)
-    const isEven = read(first + hour + HOUR_MINUTES) - start === HOUR_MINUTES
+    const next = read(first + hour + HOUR_MINUTES)
+    const isEven = next - start === HOUR_MINUTES
     for (let i = hour; i < Math.min(hour + HOUR_MINUTES, count); i += 1)
       walls[i] = isEven ? start + i - hour : read(first + i)
+    start = next
   }
   return { first, walls }
 }

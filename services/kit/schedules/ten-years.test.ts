@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createArmedTimeline } from './armed-timeline.ts'
-import { listChanges, readClock, simulateCron, simulateWindows } from './clock-simulation.fixture.ts'
+import {
+  type ClockReadings,
+  listChanges,
+  readClock,
+  simulateCron,
+  simulateWindows,
+} from './clock-simulation.fixture.ts'
 import { allDay, cron, rule, window } from './schedule-rules.fixture.ts'
 import type { Occurrence } from './window-timeline.ts'
 
@@ -33,7 +39,10 @@ const crons = [
 ]
 
 describe.each(zones)('ten years of %s', (zone, from, to) => {
-  const clock = () => readClock(zone, from, to)
+  let readings: ClockReadings
+  beforeAll(() => {
+    readings = readClock(zone, from, to)
+  })
   /** Windows before the first and after the last reading are unknown to the simulation. */
   const begin = Date.parse(from) + 3 * 86_400_000
   const end = Date.parse(to) - 3 * 86_400_000
@@ -51,14 +60,12 @@ describe.each(zones)('ten years of %s', (zone, from, to) => {
   const inPeriod = (at: number) => at > begin && at < end
 
   it('has the windows that a clock read every minute shows', () => {
-    const readings = clock()
     const simulated = listChanges(readings, simulateWindows(readings, windows)).filter(inPeriod)
     expect(simulated.length).toBeGreaterThan(10_000)
     expect(listProductChanges(windows)).toEqual(simulated)
   })
 
   it('has the cron events of a daemon that runs every minute', () => {
-    const readings = clock()
     const isArmed = createArmedTimeline([rule(crons)], zone).isArmedAt(Date.parse(from) - 60_000)
     const simulated = listChanges(readings, simulateCron(readings, crons, isArmed)).filter(inPeriod)
     expect(simulated.length).toBeGreaterThan(5_000)

@@ -1,0 +1,42 @@
+"""Elements of Eyrie's pipelines in Python."""
+
+from .context import Clock, Context, Fetch, Log, Metrics, Response, Storage
+from .element import Element, ElementDefinition, Elements, NoArgs
+from .frame import (
+    TICKS_PER_SECOND,
+    BBox,
+    DetectedObject,
+    Event,
+    Frame,
+    Picture,
+    Rectangle,
+    Result,
+    Size,
+    View,
+)
+from .schema import Field
+
+__all__ = [
+    'TICKS_PER_SECOND',
+    'BBox',
+    'Clock',
+    'Context',
+    'DetectedObject',
+    'Element',
+    'ElementDefinition',
+    'Elements',
+    'Event',
+    'Fetch',
+    'Field',
+    'Frame',
+    'Log',
+    'Metrics',
+    'NoArgs',
+    'Picture',
+    'Rectangle',
+    'Response',
+    'Result',
+    'Size',
+    'Storage',
+    'View',
+]

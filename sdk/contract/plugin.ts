@@ -112,7 +112,7 @@ export const manifest = z
       const problem = checkSdkRange(range)
       if (problem) context.addIssue({ code: 'custom', message: problem })
     }),
-    entry: z.string().regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs)$/),
+    entry: z.string().regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs|py)$/),
     elements: z.array(manifestElement).min(1),
   })
   .meta({ id: 'PluginManifest' })

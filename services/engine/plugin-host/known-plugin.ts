@@ -3,6 +3,7 @@ import type { InstalledVersion, ManifestElement } from '@eyrie/contract/plugin'
 import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { readManifest } from './manifest-file.ts'
 import { runWithTimeout } from './run-with-timeout.ts'
+import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
@@ -54,6 +55,11 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
   if (inferringElement && !isTrusted)
     throw new Error(`element ${inferringElement.name} needs inference, which only built-in elements may use`)
+
+  if (isPython(entry) && origin !== 'uploaded')
+    throw new Error(
+      'elements in Python run in processes of their own only: upload the plugin with eyrie plugin add',
+    )
 
   const toKnownElement = (manifest: ManifestElement): KnownElement => {
     // These two schemas are only shown in the catalog, but they must be valid.

@@ -1,17 +1,29 @@
 import { dirname, resolve } from 'node:path'
 import { syntaxError } from '@eyrie/contract/parse'
-import { launchNode } from '@eyrie/kit/launcher/launch'
+import { launch, launchNode } from '@eyrie/kit/launcher/launch'
 import type { LaunchReport } from '@eyrie/kit/launcher/launch-report'
 import { z } from 'zod'
 import { ENGINE_CODE } from '../isolation/engine-code.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import {
+  assertPythonInstalled,
+  createPythonCommand,
+  createPythonPolicy,
+  isPython,
+} from '../plugin-host/sandbox/python/python-process.ts'
 import type { InspectionRequest } from './inspect-process.ts'
 
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
 /** Twice the heap, and as much again for Node itself and its threads. */
 const MAX_DATA_BYTES = 4 * MAX_HEAP_MIB * 1024 * 1024
-const MAX_OPEN_FILES = 256
+const LIMITS = {
+  // Ends the process even if the engine is stopped before the timeout.
+  cpuSeconds: (2 * LOAD_TIMEOUT_MS) / 1000,
+  dataBytes: MAX_DATA_BYTES,
+  openFiles: 256,
+  fileBytes: 0,
+}
 const MAX_PROBLEM_LENGTH = 2000
 
 /** The answer of the process. It is validated because the code of the plugin could have sent it. */
@@ -26,7 +38,7 @@ type InspectionAnswer = z.infer<typeof inspectionAnswer>
 export async function inspectElements({ elements }: KnownPlugin, signal: AbortSignal): Promise<void> {
   // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
-  const { child, report } = startInspection(entry, signal)
+  const { child, report } = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
   const { promise: answer, resolve: finish } = Promise.withResolvers<InspectionAnswer>()
 
   child.on('error', () => finish({ problem: 'the inspection process failed to start' }))
@@ -39,7 +51,8 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
   })
 
   const names = elements.map(({ manifest }) => manifest.name)
-  child.send({ entry, elements: names } satisfies InspectionRequest)
+  const needsPixels = elements.some(({ manifest }) => manifest.needs.includes('pixels'))
+  child.send({ entry, elements: names, needsPixels } satisfies InspectionRequest)
   const { problem } = await answer
   child.kill('SIGKILL')
   if (problem !== undefined) throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
@@ -51,7 +64,18 @@ function describeExit(report: LaunchReport, code: number | null, killedBy: NodeJ
   return `the process exited with code ${code} while loading`
 }
 
-function startInspection(entry: string, signal: AbortSignal) {
+/** Throws `EyrieError` (`syntax`) if the machine has no Python. */
+function startPython(entry: string, signal: AbortSignal) {
+  try {
+    assertPythonInstalled()
+  } catch (cause) {
+    throw syntaxError('', (cause as Error).message, { cause })
+  }
+  const options = { output: 'ignore', timeoutMs: LOAD_TIMEOUT_MS, signal } as const
+  return launch(createPythonCommand('inspect'), createPythonPolicy(entry, LIMITS), options)
+}
+
+function startNode(entry: string, signal: AbortSignal) {
   const read = [...ENGINE_CODE, dirname(entry)]
   const command = [
     resolve(import.meta.dirname, 'inspect-process.ts'),
@@ -60,12 +84,9 @@ function startInspection(entry: string, signal: AbortSignal) {
     ...read.map(path => `--allow-fs-read=${path}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,
   ] as const
-  const limits = {
-    // Ends the process even if the engine is stopped before the timeout.
-    cpuSeconds: (2 * LOAD_TIMEOUT_MS) / 1000,
-    dataBytes: MAX_DATA_BYTES,
-    openFiles: MAX_OPEN_FILES,
-    fileBytes: 0,
-  }
-  return launchNode(command, { read, limits }, { output: 'ignore', timeoutMs: LOAD_TIMEOUT_MS, signal })
+  return launchNode(
+    command,
+    { read, limits: LIMITS },
+    { output: 'ignore', timeoutMs: LOAD_TIMEOUT_MS, signal },
+  )
 }

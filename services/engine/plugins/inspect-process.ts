@@ -15,6 +15,8 @@ export interface InspectionRequest {
   entry: string
   /** Names of the elements. */
   elements: string[]
+  /** Whether an element reads pictures, for which those in Python need a library. */
+  needsPixels: boolean
 }
 
 process.once('message', async ({ entry, elements }: InspectionRequest) => {

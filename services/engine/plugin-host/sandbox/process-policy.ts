@@ -5,6 +5,7 @@ import { launch } from '@eyrie/kit/launcher/launch'
 import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 import { ELEMENT_CODE } from '../../isolation/engine-code.ts'
 import { MAX_RESIDENT_BYTES } from './limits/usage-limits.ts'
+import { createPythonCommand, createPythonPolicy, isPython } from './python/python-process.ts'
 
 const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
 /** The engine ends a process that uses too much memory, but not in the moment in which it does. */
@@ -29,16 +30,15 @@ function listReadable({ entry, cacheFolder }: ProcessOptions): string[] {
  * files and starts no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
-  return {
-    read: listReadable(options),
-    execute: [process.execPath],
-    limits: { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES, fileBytes: 0 },
-  }
+  const limits = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES, fileBytes: 0 }
+  if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
+  return { read: listReadable(options), execute: [process.execPath], limits }
 }
 
 /** The program and the arguments that run an element. */
 export function createProcessCommand(options: ProcessOptions): [program: string, ...args: string[]] {
-  const { cacheFolder } = options
+  const { entry, cacheFolder } = options
+  if (isPython(entry)) return createPythonCommand('serve')
   return [
     process.execPath,
     // A second boundary, which also refuses what Node offers beyond files. The addon that receives descriptors is native.

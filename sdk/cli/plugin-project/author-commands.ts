@@ -15,7 +15,7 @@ const CREATE_OPTIONS = {
 } as const
 
 export const createPluginCommand: Command = {
-  usage: '<folder> [--language typescript] [--reads objects|pictures] [--description TEXT]',
+  usage: '<folder> [--language typescript|python] [--reads objects|pictures] [--description TEXT]',
   about:
     'Creates the folder of a new plugin with an element, a test, a README and a CI file. On a terminal it asks for what no\n' +
     'option says. It needs no network.',
@@ -53,7 +53,8 @@ export const generatePluginCommand: Command = {
 
 export const testPluginCommand: Command = {
   usage: '<folder>',
-  about: 'Checks the types of a plugin, and runs its tests (*.test.ts) with the test runner of Node.',
+  about:
+    'Checks the types of a plugin, and runs its tests: *.test.ts with the test runner of Node, or test*.py with unittest.',
 
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['folder'])

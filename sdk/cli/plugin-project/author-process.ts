@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Output } from '../command/terminal.ts'
 import { findCompiler } from '../sdk-package/find-compiler.ts'
+import { generatePythonSchemas, isPythonProject, testPythonProject } from './python-project.ts'
+import { runProgram } from './run-program.ts'
 
 /** Programs that load the code of a plugin, each in a process of its own. They run with the rights of the user. */
 
@@ -14,12 +15,16 @@ const GENERATOR = join(ROOT, 'sdk/element/generate.ts')
 export async function generateSchemas(folder: string): Promise<void> {
   const errors: string[] = []
   const ignored = { write: () => {} }
-  const code = await runNode([GENERATOR, folder], { out: ignored, err: { write: text => errors.push(text) } })
-  if (code !== 0) throw new Error(errors.join('').trim())
+  const outputs = { out: ignored, err: { write: (text: string) => errors.push(text) } }
+  const hasSucceeded = (await isPythonProject(folder))
+    ? await generatePythonSchemas(folder, outputs)
+    : (await runNode([GENERATOR, folder], outputs)) === 0
+  if (!hasSucceeded) throw new Error(errors.join('').trim())
 }
 
 /** Checks the types of a project, and runs its tests. Returns whether both have succeeded. */
 export async function testProject(folder: string, terminal: { out: Output; err: Output }): Promise<boolean> {
+  if (await isPythonProject(folder)) return testPythonProject(folder, terminal)
   if (existsSync(join(folder, 'tsconfig.json'))) {
     const code = await runNode([findCompiler(), '--noEmit', '-p', folder], terminal)
     if (code !== 0) return false
@@ -31,16 +36,5 @@ export async function testProject(folder: string, terminal: { out: Output; err: 
 }
 
 /** Runs a program in Node, and passes its output on. Returns its exit code. */
-function runNode(
-  args: string[],
-  { out, err }: { out: Output; err: Output },
-  folder?: string,
-): Promise<number> {
-  const { promise, resolve: finish, reject } = Promise.withResolvers<number>()
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  child.stdout.setEncoding('utf8').on('data', text => out.write(text))
-  child.stderr.setEncoding('utf8').on('data', text => err.write(text))
-  child.on('error', reject)
-  child.on('close', code => finish(code ?? 1))
-  return promise
-}
+const runNode = (args: string[], outputs: { out: Output; err: Output }, folder?: string): Promise<number> =>
+  runProgram(process.execPath, args, outputs, folder)

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { packFolder } from '../plugin/plugin-archive.ts'
 import { buildSdkPackage } from '../sdk-package/build-sdk-package.ts'
 import { generateSchemas } from './author-process.ts'
 import { createProjectFiles, type PluginProject, SDK_ARCHIVE } from './project-files.ts'
+import { PYTHON_SDK } from './python-project.ts'
 
 const PACKAGES = resolve(import.meta.dirname, '../../../node_modules')
 /** The packages with which the types of a project can be checked. They are copied, since npm would store the path of a link. */
@@ -27,12 +28,22 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
       await mkdir(dirname(join(draft, path)), { recursive: true })
       await writeFile(join(draft, path), content)
     }
-    await provideSdk(draft)
+    if (plugin.language === 'python') await copyPythonSdk(join(draft, '.sdk/eyrie-element'))
+    else await provideSdk(draft)
     await generateSchemas(draft)
     await cp(draft, target, { recursive: true })
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
+}
+
+/** Copies what `pip install` needs, and what editors and tests can use as it is. */
+async function copyPythonSdk(folder: string): Promise<void> {
+  for (const part of ['pyproject.toml', 'README.md', 'eyrie_element'])
+    await cp(join(PYTHON_SDK, part), join(folder, part), {
+      recursive: true,
+      filter: path => basename(path) !== '__pycache__',
+    })
 }
 
 /** Stores the SDK as a package for `npm install`, and installs it as npm would. */

@@ -47,7 +47,6 @@ describe('eyrie plugin create', () => {
 
   it.each([
     [['My_Plugin'], /should be the name of a plugin/],
-    [['x', '--language', 'python'], /cannot be written in Python yet: use --language typescript/],
     [['x', '--language', 'cobol'], /--language cobol should be one of typescript, python/],
     [['x', '--reads', 'sound'], /--reads sound should be one of objects, pictures/],
   ])('rejects %j', async (args, reason) => {
@@ -61,7 +60,7 @@ describe('eyrie plugin create', () => {
     const out = { isTTY: true, write: (text: string) => (asked += text) }
     input.write('\npictures\nWatches the light\n')
     const answers = await askQuestions({}, { data: folder, input, out, err: out })
-    expect(answers).toEqual({ reads: 'pictures', description: 'Watches the light' })
+    expect(answers).toEqual({ language: 'typescript', reads: 'pictures', description: 'Watches the light' })
     expect(asked.match(/\?/g)).toHaveLength(3)
     expect(await askQuestions({ reads: 'objects' }, { data: folder, out, err: out })).toMatchObject({
       reads: 'objects',

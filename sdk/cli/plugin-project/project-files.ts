@@ -8,6 +8,7 @@ import { SDK_ARCHIVE_NAME } from '../sdk-package/build-sdk-package.ts'
 /** What the author of a new plugin has decided. */
 export interface PluginProject {
   name: string
+  language: 'typescript' | 'python'
   /** What the element processes: the objects of frames, or their pictures. */
   reads: 'objects' | 'pictures'
   /** One sentence for the catalog. */
@@ -21,7 +22,24 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 export const SDK_ARCHIVE = `.sdk/${SDK_ARCHIVE_NAME}`
 
 /** Returns the files of a new project, by path. */
-export async function createProjectFiles(plugin: PluginProject): Promise<Record<string, string>> {
+export function createProjectFiles(plugin: PluginProject): Promise<Record<string, string>> {
+  return plugin.language === 'python' ? createPythonFiles(plugin) : createTypeScriptFiles(plugin)
+}
+
+async function createPythonFiles(plugin: PluginProject): Promise<Record<string, string>> {
+  const read = async (path: string) => fillIn(await readFile(join(TEMPLATE, 'python', path), 'utf8'), plugin)
+  return {
+    'element.py': await read(`${plugin.reads}/element.py`),
+    'test_element.py': await read(`${plugin.reads}/test_element.py`),
+    'README.md': await read('README.md'),
+    'pyproject.toml': await read('pyproject.toml'),
+    '.github/workflows/test.yaml': await read('test.yaml'),
+    '.gitignore': '__pycache__/\n.mypy_cache/\n*.tgz\n',
+    'plugin.json': toJson(createManifest(plugin)),
+  }
+}
+
+async function createTypeScriptFiles(plugin: PluginProject): Promise<Record<string, string>> {
   const read = async (path: string) => fillIn(await readFile(join(TEMPLATE, path), 'utf8'), plugin)
   return {
     'element.ts': await read(`${plugin.reads}/element.ts`),
@@ -38,6 +56,7 @@ export async function createProjectFiles(plugin: PluginProject): Promise<Record<
 function fillIn(text: string, { name, description }: PluginProject): string {
   return text
     .replaceAll('exampleElement', toCamelCase(name))
+    .replaceAll('ExampleElement', toPascalCase(name))
     .replaceAll('example-element', name)
     .replaceAll('example-description', () => description)
 }
@@ -46,8 +65,10 @@ function fillIn(text: string, { name, description }: PluginProject): string {
 const toCamelCase = (name: string) =>
   `${name.replace(/-+(.)?/g, (_, next = '') => next.toUpperCase())}Element`
 
+const toPascalCase = (name: string) => `${name[0]!.toUpperCase()}${toCamelCase(name).slice(1)}`
+
 /** `eyrie plugin generate` adds the schemas. */
-function createManifest({ name, reads, description }: PluginProject): z.input<typeof manifest> {
+function createManifest({ name, language, reads, description }: PluginProject): z.input<typeof manifest> {
   const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
   const frames = { format: 'GRAY8' as const, width: 64, height: 36 }
   return {
@@ -55,7 +76,7 @@ function createManifest({ name, reads, description }: PluginProject): z.input<ty
     version: '1.0.0-dev',
     license: 'Apache-2.0',
     sdk: `^${SDK_VERSION}`,
-    entry: 'element.ts',
+    entry: language === 'python' ? 'element.py' : 'element.ts',
     elements: [
       {
         name,

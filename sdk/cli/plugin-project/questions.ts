@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { parseChoice, UsageError } from '../command/command.ts'
+import { parseChoice } from '../command/command.ts'
 import { isInteractive } from '../command/confirm.ts'
 import type { Terminal } from '../command/terminal.ts'
 import type { PluginProject } from './project-files.ts'
@@ -36,18 +36,13 @@ export async function askQuestions(given: GivenAnswers, terminal: Terminal): Pro
 
   try {
     const language = await ask('Language: typescript or python?', given.language, 'typescript')
-    assertLanguage(language)
+    const chosen = parseChoice('language', language.toLowerCase(), ['typescript', 'python'])
     const answer = await ask('What does the element read: objects or pictures?', given.reads, 'objects')
     const reads = parseChoice('reads', answer, ['objects', 'pictures'])
     const preset = DEFAULT_DESCRIPTION[reads]
     const description = await ask('What does it do, in one sentence?', given.description, preset)
-    return { reads, description }
+    return { language: chosen, reads, description }
   } finally {
     reader?.close()
   }
-}
-
-function assertLanguage(language: string): void {
-  if (parseChoice('language', language.toLowerCase(), ['typescript', 'python']) === 'python')
-    throw new UsageError('elements cannot be written in Python yet: use --language typescript')
 }

@@ -29,14 +29,14 @@ export async function readPluginFiles(path: string): Promise<PluginFiles & { isF
   return { ...content, isFolder }
 }
 
-/** Reads the files of a folder that belong to the package: all but dot files and `node_modules`. */
+/** Reads the files of a folder that belong to the package: all but dot files, `node_modules` and `__pycache__`. */
 export async function readPluginFolder(folder: string): Promise<PluginFiles> {
   const manifestFile = join(folder, MANIFEST_FILE)
   const manifest = parseManifest(manifestFile, await readLocalFile(manifestFile))
   return { manifest, files: await readFolder(folder) }
 }
 
-/** Reads all files of a folder but dot files and those in `node_modules`. */
+/** Reads all files of a folder but dot files and those in `node_modules` and `__pycache__`. */
 export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
   for (const path of await listFiles(folder)) files.set(path, await readLocalFile(join(folder, path)))
@@ -98,4 +98,4 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort()
 }
 
-const isOmitted = (name: string) => name.startsWith('.') || name === 'node_modules'
+const isOmitted = (name: string) => name.startsWith('.') || name === 'node_modules' || name === '__pycache__'

@@ -1,7 +1,8 @@
 # Debian packages by purpose. Sourced by setup.sh; management reads the list parser_packages.
 
 # Decoding, scaling and encoding, the compiler and headers for the GStreamer addon, and fonts for reports as PDF files. HTTP
-# cameras need libsoup, a dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS.
+# cameras need libsoup, a dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS. Plugins in
+# Python need numpy.
 run_packages=(
   ca-certificates
   fonts-dejavu-core
@@ -17,6 +18,7 @@ run_packages=(
   make
   pkg-config
   python3
+  python3-numpy
 )
 
 # Parse what cameras send, as patterns of package names. The setup upgrades installed ones, and management reports versions
@@ -45,7 +47,7 @@ worker_packages=(
 )
 
 # For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, an
-# MQTT broker, and the programs that the guides use.
+# MQTT broker, the types of Python, and the programs that the guides use.
 test_packages=(
   chromium-headless-shell
   coturn
@@ -58,6 +60,7 @@ test_packages=(
   gstreamer1.0-rtsp
   jq
   mosquitto
+  mypy
   nginx-light
   poppler-utils
   postgresql

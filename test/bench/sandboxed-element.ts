@@ -5,7 +5,10 @@ import type { Element, Frame } from '@eyrie/element'
 import type { RingLocation } from '../../services/engine/frames/ring-reader.ts'
 import { fillCompileCache } from '../../services/engine/plugin-host/sandbox/process-policy.ts'
 import { openSandboxedElement } from '../../services/engine/plugin-host/sandbox/sandboxed-element.ts'
+import { writePythonPlugin } from '../fixtures/engine/python-plugin.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { createTestRing } from '../fixtures/media/test-ring.ts'
+import type { Measurement } from './bench.ts'
 
 const ignore = () => {}
 
@@ -32,6 +35,32 @@ export function writeBenchPlugin(view?: object): BenchPlugin {
         process: (frame: any) => ({ counters: { seen: { total: (total += frame.objects.length) } } }),
       }`,
   })
+  return createBenchPlugin(folder, 'element.ts', view !== undefined)
+}
+
+/** Writes an equal plugin in Python. */
+export function writePythonBenchPlugin(view?: string): BenchPlugin {
+  const folder = mkdtempSync(join(tmpdir(), 'eyrie-bench-plugin-'))
+  const code = `
+from eyrie_element import Element, ElementDefinition, NoArgs, Result, View
+
+class Probe(Element):
+    view = ${view ?? 'None'}
+
+    def __init__(self, context):
+        self.total = 0
+
+    def process(self, frame):
+        self.total += len(frame.objects)
+        return Result(counters={'seen': {'total': self.total}})
+
+elements = {'probe': ElementDefinition(Probe, args=NoArgs)}
+`
+  writePythonPlugin(folder, { code })
+  return createBenchPlugin(folder, 'element.py', view !== undefined)
+}
+
+function createBenchPlugin(folder: string, entry: string, needsPixels: boolean): BenchPlugin {
   const cacheFolder = join(folder, '.compiled')
   let isFilled = false
   return {
@@ -42,12 +71,12 @@ export function writeBenchPlugin(view?: object): BenchPlugin {
     open: ring =>
       openSandboxedElement({
         source: {
-          entry: join(folder, 'probe/element.ts'),
+          entry: join(folder, 'probe', entry),
           name: 'probe',
           setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
         },
         cacheFolder: isFilled ? cacheFolder : undefined,
-        needsPixels: view !== undefined,
+        needsPixels,
         findRing: () => ring,
         checkIsolation: ignore,
         onCost: ignore,
@@ -94,4 +123,64 @@ export async function measureRoundTrips(
     times.push(performance.now() - start)
   }
   return times
+}
+
+/** Measures frames without a picture, after a warm-up. */
+export async function measureObjects(plugin: BenchPlugin): Promise<Measurement> {
+  const frames = 3000
+  try {
+    const element = await plugin.open()
+    await measureRoundTrips(element, frames)
+    const samples = await measureRoundTrips(element, frames)
+    element.close?.()
+    return {
+      samples,
+      loads: [],
+      detail: `${frames} frames with 10 objects; p99 ${findP99(samples).toFixed(3)} ms`,
+    }
+  } finally {
+    plugin.remove()
+  }
+}
+
+/** Measures frames with a square picture, after a warm-up. `size` is in pixels. */
+export async function measurePictures(plugin: BenchPlugin, size: number): Promise<Measurement> {
+  const folder = mkdtempSync('/dev/shm/eyrie-bench-')
+  const picture = new Uint8Array(size * size * 3).fill(127)
+  const shape = { width: size, height: size, format: 'RGB', payloadSize: picture.length } as const
+  const ring = createTestRing(join(folder, 'view.ring'), shape)
+  const frames = 2000
+  try {
+    const element = await plugin.open({ path: ring.path, generation: ring.generation })
+    const write = (n: number) => ring.write(n, picture)
+    await measureRoundTrips(element, frames / 2, write)
+    const samples = await measureRoundTrips(element, frames, write)
+    element.close?.()
+    return { samples, loads: [], detail: `${frames} frames of RGB; p99 ${findP99(samples).toFixed(3)} ms` }
+  } finally {
+    ring.close()
+    rmSync(folder, { recursive: true, force: true })
+    plugin.remove()
+  }
+}
+
+const findP99 = (samples: readonly number[]) =>
+  samples.toSorted((a, b) => a - b)[Math.floor(samples.length * 0.99)]!
+
+/** Measures the time from the start of the process until the element is open. */
+export async function measureStarts(plugin: BenchPlugin): Promise<Measurement> {
+  const rounds = 15
+  const samples: number[] = []
+  try {
+    // The first start reads the files from the disk.
+    for (let round = 0; round <= rounds; round += 1) {
+      const start = performance.now()
+      const element = await plugin.open()
+      if (round > 0) samples.push(performance.now() - start)
+      element.close?.()
+    }
+    return { samples, loads: [], detail: `rounds ${samples.map(ms => ms.toFixed(0)).join(' ')} ms` }
+  } finally {
+    plugin.remove()
+  }
 }

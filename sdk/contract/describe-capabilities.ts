@@ -1,5 +1,6 @@
 import { formatBytes } from './format-bytes.ts'
 import type { Capabilities } from './plugin.ts'
+import type { InferenceCapability, OwnModel } from './plugin-inference.ts'
 
 /** Below this, a size would be shown as 0.0 MB. */
 const MIN_MB_BYTES = 100_000
@@ -10,11 +11,12 @@ export const formatStorage = (bytes: number) => (bytes < MIN_MB_BYTES ? `${bytes
 /** Describes what an element declares to use and to report, for people. */
 export function describeCapabilities(declared: Capabilities | undefined): string[] {
   if (!declared) return ['declares no capabilities', 'may report any events and counters']
-  const { frames, events, counters, network, storage_bytes, budget_ms } = declared
+  const { frames, inference, events, counters, network, storage_bytes, budget_ms } = declared
   return [
     frames
       ? `reads pictures (${frames.format}, up to ${frames.width}×${frames.height})`
       : 'reads no pictures',
+    ...(inference ? [describeInference(inference)] : []),
     `events: ${Object.keys(events).join(', ') || 'none'}`,
     `counters: ${counters.join(', ') || 'none'}`,
     `network: ${network.join(', ') || 'none'}`,
@@ -22,3 +24,10 @@ export function describeCapabilities(declared: Capabilities | undefined): string
     ...(budget_ms === undefined ? [] : [`at most ${budget_ms} ms of CPU time per frame`]),
   ]
 }
+
+/** `runs models: yolox-nano, plates (own, Apache-2.0)` */
+function describeInference({ models, own }: InferenceCapability): string {
+  return `runs models: ${[...models, ...own.map(formatOwnModel)].join(', ')}`
+}
+
+const formatOwnModel = ({ name, license }: OwnModel) => `${name} (own, ${license})`

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inferenceCapability } from './plugin-inference.ts'
 import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
 import { checkSdkRange, sdkRange } from './sdk-version.ts'
@@ -20,6 +21,10 @@ export const capabilities = z
       })
       .optional()
       .meta({ description: 'The pictures of frames that the element reads; none by default' }),
+    inference: inferenceCapability.optional().meta({
+      description:
+        'The models that the element runs on parts of pictures, whose pixels it does not receive; none by default',
+    }),
     events: z
       .record(z.string().min(1), z.record(z.string(), z.enum(['string', 'number', 'boolean', 'any'])))
       .default({})

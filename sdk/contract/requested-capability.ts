@@ -5,7 +5,7 @@ export const requestedCapability = z
   .strictObject({
     element: z.string().meta({ description: 'Name of the element that asks for it' }),
     capability: z
-      .enum(['frames', 'network', 'storage_bytes', 'budget_ms', 'events', 'counters'])
+      .enum(['frames', 'inference', 'network', 'storage_bytes', 'budget_ms', 'events', 'counters'])
       .meta({ description: 'The field of its capabilities' }),
     description: z.string().meta({
       description: 'What the element then does, for humans, such as `sends requests to api.example.com:443`',

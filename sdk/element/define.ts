@@ -5,6 +5,7 @@ import type { StreamClock } from './clock.ts'
 import type { EventOf, EventSchemas } from './event-schemas.ts'
 import type { Frame, FrameResult, Picture } from './frame.ts'
 import type { ElementFetch, ElementStorage } from './granted.ts'
+import type { ElementInfer } from './infer.ts'
 import type { Inference, PictureSize } from './inference.ts'
 import type { ElementMetrics } from './metrics.ts'
 
@@ -19,6 +20,8 @@ export interface ElementContext<Args, Config> {
   readonly size: PictureSize | undefined
   /** Defined if the manifest declares `"needs": ["inference"]`. */
   readonly inference: Inference | undefined
+  /** Runs the models that the manifest declares in `capabilities.inference`. */
+  readonly infer: ElementInfer
   /** Sends requests to the servers that the manifest declares. Defined for elements of uploaded plugins. */
   readonly fetch?: ElementFetch | undefined
   /** Files of the element on this channel. Defined for elements of uploaded plugins. */

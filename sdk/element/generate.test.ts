@@ -65,6 +65,26 @@ describe('generateManifest', () => {
     })
   })
 
+  it('adds the SHA-256 of the models that the plugin contains', async () => {
+    await writeElement('count')
+    await writeFile(join(folder, 'digits.onnx'), 'abc')
+    const input = { name: 'x', layout: 'nchw', color: 'rgb', dtype: 'uint8', width: 8, height: 8 }
+    const model = { name: 'digits', file: 'digits.onnx', license: 'MIT', input }
+    const elements = [{ ...manifest.elements[0], capabilities: { inference: { own: [model] } } }]
+    await writeFile(join(folder, 'plugin.json'), JSON.stringify({ ...manifest, elements }))
+    expect(await generateManifest(folder)).toMatchObject({
+      elements: [
+        {
+          capabilities: {
+            inference: {
+              own: [{ ...model, sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' }],
+            },
+          },
+        },
+      ],
+    })
+  })
+
   it('rejects a manifest with an element that the entry module does not define', async () => {
     await writeElement('tally')
     await expect(generateManifest(folder)).rejects.toThrow(

@@ -3,6 +3,7 @@
  * Generates the JSON Schemas in the manifests of plugins from the zod schemas of their elements.
  * Usage: node generate.ts PLUGIN_FOLDER...
  */
+import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -19,6 +20,7 @@ import { describeError } from './error-location.ts'
  */
 export async function generateManifest(folder: string): Promise<Record<string, unknown>> {
   const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
+  await hashOwnModels(original, folder)
   const { entry, elements } = parseAs(manifest, original)
   const entryModule: { default: PluginDefinition } = await import(pathToFileURL(resolve(folder, entry)).href)
   const definitions = entryModule.default
@@ -34,6 +36,19 @@ export async function generateManifest(folder: string): Promise<Record<string, u
       ...toManifestSchemas(definitions[element.name]!),
     })),
   }
+}
+
+/** The part of a manifest that describes own models. It has not been validated yet. */
+interface ModelManifest {
+  elements?: { capabilities?: { inference?: { own?: { file?: unknown; sha256?: string }[] } } }[]
+}
+
+/** Writes the SHA-256 of the models that the plugin contains into its manifest. */
+async function hashOwnModels({ elements = [] }: ModelManifest, folder: string): Promise<void> {
+  for (const model of elements.flatMap(({ capabilities }) => capabilities?.inference?.own ?? []))
+    model.sha256 = createHash('sha256')
+      .update(await readFile(resolve(folder, String(model.file))))
+      .digest('hex')
 }
 
 function toManifestSchemas({ args, config, input, output }: ElementDefinition) {

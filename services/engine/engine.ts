@@ -180,6 +180,7 @@ async function startComponents(
     elements: pluginStore.elements,
     sandboxes,
     modelFolders: [join(environment.data, 'models'), SHIPPED_MODELS],
+    pluginModelFolder: join(folder, 'plugin-models'),
     inferenceWorkers: settings.inference_workers,
     publishing: { frameHistory, eventPictures, output },
     tracer,

@@ -2,6 +2,7 @@ import { createStreamClock } from '../clock.ts'
 import type { Element, ElementContext, ElementDefinition, Log } from '../define.ts'
 import type { ElementStorage } from '../granted.ts'
 import { createElementMetrics, type MetricValues } from '../metrics.ts'
+import { createRecordedAnswers } from './recorded-answers.ts'
 
 /** What a channel provides. All of it is optional. */
 export type OpenOptions = Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>>
@@ -34,6 +35,7 @@ export async function openElement(
   const element = await definition.open({
     size: undefined,
     inference: undefined,
+    infer: createRecordedAnswers({}),
     log: { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') },
     ...granted,
     args: definition.args.parse(args),

@@ -7,6 +7,12 @@ export {
   type TestElement,
 } from './open-element.ts'
 export { findProblems } from './properties.ts'
+export {
+  createRecordedAnswers,
+  type RecordedAnswer,
+  type RecordedAnswers,
+  type RecordedRequest,
+} from './recorded-answers.ts'
 export { type RecordingOptions, readRecording } from './recording.ts'
 export { type FrameInput, type Run, type RunEvent, runElement } from './run-element.ts'
 export { readSceneTruth, type SceneTruth, type SceneTruthOptions } from './scene-truth.ts'

@@ -57,9 +57,11 @@ export class ElementChain {
     return this.#stages.find(({ failure }) => failure)?.failure
   }
 
-  /** The size and format of the pictures that each open element reads, if it reads any. */
+  /** The size and format of the pictures that the open elements and their models read. */
   get views(): ViewSpec[] {
-    return this.#stages.flatMap(({ element }) => element?.view ?? [])
+    return this.#stages.flatMap(({ element }) =>
+      [element?.view, element?.modelView].filter(view => view !== undefined),
+    )
   }
 
   /** Static metadata of the open elements, such as lines and zones, by element name. */

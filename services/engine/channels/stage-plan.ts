@@ -1,8 +1,10 @@
 import type { PipelineElement } from '@eyrie/contract/pipeline'
-import type { Element, Inference, Log } from '@eyrie/element'
+import type { Inference, Log } from '@eyrie/element'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
+import type { CropModels } from '../plugin-host/models/crop-models.ts'
+import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 
@@ -11,7 +13,7 @@ export interface StagePlan {
   name: string
   /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
-  open(context: OpenContext): Promise<Element>
+  open(context: OpenContext): Promise<HostedElement>
 }
 
 /** What the elements of a channel need from the engine. */
@@ -21,7 +23,7 @@ export interface StageContext {
   source: number
   sandboxes: Sandboxes
   elements: ReadonlyMap<string, KnownElement>
-  createInference(findRing: OpenContext['findRing']): Inference
+  createInference(findRing: OpenContext['findRing']): { inference: Inference; cropModels: CropModels }
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
   /** Receives all metrics of an element after some have changed. */
@@ -50,7 +52,7 @@ function openPlanned(
   known: KnownElement,
   context: StageContext,
   opening: OpenContext,
-): Promise<Element> {
+): Promise<HostedElement> {
   const { channel, source, sandboxes } = context
   return openElement(known, {
     ...opening,
@@ -59,7 +61,7 @@ function openPlanned(
     channel,
     source,
     sandboxes,
-    inference: context.createInference(opening.findRing),
+    ...context.createInference(opening.findRing),
     onCost: ms => context.onCost(name, known.plugin.version, ms),
     onMetrics: metrics => context.onMetrics(name, metrics),
     log: context.log,

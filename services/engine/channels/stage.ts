@@ -1,11 +1,12 @@
 import { counters, detectedObject, eventData } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
-import type { Element, Frame, FrameResult } from '@eyrie/element'
+import type { Frame, FrameResult } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
+import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
 import { MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
 import type { StagePlan } from './stage-plan.ts'
@@ -22,7 +23,7 @@ export class Stage {
   /** Admits frames one at a time; undefined for a stateless element, which processes any number of frames at once. */
   readonly queue: TurnQueue | undefined
   readonly #plan: StagePlan
-  #element: Element | undefined
+  #element: HostedElement | undefined
   #failure: string | undefined
   #openedAt = 0
   #attempts = 0
@@ -33,7 +34,7 @@ export class Stage {
     this.#plan = plan
   }
 
-  get element(): Element | undefined {
+  get element(): HostedElement | undefined {
     return this.#element
   }
 

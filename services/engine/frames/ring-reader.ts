@@ -106,6 +106,13 @@ export class RingReader {
     return copied === payloadSize ? this.readStamp(n) : 'overwritten'
   }
 
+  /** Copies a part of the picture of frame `n` to `target`: as many bytes as it holds, from byte `start` on. */
+  readPart(n: number, start: number, target: Uint8Array): FrameStamp | 'overwritten' {
+    const offset = this.#slotOffset(n) + SLOT_HEADER.payload + start
+    const copied = readSync(this.#fd, target, 0, target.length, offset)
+    return copied === target.length ? this.readStamp(n) : 'overwritten'
+  }
+
   /** Returns a copy of the picture of frame `n`, without the unused bytes of the slot. */
   copy(n: number): Uint8Array | 'overwritten' {
     const offset = this.#slotOffset(n)

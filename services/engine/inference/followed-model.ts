@@ -76,6 +76,7 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     get card() {
       return current.model.card
     },
+    runOnCrop: (worker, crop) => current.lease.runOnCrop(worker, crop),
     isLoadedOn: worker => current.lease.isLoadedOn(worker),
     run: (worker, frame) => current.lease.run(worker, frame),
     revoked: revoked.promise,

@@ -1,8 +1,10 @@
 import { Mutex } from 'async-mutex'
 import { type RingLocation, RingReader } from '../frames/ring-reader.ts'
+import { type CropSession, openCropSession } from './crop-session.ts'
 import { detectProviders } from './execution-providers.ts'
 import { type ModelSession, openModelSession } from './model-session.ts'
 import type {
+  CropRequest,
   FromWorker,
   LoadRequest,
   RunRequest,
@@ -20,6 +22,8 @@ const MICROSECONDS_PER_MS = 1000
 
 /** Loaded models by the id that the engine assigned. */
 const sessions = new Map<number, ModelSession>()
+/** Loaded models for parts of frames. */
+const cropSessions = new Map<number, CropSession>()
 /** Open rings by path. */
 const rings = new Map<string, RingReader>()
 /** Requests are handled one at a time, in the order of their arrival. */
@@ -39,12 +43,22 @@ process.on('disconnect', () => process.exit(0))
 send({ type: 'ready', providers: await detectProviders() })
 
 async function answerRequest(request: WorkerRequest): Promise<WorkerAnswer> {
-  return request.type === 'load' ? loadModel(request) : detectObjects(request)
+  if (request.type === 'load') return loadModel(request)
+  return request.type === 'run' ? detectObjects(request) : runOnCrop(request)
 }
 
 async function loadModel({ model, card, file, provider }: LoadRequest): Promise<WorkerAnswer> {
-  sessions.set(model, await openModelSession(card, file, provider))
+  if ('kind' in card) cropSessions.set(model, await openCropSession(card, file, provider))
+  else sessions.set(model, await openModelSession(card, file, provider))
   return { type: 'loaded' }
+}
+
+async function runOnCrop({ model, ring, n, region, thresholds }: CropRequest): Promise<WorkerAnswer> {
+  const reader = openRing(ring)
+  const result = reader
+    ? await cropSessions.get(model)!.run(reader, n, region, thresholds)
+    : ('overwritten' as const)
+  return result === 'overwritten' ? { type: 'overwritten' } : { type: 'cropped', result }
 }
 
 async function detectObjects(request: RunRequest): Promise<WorkerAnswer> {
@@ -87,6 +101,8 @@ function closeRing(path: string): void {
 function unloadModel(model: number): void {
   sessions.get(model)?.close()
   sessions.delete(model)
+  cropSessions.get(model)?.close()
+  cropSessions.delete(model)
 }
 
 function sendFailure(error: Error): void {

@@ -14,6 +14,7 @@ import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
+import { createCurrentRing } from './current-ring.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { followModel } from './followed-model.ts'
 import { ModelRegistry } from './model-registry.ts'
@@ -189,19 +190,6 @@ async function openDetector(
       queue.close(new Error('the detector is closed'))
       lease.release()
       currentRing.switchTo(undefined)
-    },
-  }
-}
-
-/** Tracks the ring that a detector reads. Workers keep a ring open until they are notified that it is no longer read. */
-function createCurrentRing(pool: WorkerPool): { switchTo(path: string | undefined): void } {
-  let currentPath: string | undefined
-  return {
-    switchTo: path => {
-      const previousPath = currentPath
-      currentPath = path
-      if (!previousPath || previousPath === path) return
-      for (const worker of pool.workers()) worker.notify({ type: 'close-ring', ring: previousPath })
     },
   }
 }

@@ -3,7 +3,13 @@ import type { Log } from '@eyrie/kit'
 import { type CrashRecord, isQuarantined, type Quarantine, type StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { Scheduler } from './scheduler.ts'
-import type { RunRequest, WorkerAnswer, WorkerRequest } from './worker-messages.ts'
+import type {
+  CropModelCard,
+  CropRequest,
+  RunRequest,
+  WorkerAnswer,
+  WorkerRequest,
+} from './worker-messages.ts'
 import { WorkerExitError, type WorkerProcess } from './worker-process.ts'
 
 /**
@@ -13,6 +19,7 @@ import { WorkerExitError, type WorkerProcess } from './worker-process.ts'
 export interface ModelLease {
   isLoadedOn(worker: WorkerProcess): boolean
   run(worker: WorkerProcess, frame: Omit<RunRequest, 'type' | 'model'>): Promise<WorkerAnswer>
+  runOnCrop(worker: WorkerProcess, crop: Omit<CropRequest, 'type' | 'model'>): Promise<WorkerAnswer>
   /** Resolves with the reason when the model can no longer be used. */
   readonly revoked: Promise<Error>
   release(): void
@@ -23,14 +30,19 @@ export interface ModelRegistryOptions {
   workers(): readonly WorkerProcess[]
   scheduler: Scheduler<WorkerProcess>
   quarantine: Quarantine
+  /** Returns what to do about a model in quarantine. */
+  proposeRemedy?(model: string): string
   log: Log
 }
+
+/** A model of the store, or one that runs on parts of frames. */
+export type LoadableModel = StoredModel | { card: CropModelCard; file: string }
 
 /** A model on one execution provider. Detectors that use the same model share it. */
 interface SharedModel {
   /** Identifies the model in messages to the workers. */
   id: number
-  model: StoredModel
+  model: LoadableModel
   provider: Provider
   leaseCount: number
   loadedOn: Set<WorkerProcess>
@@ -53,9 +65,9 @@ export class ModelRegistry {
   }
 
   /** Loads the model unless it is loaded already. Rejects with the reason if the model is in quarantine or fails to load. */
-  async acquire(model: StoredModel, provider: Provider): Promise<ModelLease> {
+  async acquire(model: LoadableModel, provider: Provider): Promise<ModelLease> {
     const crash = this.#options.quarantine.findCrashes(model.card.sha256)
-    if (crash && isQuarantined(crash)) throw describeCrash(crash)
+    if (crash && isQuarantined(crash)) throw this.#describeCrash(crash)
 
     const shared = this.#models.get(toKey({ model, provider })) ?? this.#add(model, provider)
     shared.leaseCount++
@@ -70,6 +82,7 @@ export class ModelRegistry {
       isLoadedOn: worker => shared.loadedOn.has(worker),
       run: (worker, frame) => this.#request(shared, worker, { type: 'run', model: shared.id, ...frame }),
       revoked: shared.revoked.promise,
+      runOnCrop: (worker, crop) => this.#request(shared, worker, { type: 'crop', model: shared.id, ...crop }),
       release: () => this.#release(shared),
     }
   }
@@ -98,7 +111,7 @@ export class ModelRegistry {
     for (const shared of this.#models.values()) shared.loadedOn.delete(worker)
   }
 
-  #add(model: StoredModel, provider: Provider): SharedModel {
+  #add(model: LoadableModel, provider: Provider): SharedModel {
     const shared: SharedModel = {
       id: ++this.#lastId,
       model,
@@ -177,14 +190,23 @@ export class ModelRegistry {
 
     if (exit.isCrash) {
       const crash = quarantine.addCrash(shared.model.card, cause)
-      reason = describeCrash(crash)
+      reason = this.#describeCrash(crash)
       log.error({ err: reason, ...crash }, 'model crashed its inference worker')
       if (isQuarantined(crash)) {
         this.#revoke(shared, reason)
         return reason
       }
     }
-    return message.type === 'run' ? new FrameDroppedError(message.n) : reason
+    return message.type === 'load' ? reason : new FrameDroppedError(message.n)
+  }
+
+  #describeCrash(crash: CrashRecord): Error {
+    const { model, crashes, last } = crash
+    if (!isQuarantined(crash)) return new Error(`model ${model} crashed its inference worker (${last})`)
+    const { proposeRemedy = proposeReplacement } = this.#options
+    return new Error(
+      `model ${model} is in quarantine: it crashed its worker ${crashes} times (${last}). ${proposeRemedy(model)}`,
+    )
   }
 
   #revoke(shared: SharedModel, reason: Error): void {
@@ -210,11 +232,5 @@ function toKey({ model, provider }: Pick<SharedModel, 'model' | 'provider'>): st
   return JSON.stringify([model, provider])
 }
 
-function describeCrash(crash: CrashRecord): Error {
-  const { model, crashes, last } = crash
-  if (!isQuarantined(crash)) return new Error(`model ${model} crashed its inference worker (${last})`)
-  return new Error(
-    `model ${model} is in quarantine: it crashed its worker ${crashes} times (${last}). ` +
-      `Replace it by another file with "eyrie model add ${model} --file …", or remove it with "eyrie model remove ${model}"`,
-  )
-}
+const proposeReplacement = (model: string) =>
+  `Replace it by another file with "eyrie model add ${model} --file …", or remove it with "eyrie model remove ${model}"`

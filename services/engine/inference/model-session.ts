@@ -29,17 +29,7 @@ export async function openModelSession(
   file: string,
   provider: Provider,
 ): Promise<ModelSession> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EACCES') throw error
-    throw new Error(
-      `inference workers cannot read ${file}: check its permissions, and restart Eyrie if its folder is a link that was added while Eyrie was running`,
-    )
-  })
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  if (sha256 !== card.sha256)
-    throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
-
-  const session = await openSession(bytes, provider)
+  const session = await openSession(await readModelFile(card, file), provider)
   const output = await runTrial(session, card).catch(async error => {
     await session.release()
     throw error
@@ -75,11 +65,29 @@ export async function openModelSession(
   }
 }
 
+/** Reads the ONNX file of a model. Throws an `Error` with the reason if it is not the file of its card. */
+export async function readModelFile({ sha256 }: Pick<ModelCard, 'sha256'>, file: string): Promise<Buffer> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EACCES') throw error
+    throw new Error(
+      `inference workers cannot read ${file}: check its permissions, and restart Eyrie if its folder is a link that was added while Eyrie was running`,
+    )
+  })
+  const actual = createHash('sha256').update(bytes).digest('hex')
+  if (actual !== sha256)
+    throw new Error('model.onnx is not the file that its model.json was written for: add the model again')
+  return bytes
+}
+
 /**
  * Converts pixels to floats, for each colour channel: (pixel · scale − mean) / std. The layout `nhwc` interleaves the
  * colours of each pixel; `nchw` stores one plane per colour. A single mean or deviation applies to all colours.
  */
-function normalize(pixels: Uint8Array, values: Float32Array, input: ModelCard['input']): void {
+export function normalize(
+  pixels: Uint8Array,
+  values: Float32Array,
+  input: Pick<ModelCard['input'], 'layout' | 'scale' | 'mean' | 'std'>,
+): void {
   const { layout, scale = 1, mean = [0], std = [1] } = input
   const planeSize = pixels.length / COLOUR_CHANNELS
   const isInterleaved = layout === 'nhwc'

@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '@eyrie/kit'
 import type { Scheduler } from './scheduler.ts'
-import { startWorker, type WorkerExitError, type WorkerProcess } from './worker-process.ts'
+import {
+  startWorker,
+  type WorkerExitError,
+  type WorkerOptions,
+  type WorkerProcess,
+} from './worker-process.ts'
 
 const RESTART_DELAY_MS = 1000
 
 /** Settings of the pool of inference workers, the child processes that run models. */
-export interface WorkerPoolOptions {
+export interface WorkerPoolOptions extends WorkerOptions {
   /** Number of workers. */
   count: number
-  /** A worker that does not answer a request within this time is killed. */
-  timeoutMs: number
-  /** The folders that workers may read. */
-  folders: readonly string[]
   scheduler: Scheduler<WorkerProcess>
-  log: Log
   /** Called when a worker has exited, before its replacement starts. */
   onExit(worker: WorkerProcess): void
   /** Called with the replacement of a worker that exited. No models are loaded on it yet. */
@@ -30,12 +29,12 @@ export interface WorkerPool {
 
 /** Starts the workers. If one of them fails to start, stops the others and throws an `Error`. */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { count, timeoutMs, folders, scheduler, log } = options
+  const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
   let isStopping = false
 
   const addWorker = async (): Promise<WorkerProcess> => {
-    const worker = await startWorker({ timeoutMs, folders, log })
+    const worker = await startWorker({ timeoutMs, folders, dataBytes, niceness, log })
     if (isStopping) {
       await worker.stop()
       throw new Error('the worker pool was stopped while a worker was starting')

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { Isolation } from '@eyrie/contract/health'
 import type { Log } from '@eyrie/kit'
@@ -44,12 +45,17 @@ export interface WorkerOptions {
   timeoutMs: number
   /** The folders that workers may read: those of the models and of the frame rings. They must exist. */
   folders: readonly string[]
+  /** Maximum memory in bytes; that of the machine by default. */
+  dataBytes?: number | undefined
+  /** How far other processes come first, 0 (the default) to 19. */
+  niceness?: number | undefined
   log: Log
 }
 
 /** Starts a worker and waits until it is ready. Throws an `Error` with the reason if it does not start. */
-export async function startWorker({ timeoutMs, folders, log }: WorkerOptions): Promise<WorkerProcess> {
-  const { child, report } = launchWorker(folders)
+export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
+  const { timeoutMs, folders, dataBytes, niceness, log } = options
+  const { child, report } = launchWorker(folders, dataBytes)
   const exited = Promise.withResolvers<WorkerExitError>()
   let exit: WorkerExitError | undefined
   let timer: NodeJS.Timeout | undefined
@@ -108,6 +114,7 @@ export async function startWorker({ timeoutMs, folders, log }: WorkerOptions): P
     throw 'error' in launched ? new Error(launched.error) : error
   })
 
+  if (niceness !== undefined) setPriority(child.pid!, niceness)
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
@@ -129,9 +136,9 @@ export async function startWorker({ timeoutMs, folders, log }: WorkerOptions): P
   }
 }
 
-function launchWorker(folders: readonly string[]): LaunchedProcess {
+function launchWorker(folders: readonly string[], dataBytes: number | undefined): LaunchedProcess {
   const module = resolve(import.meta.dirname, 'inference-worker.ts')
   // The option disables Node's SIGSEGV handler, so that a native crash terminates the process immediately.
   const command = [module, '--disable-wasm-trap-handler'] as const
-  return launchNode(command, createWorkerPolicy(folders), { output: 'pipe' })
+  return launchNode(command, createWorkerPolicy(folders, dataBytes), { output: 'pipe' })
 }

@@ -54,7 +54,9 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const isTrusted = origin === 'built-in'
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
   if (inferringElement && !isTrusted)
-    throw new Error(`element ${inferringElement.name} needs inference, which only built-in elements may use`)
+    throw new Error(
+      `element ${inferringElement.name} needs inference, which only built-in elements may use: declare "inference" in its capabilities, and run models with infer of the context`,
+    )
 
   if (isPython(entry) && origin !== 'uploaded')
     throw new Error(

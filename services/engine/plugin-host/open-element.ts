@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
 import { createStreamClock } from '@eyrie/element/clock'
@@ -5,6 +6,10 @@ import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
 import { measureElement } from './measured-element.ts'
+import type { CropModels } from './models/crop-models.ts'
+import { createElementModels, type ElementModels } from './models/element-models.ts'
+import type { HostedElement } from './models/hosted-element.ts'
+import { decodeResult } from './protocol/infer-call.ts'
 import { loadElement } from './protocol/load-element.ts'
 import type { Sandboxes } from './sandbox/sandboxes.ts'
 import { openElementThread } from './thread/thread-element.ts'
@@ -27,6 +32,8 @@ export interface OpenRequest extends OpenContext {
   sandboxes: Sandboxes
   /** Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
+  /** The models that elements declare in their manifests. */
+  cropModels: CropModels
   /** Receives the CPU time of a frame in ms. */
   onCost(ms: number): void
   /** Receives all metrics of the element after some have changed. */
@@ -35,7 +42,27 @@ export interface OpenRequest extends OpenContext {
 }
 
 /** Opens an element where its plugin belongs. Throws an `Error` if `args` or `config` is invalid. */
-export async function openElement(known: KnownElement, request: OpenRequest): Promise<Element> {
+export async function openElement(known: KnownElement, request: OpenRequest): Promise<HostedElement> {
+  const models = createElementModels({
+    declared: known.manifest.capabilities?.inference,
+    cropModels: request.cropModels,
+    folder: dirname(known.entry),
+  })
+  try {
+    // The models of an uploaded plugin are loaded after the plugin was verified.
+    if (known.host !== 'process') await models.load()
+    return models.host(await openWithModels(known, request, models))
+  } catch (error) {
+    models.close()
+    throw error
+  }
+}
+
+async function openWithModels(
+  known: KnownElement,
+  request: OpenRequest,
+  { infer, load }: ElementModels,
+): Promise<Element> {
   const { entry, manifest, host, plugin } = known
   const { size, findRing, inference, onCost, onMetrics, log } = request
   const args = assertValid('args', known.checkArgs(request.args ?? {}))
@@ -48,6 +75,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     findRing,
     onCost,
     onMetrics,
+    infer,
     log,
   }
 
@@ -57,15 +85,19 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
       ...remote,
       plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
       capabilities: manifest.capabilities,
+      prepare: load,
     })
   }
 
   const definition = await loadElement(entry, manifest.name)
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
+  let frameNumber: number | undefined
   const fullSetup: ElementContext<unknown, unknown> = {
     ...setup,
     inference: manifest.needs.includes('inference') ? inference : undefined,
+    infer: async (model, { frame, ...options } = {}) =>
+      decodeResult(await infer({ method: 'infer', model, n: frame ? frame.n : frameNumber, ...options })),
     clock,
     metrics,
     log,
@@ -76,6 +108,7 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
     ...measured,
     process(frame, picture) {
       advance(frame)
+      frameNumber = frame.n
       const changed = collect()
       if (changed) onMetrics(changed)
       return measured.process(frame, picture)

@@ -5,7 +5,8 @@ import type { MetricValues } from '@eyrie/element/metrics'
 import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
-import type { InferenceCosts, InferencePool } from '../inference/inference.ts'
+import type { CropInference } from '../inference/crop-inference.ts'
+import type { InferenceClient, InferenceCosts, InferencePool } from '../inference/inference.ts'
 import { MediaClient, type SourceCost } from '../media/media-client.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import { findShapes } from '../pictures/drawing.ts'
@@ -38,6 +39,8 @@ export interface RuntimeOptions {
   /** The elements that pipelines can use, by name. After a change of this map, `apply` must be called again. */
   elements: ReadonlyMap<string, KnownElement>
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
+  /** Runs the models of plugins. */
+  cropInference: Pick<CropInference, 'forChannel'>
   /** Runs the elements of uploaded plugins. */
   sandboxes: Sandboxes
   costs?: CostListener
@@ -213,7 +216,7 @@ export class Runtime {
   }
 
   #createChannel({ plan, source, elements }: ChannelSpec): Channel {
-    const { elements: known, inference, sandboxes, tracer, backoff, random } = this.#options
+    const { elements: known, inference, cropInference, sandboxes, tracer, backoff, random } = this.#options
     const log = this.#options.log.child({ channel: plan.id })
 
     const stages = planStages(elements, {
@@ -221,15 +224,17 @@ export class Runtime {
       source: source.id,
       sandboxes,
       elements: known,
-      createInference: findRing =>
-        inference.forChannel({
+      createInference: findRing => {
+        const client: InferenceClient = {
           channel: plan.id,
           pacing: source.pacing,
           // The priority may change while the channel runs.
           priority: () => this.#priorities.get(plan.pipeline) ?? 0,
           onYield: () => channel.statistics.recordYield(),
           findRing,
-        }),
+        }
+        return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
+      },
       onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
       onMetrics: (element, metrics) => channel.elementMetrics.set(element, metrics),
       log,

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { capabilities } from '@eyrie/contract/plugin'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { writeOwnModel } from '../../../test/fixtures/engine/mean-colour-model.ts'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { createPlan, startTestRuntime, type TestRuntime } from '../../../test/fixtures/engine/test-runtime.ts'
 import { getNumberBox, writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
@@ -44,6 +46,21 @@ beforeAll(async () => {
   writePlugin(plugins, {
     name: 'unserialisable',
     open: `return { process: ({ n }: any) => ({ events: n === 50 ? [{ type: 'big', size: 1n }] : [] }) }`,
+  })
+  // Inside of the white or black square that shows whether the number is odd.
+  const lowestBit = { x: 8 / 640, y: 8 / 360, w: 16 / 640, h: 16 / 360 }
+  const own = writeOwnModel(join(plugins, 'colour'), 'means', { width: 16, height: 16 })
+  writePlugin(plugins, {
+    name: 'colour',
+    element: {
+      runs: 'worker',
+      capabilities: capabilities.parse({ inference: { own: [own], width: 640 }, counters: ['red'] }),
+    },
+    open: `return { process: async (frame: any, picture: any) => {
+      if (picture) throw new Error('it receives pictures')
+      const { outputs } = await setup.infer('means', { region: ${JSON.stringify(lowestBit)} })
+      return { counters: { mean: { red: outputs.means.data[0] } } }
+    } }`,
   })
   media = await startMediaProcess({ EYRIE_MEDIA_ROOTS: folder })
 })
@@ -98,6 +115,14 @@ describe('file with pacing all', () => {
     await test.runtime.apply(plan)
     await test.waitForState(1, 'stopped')
     expect(test.getAnalysedFrames(1)).toEqual(every)
+  })
+
+  it('runs models of plugins on each frame, without pictures for their elements', async () => {
+    await test.runtime.apply(createPlan({ url: video }, [{ name: 'colour' }]))
+    await test.waitForState(1, 'stopped')
+    expect(test.getAnalysedFrames(1)).toEqual(every)
+    const means = test.getPublished('frame', 1).map(({ data }) => data.counters.mean?.red)
+    expect(means.map(mean => mean! > 0.5)).toEqual(every.map(n => (n - 1) % 2 === 1))
   })
 
   it('delivers frames to elements that read no picture', async () => {

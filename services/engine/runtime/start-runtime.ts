@@ -5,14 +5,17 @@ import { holdFolder } from '@eyrie/kit/held-folder'
 import { openModelStore } from '@eyrie/model-store'
 import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
+import { createCropInference } from '../inference/crop-inference.ts'
 import { createInference } from '../inference/inference.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
 
 /** What the engine needs to run pipelines: the settings of the runtime and the folders of its models. */
-export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference'> {
+export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 'cropInference'> {
   /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
+  /** Folder for copies of the models that plugins contain. */
+  pluginModelFolder: string
   /** Number of inference workers; one per core by default. */
   inferenceWorkers?: number
 }
@@ -46,7 +49,14 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   )
   const { level, missing } = inference.isolation()
   if (level !== 'full') log.warn({ level, missing }, 'inference workers are not fully isolated')
-  const runtime = new Runtime({ ...options, inference })
+  const cropInference = await createCropInference({
+    models,
+    folder: options.pluginModelFolder,
+    folders,
+    workers: Math.ceil(workers / 2),
+    log,
+  })
+  const runtime = new Runtime({ ...options, inference, cropInference })
 
   const createCatalogFor = (elements: ReadonlyMap<string, KnownElement>) =>
     createCatalog({ elements, models, inference })
@@ -59,6 +69,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     stop: async () => {
       await runtime.stop()
       await inference.stop()
+      await cropInference.stop()
       models.close()
       await releaseRingFolder()
     },

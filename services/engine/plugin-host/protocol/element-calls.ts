@@ -1,4 +1,5 @@
-import type { ElementFetch, ElementStorage } from '@eyrie/element'
+import type { ElementFetch, ElementInfer, ElementStorage } from '@eyrie/element'
+import { decodeResult, type EncodedResult, type InferCall } from './infer-call.ts'
 
 /**
  * Calls of an element to the engine, for what the element cannot do itself. They can be sent at any time; the engine answers
@@ -14,6 +15,7 @@ export type ElementCall =
   | { method: 'read' | 'delete'; name: string }
   | { method: 'write'; name: string; content: string }
   | { method: 'list' }
+  | InferCall
 
 export interface CallMessage {
   type: 'call'
@@ -27,10 +29,15 @@ export type ReplyMessage = { type: 'reply'; id: number; value?: unknown; error?:
 export interface CallingFunctions {
   fetch: ElementFetch
   storage: ElementStorage
+  infer: ElementInfer
   handleReply(reply: ReplyMessage): void
 }
 
-export function createCallingFunctions(send: (message: CallMessage) => void): CallingFunctions {
+/** `getFrame` returns the number of the last frame for which `process` was called. */
+export function createCallingFunctions(
+  send: (message: CallMessage) => void,
+  getFrame: () => number | undefined,
+): CallingFunctions {
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 
@@ -60,6 +67,10 @@ export function createCallingFunctions(send: (message: CallMessage) => void): Ca
       write: async (name, content) => void (await call({ method: 'write', name, content: encode(content) })),
       delete: async name => void (await call({ method: 'delete', name })),
       list: async () => (await call({ method: 'list' })) as string[],
+    },
+    infer: async (model, { frame, ...options } = {}) => {
+      const n = frame ? frame.n : getFrame()
+      return decodeResult((await call({ method: 'infer', model, n, ...options })) as EncodedResult)
     },
     handleReply: ({ id, value, error }) => {
       const reply = pending.get(id)

@@ -3,6 +3,7 @@ import { MAX_METRICS, METRIC_NAME } from '@eyrie/element/metrics'
 import { z } from 'zod'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import type { CallMessage, ElementCall, ReplyMessage } from './element-calls.ts'
+import { inferCall } from './infer-call.ts'
 
 /**
  * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a process of its own. They are
@@ -84,6 +85,7 @@ const call = z.object({
     z.strictObject({ method: z.enum(['read', 'delete']), name: z.string() }),
     z.strictObject({ method: z.literal('write'), name: z.string(), content: z.base64() }),
     z.strictObject({ method: z.literal('list') }),
+    inferCall,
   ]) satisfies z.ZodType<ElementCall>,
 }) satisfies z.ZodType<CallMessage>
 

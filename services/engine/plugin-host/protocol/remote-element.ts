@@ -5,7 +5,7 @@ import { FrameDroppedError } from '@eyrie/element/inference'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { withTimeout } from '@eyrie/kit'
 import type { RingLocation } from '../../frames/ring-reader.ts'
-import type { CallMessage, ElementCall } from './element-calls.ts'
+import type { CallMessage, ElementCall, ReplyMessage } from './element-calls.ts'
 import {
   type ElementAnswer,
   type ElementSource,
@@ -74,6 +74,13 @@ export class RemoteElement {
   readonly #options: RemoteElementOptions
   /** The answer to the current request; undefined while there is none. */
   #answer: PromiseWithResolvers<ElementAnswer> | undefined
+  /** Inferences that the element waits for. They take no time of its own. */
+  readonly #inferences = new Set<Promise<void>>()
+  /** Time in which the element has waited for inferences, until the last time that it waited for none, in ms. */
+  #inferringMs = 0
+  #inferringSince = 0
+  /** Whether the picture of the current frame was no longer available for an inference. */
+  #isFrameDropped = false
   /** Why the thread or process has ended; undefined while it works. */
   #failure: Error | undefined
   #isClosed = false
@@ -102,6 +109,7 @@ export class RemoteElement {
           const ring = use.needsPixels && view ? use.findRing(view) : undefined
           if (use.needsPixels && !ring) throw new FrameDroppedError(frame.n)
 
+          this.#isFrameDropped = false
           const answer = await this.#request(processMs, { type: 'process', frame, ring })
           if (answer.type === 'overwritten') throw new FrameDroppedError(frame.n)
           if (answer.type !== 'processed') throw this.#crash(FORGED_ANSWER)
@@ -136,7 +144,7 @@ export class RemoteElement {
         this.#options.onLog(message)
         break
       case 'call':
-        void this.#reply(message)
+        this.#handleCall(message)
         break
       case 'crashed':
         this.fail(message.message)
@@ -150,6 +158,8 @@ export class RemoteElement {
     const answer = this.#answer
     this.#answer = undefined
     if (!message || !answer) this.fail(FORGED_ANSWER, answer)
+    // An element that does not catch the error of its inference has not failed.
+    else if (message.type === 'failed' && this.#isFrameDropped) answer.resolve({ type: 'overwritten' })
     else if (message.type === 'failed') answer.reject(new Error(toReason(message.message)))
     else answer.resolve(message)
   }
@@ -161,13 +171,28 @@ export class RemoteElement {
     answer?.reject(error)
   }
 
+  #handleCall(message: CallMessage): void {
+    const reply = this.#reply(message)
+    if (message.call.method !== 'infer') return
+    if (this.#inferences.size === 0) this.#inferringSince = performance.now()
+    this.#inferences.add(reply)
+    void reply.then(() => {
+      this.#inferences.delete(reply)
+      if (this.#inferences.size === 0) this.#inferringMs += performance.now() - this.#inferringSince
+    })
+  }
+
   async #reply({ id, call }: CallMessage): Promise<void> {
     const { connection, onCall = rejectCall } = this.#options
+    let reply: ReplyMessage
     try {
-      connection.send({ type: 'reply', id, value: await onCall(call) })
+      reply = { type: 'reply', id, value: await onCall(call) }
     } catch (error) {
-      connection.send({ type: 'reply', id, error: (error as Error).message })
+      if (error instanceof FrameDroppedError) this.#isFrameDropped = true
+      reply = { type: 'reply', id, error: (error as Error).message }
     }
+    // The element that has made the call may have ended in the meantime.
+    if (!this.#isClosed && !this.#failure) connection.send(reply)
   }
 
   async #request(timeoutMs: number, message: ToElement, timeoutMessage?: string): Promise<ElementAnswer> {
@@ -176,9 +201,8 @@ export class RemoteElement {
     const answer = Promise.withResolvers<ElementAnswer>()
     this.#answer = answer
     this.#options.connection.send(message)
-    const timeout = withTimeout(timeoutMs, answer.promise, timeoutMessage)
     try {
-      return await timeout
+      return await this.#awaitAnswer(timeoutMs, answer, timeoutMessage)
     } catch (error) {
       const isTimeout = this.#answer === answer
       // Terminated so that a late answer cannot be mistaken for the answer to the next request.
@@ -186,6 +210,30 @@ export class RemoteElement {
       this.#failure ??= error as Error
       this.#options.connection.terminate()
       throw error
+    }
+  }
+
+  /** Waits for an answer. The time in which the element waits for inferences, which is limited elsewhere, does not count. */
+  async #awaitAnswer(
+    timeoutMs: number,
+    answer: PromiseWithResolvers<ElementAnswer>,
+    timeoutMessage: string | undefined,
+  ): Promise<ElementAnswer> {
+    const startedAt = performance.now() - this.#inferringMs
+    let timeout: unknown
+    for (let remainingMs = timeoutMs; ; ) {
+      try {
+        return await withTimeout(remainingMs, answer.promise, timeoutMessage)
+      } catch (error) {
+        const isTimeout = this.#answer === answer
+        if (!isTimeout) throw error
+        // The first error names the whole time.
+        timeout ??= error
+      }
+      await Promise.race([answer.promise, Promise.all(this.#inferences)])
+      remainingMs = timeoutMs - (performance.now() - startedAt - this.#inferringMs)
+      // Timers may end a little early.
+      if (remainingMs < 1) throw timeout
     }
   }
 
@@ -202,6 +250,7 @@ export class RemoteElement {
 /** Reasons contain text of the element, and are stored, published and printed on terminals. */
 const toReason = (text: string) => text.slice(0, MAX_REASON_LENGTH).replace(/\p{Cc}+/gu, ' ')
 
-async function rejectCall(): Promise<never> {
+/** Rejects a call of an element that is in a thread of the engine, which need not call it. */
+export async function rejectCall(): Promise<never> {
   throw new Error('only elements of uploaded plugins have fetch and storage: use those of Node')
 }

@@ -37,7 +37,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     error: logAt('error'),
   }
 
-  const { fetch, storage, handleReply } = createCallingFunctions(send)
+  let frameNumber: number | undefined
+  const { fetch, storage, infer, handleReply } = createCallingFunctions(send, () => frameNumber)
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
 
@@ -49,7 +50,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   }
 
   async function open(): Promise<ElementAnswer> {
-    const granted = { inference: undefined, fetch, storage }
+    const granted = { inference: undefined, infer, fetch, storage }
     element = await definition!.open({ ...source!.setup, ...granted, clock, metrics, log })
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
@@ -60,6 +61,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     if (picture === 'overwritten') return { type: 'overwritten' }
 
     advance(frame)
+    frameNumber = frame.n
     const result = await element!.process(frame, picture)
     const { user, system } = process.threadCpuUsage(cpuBefore)
     const cpuMs = (user + system) / MICROSECONDS_PER_MS

@@ -17,7 +17,13 @@ import { UsageReader } from './limits/process-usage.ts'
 import { ResultLimits } from './limits/result-limits.ts'
 import { TokenBucket } from './limits/token-bucket.ts'
 import { UsageLimits } from './limits/usage-limits.ts'
-import { encodeMessage, MESSAGE_KIND, MessageDecoder, type MessageKind } from './process/message-stream.ts'
+import {
+  encodeMessage,
+  findKind,
+  MESSAGE_KIND,
+  MessageDecoder,
+  type MessageKind,
+} from './process/message-stream.ts'
 import { MESSAGE_SOCKET } from './process/process-descriptors.ts'
 import { createProcessCommand, createProcessPolicy } from './process-policy.ts'
 import { RingSender } from './ring-sender.ts'
@@ -46,10 +52,12 @@ export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
 const MAX_ANSWER_BYTES = 2 ** 20
 const MAX_LOG_BYTES = 8 * 2 ** 10
 const MAX_CALL_BYTES = 2 * 2 ** 20
+const MAX_INFER_BYTES = 4 * 2 ** 10
 const MESSAGE_LIMITS = new Map<number, number>([
   [MESSAGE_KIND.answer, MAX_ANSWER_BYTES],
   [MESSAGE_KIND.log, MAX_LOG_BYTES],
   [MESSAGE_KIND.call, MAX_CALL_BYTES],
+  [MESSAGE_KIND.infer, MAX_INFER_BYTES],
 ])
 
 /** Pieces in which messages and output arrive: each costs the engine time, however small it is. */
@@ -60,6 +68,10 @@ const READS_PER_REQUEST = 4
 const BURST_CALLS = 200
 const CALLS_PER_SECOND = 20
 const TOO_MANY_CALLS = `it makes more than ${CALLS_PER_SECOND} calls per second`
+
+/** Far more than are accepted for a frame: an element that asks for so many ignores the refusals. */
+const MAX_INFERENCES_PER_REQUEST = 200
+const TOO_MANY_INFERENCES = `it asks for more than ${MAX_INFERENCES_PER_REQUEST} inferences for a frame`
 
 const SAMPLE_INTERVAL_MS = 200
 
@@ -84,10 +96,12 @@ export async function openSandboxedElement(
 
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
   const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
+  const inferences = new TokenBucket(MAX_INFERENCES_PER_REQUEST, 0, performance.now())
   const remote = new RemoteElement({
     connection: {
       send(message) {
         reads.add(READS_PER_REQUEST)
+        if (message.type === 'process') inferences.add(MAX_INFERENCES_PER_REQUEST)
         sendMessage(socket, message)
       },
       terminate: () => terminate(child),
@@ -100,7 +114,7 @@ export async function openSandboxedElement(
 
   const intake = new LogIntake(log, logFields, performance.now())
   for (const stream of [socket, child.stdout!, child.stderr!]) limitReads(stream, remote, reads)
-  receiveMessages(socket, remote, intake)
+  receiveMessages(socket, remote, intake, inferences)
   for (const output of [child.stdout!, child.stderr!]) receiveOutput(output, remote, intake)
   // The report says why the process failed to start.
   child.on('error', () => {})
@@ -160,20 +174,26 @@ function limitReads(stream: NodeJS.ReadableStream, remote: RemoteElement, reads:
   })
 }
 
-function receiveMessages(socket: Socket, remote: RemoteElement, intake: LogIntake): void {
+function receiveMessages(
+  socket: Socket,
+  remote: RemoteElement,
+  intake: LogIntake,
+  inferences: TokenBucket,
+): void {
   const decoder = new MessageDecoder(MESSAGE_LIMITS)
   const calls = new TokenBucket(BURST_CALLS, CALLS_PER_SECOND, performance.now())
   const receive = (bytes: Buffer) => {
     for (const { kind, body } of decoder.decode(bytes)) {
       const now = performance.now()
       if (kind === MESSAGE_KIND.call && !calls.take(1, now)) throw new Error(TOO_MANY_CALLS)
+      if (kind === MESSAGE_KIND.infer && !inferences.take(1, now)) throw new Error(TOO_MANY_INFERENCES)
       if (kind === MESSAGE_KIND.log) {
         const flood = intake.countBytes(body.length, now)
         if (flood) throw new Error(flood)
         if (!intake.admits(now)) continue
       }
       const message = parseJson(body)
-      if (findKind(message) !== kind) throw new Error(FORGED_ANSWER)
+      if (!isOfKind(message, kind)) throw new Error(FORGED_ANSWER)
       remote.receive(message)
     }
   }
@@ -188,11 +208,9 @@ function receiveMessages(socket: Socket, remote: RemoteElement, intake: LogIntak
   socket.on('error', () => {})
 }
 
-/** The kind in which a message of this content is sent. */
-function findKind(message: unknown): MessageKind {
-  const type = typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined
-  return type === 'log' || type === 'call' ? MESSAGE_KIND[type] : MESSAGE_KIND.answer
-}
+/** Whether a message of this content is sent in this kind. It has not been validated yet. */
+const isOfKind = (message: unknown, kind: MessageKind) =>
+  findKind((message ?? {}) as Parameters<typeof findKind>[0]) === kind
 
 function parseJson(body: Buffer): unknown {
   try {

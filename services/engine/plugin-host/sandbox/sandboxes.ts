@@ -6,6 +6,7 @@ import type { Egress } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { launch } from '@eyrie/kit/launcher/launch'
 import type { ElementSource } from '../protocol/element-messages.ts'
+import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
 import type { ElementUse } from '../protocol/remote-element.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
@@ -19,6 +20,10 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
   source: ElementSource
   /** What the manifest declares; undefined if it declares nothing. */
   capabilities: Capabilities | undefined
+  /** Called when the plugin was verified and before its process starts. An error prevents the start. */
+  prepare?(): Promise<void>
+  /** Runs a model for the element. */
+  infer?(call: InferCall): Promise<EncodedResult>
   onCost(ms: number): void
   log: Log
 }
@@ -83,12 +88,13 @@ export async function createSandboxes({
   return {
     isolation,
     assertIsolated: () => checkIsolation(isolation),
-    open: async ({ plugin, source, capabilities, log, ...request }) => {
+    open: async ({ plugin, source, capabilities, prepare, infer, log, ...request }) => {
       assertReleased(quarantine, plugin)
       checkIsolation(isolation)
       const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
       assertAccepted()
       await verifyPackage(plugin.plugin, plugin.version)
+      await prepare?.()
       const element = await openSandboxedElement({
         ...request,
         source,
@@ -102,6 +108,7 @@ export async function createSandboxes({
         onCall: createCallHandler({
           declared: capabilities,
           egress,
+          ...(infer && { infer }),
           folder: join(storageFolder, plugin.plugin, source.name, String(plugin.channel)),
         }),
         onCrash: reason => {

@@ -1,11 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import type { Element, Log } from '@eyrie/element'
 import type { ElementSource } from '../protocol/element-messages.ts'
-import { DEFAULT_TIMEOUTS, type ElementUse, RemoteElement } from '../protocol/remote-element.ts'
+import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
+import { DEFAULT_TIMEOUTS, type ElementUse, RemoteElement, rejectCall } from '../protocol/remote-element.ts'
 
 /** An element (a step of a pipeline) that is to run in a separate thread. */
 export interface ElementThreadOptions extends ElementUse {
   source: ElementSource
+  /** Runs a model for the element. */
+  infer?(call: InferCall): Promise<EncodedResult>
   log: Log
 }
 
@@ -16,7 +19,7 @@ const MAX_HEAP_MB = 512
  * elements. The thread has no access to the environment variables or the standard output of the engine.
  */
 export function openElementThread(
-  { source, log, ...use }: ElementThreadOptions,
+  { source, infer, log, ...use }: ElementThreadOptions,
   timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Element> {
   const worker = new Worker(new URL('./element-thread.ts', import.meta.url), {
@@ -33,6 +36,7 @@ export function openElementThread(
     },
     timeouts,
     onLog: ({ level, fields, message }) => log[level](fields, message),
+    onCall: call => (call.method === 'infer' && infer ? infer(call) : rejectCall()),
   })
 
   const logOutput = (text: string) => log.info({ element: source.name }, text.trimEnd())

@@ -1,6 +1,7 @@
 import type { Capabilities } from '@eyrie/contract/plugin'
 import type { Egress } from '@eyrie/kit'
 import type { ElementCall } from '../../protocol/element-calls.ts'
+import type { EncodedResult, InferCall } from '../../protocol/infer-call.ts'
 import { fetchForElement } from './network-access.ts'
 import { PrivateStorage } from './private-storage.ts'
 
@@ -11,17 +12,19 @@ export interface CallHandlerOptions {
   /** What the manifest declares; undefined if it declares nothing. */
   declared: Pick<Capabilities, 'network' | 'storage_bytes'> | undefined
   egress: Egress
+  /** Runs a model. Rejects with the reason. */
+  infer?(call: InferCall): Promise<EncodedResult>
   /** Folder of the files that the element stores. */
   folder: string
 }
 
 /** Returns the function that does what an element calls for. It rejects with the reason if the manifest does not declare it. */
-export function createCallHandler({ declared, egress, folder }: CallHandlerOptions) {
+export function createCallHandler({ declared, egress, infer = rejectInference, folder }: CallHandlerOptions) {
   const { network = [], storage_bytes: storageBytes } = declared ?? {}
   const storage = storageBytes === undefined ? undefined : new PrivateStorage(folder, storageBytes)
   let running = 0
 
-  async function handle(call: ElementCall): Promise<unknown> {
+  async function handle(call: Exclude<ElementCall, InferCall>): Promise<unknown> {
     if (call.method === 'fetch') return fetchForElement(call, network, egress)
     if (storage) return storage.handle(call)
     throw new Error(
@@ -30,6 +33,8 @@ export function createCallHandler({ declared, egress, folder }: CallHandlerOptio
   }
 
   return async (call: ElementCall): Promise<unknown> => {
+    // Inferences have limits of their own.
+    if (call.method === 'infer') return infer(call)
     if (running >= MAX_CALLS)
       throw new Error(`the element has ${MAX_CALLS} calls in progress already: await them first`)
     running += 1
@@ -39,4 +44,8 @@ export function createCallHandler({ declared, egress, folder }: CallHandlerOptio
       running -= 1
     }
   }
+}
+
+async function rejectInference(): Promise<never> {
+  throw new Error('the element was opened without models')
 }

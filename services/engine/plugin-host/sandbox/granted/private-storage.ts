@@ -9,7 +9,7 @@ const MAX_FILES = 1000
 /** A name that no file can have. */
 const DRAFT = '.draft'
 
-type StorageCall = Exclude<ElementCall, { method: 'fetch' }>
+type StorageCall = Exclude<ElementCall, { method: 'fetch' | 'infer' }>
 
 /** The files of an element, which the engine reads and writes for it. */
 export class PrivateStorage {

@@ -6,7 +6,7 @@ import { RingReader } from '../../../frames/ring-reader.ts'
 import type { FromElement, ToElement } from '../../protocol/element-messages.ts'
 import { PictureReader } from '../../protocol/picture-reader.ts'
 import { serveElement } from '../../protocol/serve-element.ts'
-import { encodeMessage, MESSAGE_KIND, MessageDecoder } from './message-stream.ts'
+import { encodeMessage, findKind, MESSAGE_KIND, MessageDecoder } from './message-stream.ts'
 import { DESCRIPTOR_SOCKET, MESSAGE_SOCKET } from './process-descriptors.ts'
 
 /**
@@ -18,9 +18,7 @@ const socket = new Socket({ fd: MESSAGE_SOCKET, readable: true, writable: true }
 const decoder = new MessageDecoder(new Map([[MESSAGE_KIND.request, Number.POSITIVE_INFINITY]]))
 
 function send(message: FromElement): void {
-  const { type } = message
-  const kind = type === 'log' || type === 'call' ? MESSAGE_KIND[type] : MESSAGE_KIND.answer
-  socket.write(encodeMessage(kind, message))
+  socket.write(encodeMessage(findKind(message), message))
 }
 
 const handleMessage = serveElement({

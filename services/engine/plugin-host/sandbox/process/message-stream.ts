@@ -3,9 +3,21 @@
  * little-endian), the kind (1 byte), and the body as JSON. The receiver checks length and kind before it parses anything.
  */
 
-/** The kinds of messages. The engine sends requests, a process the others. */
-export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3 } as const
+/** The kinds of messages. The engine sends requests, a process the others. `infer` is a call that runs a model. */
+export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3, infer: 4 } as const
 export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
+
+/** A message from a process, as far as its kind depends on it. */
+interface KindSource {
+  type: string
+  call?: { method: string }
+}
+
+/** Returns the kind in which a process sends a message. */
+export function findKind({ type, call }: KindSource): MessageKind {
+  if (type === 'call') return call?.method === 'infer' ? MESSAGE_KIND.infer : MESSAGE_KIND.call
+  return type === 'log' ? MESSAGE_KIND.log : MESSAGE_KIND.answer
+}
 
 const HEADER_BYTES = 5
 const LENGTH_BYTES = 4

@@ -1,0 +1,107 @@
+import type { BBox, DetectedObject } from '@eyrie/contract/object'
+import type { Thresholds } from '@eyrie/element'
+import { createInputTensor, openSession, type Provider, runTrial } from '@eyrie/model-store/session'
+import type { InferenceSession, Tensor } from 'onnxruntime-node'
+import type { RingReader } from '../frames/ring-reader.ts'
+import { fitCrop, readCrop, toPixelRect } from './crops/crop-input.ts'
+import { type CropResult, encodeOutputs } from './crops/crop-result.ts'
+import { createDetectionDecoder } from './detection-decoder.ts'
+import { normalize, readModelFile } from './model-session.ts'
+import type { CropModelCard } from './worker-messages.ts'
+
+/** A model in the memory of an inference worker that runs on regions of frames. */
+export interface CropSession {
+  /** Runs the model on a region, normalised to 0..1. Returns `overwritten` if the ring no longer holds the frame. */
+  run(ring: RingReader, n: number, region: BBox, thresholds: Thresholds): Promise<CropResult | 'overwritten'>
+  close(): Promise<void>
+}
+
+/** Of the objects in a region, those with the highest scores are returned. */
+const MAX_OBJECTS = 100
+
+/** Converts the outputs of a model. `content` is the part of the input that shows the region. */
+type ToResult = (
+  outputs: Readonly<Record<string, Tensor>>,
+  content: { x: number; y: number; width: number; height: number },
+  region: BBox,
+  thresholds: Thresholds,
+) => CropResult
+
+/** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
+export async function openCropSession(
+  card: CropModelCard,
+  file: string,
+  provider: Provider,
+): Promise<CropSession> {
+  const { input } = card
+  const session = await openSession(await readModelFile(card, file), provider)
+  const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
+  const toResult = await tryModel(session, card, tensor).catch(async error => {
+    await session.release()
+    throw error
+  })
+
+  return {
+    run: async (ring, n, region, thresholds) => {
+      const rect = toPixelRect(region, ring.shape)
+      const crop = readCrop(ring, n, rect)
+      if (crop === 'overwritten') return 'overwritten'
+
+      const { pixels, placed } = fitCrop(crop, rect, input)
+      if (tensor.type === 'uint8') (tensor.data as Uint8Array).set(pixels)
+      else normalize(pixels, tensor.data as Float32Array, input)
+
+      const outputs = await session.run({ [input.name]: tensor })
+      const { width, height } = ring.shape
+      const cut = {
+        x: rect.x / width,
+        y: rect.y / height,
+        w: rect.width / width,
+        h: rect.height / height,
+      }
+      return toResult(outputs, placed, cut, thresholds)
+    },
+    close: () => session.release(),
+  }
+}
+
+/** Runs the model once on a uniform picture, and returns how its outputs are converted. */
+async function tryModel(
+  session: InferenceSession,
+  { detector, input }: CropModelCard,
+  tensor: Tensor,
+): Promise<ToResult> {
+  if (detector) {
+    const { name } = await runTrial(session, detector, input)
+    const decode = createDetectionDecoder(detector)
+    return (outputs, content, region, thresholds) => {
+      const values = outputs[name]!.data as Float32Array
+      const output = { values, inputWidth: input.width, inputHeight: input.height }
+      const { objects } = decode(output, content, thresholds)
+      return { outputs: [], objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)) }
+    }
+  }
+
+  const { inputNames } = session
+  if (inputNames.length !== 1 || inputNames[0] !== input.name)
+    throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${input.name}`)
+  const outputs = await session.run({ [input.name]: tensor }).catch((error: Error) => {
+    throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
+  })
+  encodeOutputs(outputs)
+  return outputs => ({ outputs: encodeOutputs(outputs), objects: [] })
+}
+
+/** Converts a box from coordinates of the region to those of the picture. */
+function toPicture(object: DetectedObject, region: BBox): DetectedObject {
+  const { x, y, w, h } = object.bbox
+  return {
+    ...object,
+    bbox: {
+      x: region.x + x * region.w,
+      y: region.y + y * region.h,
+      w: w * region.w,
+      h: h * region.h,
+    },
+  }
+}

@@ -1,0 +1,8 @@
+import type { ViewSpec } from '@eyrie/contract/view'
+import type { Element } from '@eyrie/element'
+
+/** An element as a channel runs it. */
+export interface HostedElement extends Element {
+  /** The view from which the engine cuts regions for the models of the element. */
+  readonly modelView?: ViewSpec
+}

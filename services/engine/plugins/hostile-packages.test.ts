@@ -43,6 +43,15 @@ const withModule = (content: string) =>
     createPluginEntries({}).map(entry => (entry.name.endsWith('element.ts') ? { ...entry, content } : entry)),
   )
 
+/** A plugin that contains the file `model.onnx`, and describes a model with these fields. */
+const withModel = (fields: object) => {
+  const input = { name: 'x', layout: 'nchw', color: 'rgb', dtype: 'uint8', width: 8, height: 8 }
+  const model = { name: 'model', file: 'model.onnx', sha256: '0'.repeat(64), input, ...fields }
+  const capabilities = { inference: { own: [model] } } as never
+  const file = { name: 'package/model.onnx', content: 'no model' }
+  return createTarball([...createPluginEntries({ element: { capabilities } }), file])
+}
+
 describe('plugin upload rejects without a trace a package that', () => {
   const text = (name: string): ArchiveEntry => ({ name, content: 'hostile' })
   const cases: (readonly [problem: string, create: () => unknown, status: number, reason: RegExp])[] = [
@@ -117,6 +126,18 @@ describe('plugin upload rejects without a trace a package that', () => {
       /not a complete gzipped tar/,
     ],
     ['has no manifest', () => createTarball([text('package/element.ts')]), 400, /no plugin.json/],
+    [
+      'contains another model than its manifest describes',
+      () => withModel({ license: 'MIT' }),
+      400,
+      /^\/elements\/0\/capabilities\/inference\/own\/0\/sha256: model\.onnx has the SHA-256 [0-9a-f]{64}, not/,
+    ],
+    [
+      'contains a model without a licence',
+      () => withModel({}),
+      400,
+      /^\/elements\/0\/capabilities\/inference\/own\/0\/license: is required/,
+    ],
     [
       'has a manifest that is not JSON',
       () => createTarball([text('package/plugin.json')]),

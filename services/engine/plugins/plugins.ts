@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   EyrieError,
   isDevelopmentVersion,
@@ -9,14 +7,12 @@ import {
   type PluginSwitch,
   type QuarantinedPlugin,
 } from '@eyrie/contract'
-import { assertSchemasGenerated } from '@eyrie/contract/generated-schemas'
-import { syntaxError } from '@eyrie/contract/parse'
 import { hashPackage } from '@eyrie/plugin-signature/package-files'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
 import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag.ts'
-import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
+import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
@@ -36,6 +32,7 @@ import {
 import { computeDigest } from './package-digests.ts'
 import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
+import { readUploadedPlugin } from './read-uploaded-plugin.ts'
 import { listRefusedVersions } from './refused-versions.ts'
 import {
   assertAccepted,
@@ -220,7 +217,7 @@ export function createPlugins({
       store.withDraftFolder(async draft => {
         const folder = await unpackPackage(archive, draft, limits)
         const claim = await assertUnchanged(folder)
-        const plugin = readUploadedPlugin(folder)
+        const plugin = await readUploadedPlugin(folder)
         return {
           ...describePackage(plugin, store.installed()),
           not_granted: grants.findMissing(plugin),
@@ -241,7 +238,7 @@ export function createPlugins({
         assertIfMatch(options.ifMatch, list().etag)
         const folder = await unpackPackage(archive, draft, limits)
         const claim = await assertUnchanged(folder)
-        const plugin = readUploadedPlugin(folder)
+        const plugin = await readUploadedPlugin(folder)
         const isNew = await install(plugin, claim, options)
         return { ...get(plugin.name), unchanged: !isNew }
       }),
@@ -352,16 +349,6 @@ function assertUnused({ name, version }: KnownPlugin, users: readonly number[]):
 
 const describeQuarantine = ({ plugin, version, channel, reason }: QuarantinedPlugin) =>
   `version ${version} of plugin ${plugin} no longer runs on channel ${channel}, because it crashed repeatedly (${reason}): use another version, or release it with eyrie plugin release ${plugin}`
-
-function readUploadedPlugin(folder: string): KnownPlugin {
-  try {
-    const plugin = readPlugin(folder, 'uploaded')
-    assertSchemasGenerated(JSON.parse(readFileSync(join(folder, 'plugin.json'), 'utf8')))
-    return plugin
-  } catch (cause) {
-    throw syntaxError('', (cause as Error).message, { cause })
-  }
-}
 
 function assertNoElementCollision(installed: InstalledPlugins, plugin: KnownPlugin): void {
   const collision = findElementCollision(installed, plugin)

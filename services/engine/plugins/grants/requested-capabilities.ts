@@ -2,9 +2,10 @@ import { formatStorage } from '@eyrie/contract/describe-capabilities'
 import { type Capabilities, capabilities } from '@eyrie/contract/plugin'
 import type { RequestedCapability } from '@eyrie/contract/requested-capability'
 import { z } from 'zod'
+import { describeNewModels } from './requested-models.ts'
 
 /**
- * Decides whether a version of a plugin asks for more than was granted. Pictures, servers and storage are compared for each
+ * Decides whether a version of a plugin asks for more than was granted. Pictures, models, servers and storage are compared for each
  * element by name, because an element that may do both could send pictures to a server. Events, counters and CPU time are
  * compared for the plugin as a whole.
  */
@@ -30,6 +31,7 @@ export function findNewCapabilities(
     const grantedToElement = grants.flatMap(grant => (Object.hasOwn(grant, element) ? grant[element]! : []))
     const found: (Omit<RequestedCapability, 'element'> | undefined)[] = [
       findNewFrames(request, grantedToElement),
+      findNewModels(request, grantedToElement),
       findNewServers(request, grantedToElement),
       findNewStorage(request, grantedToElement),
       findNewBudget(request, grantedToPlugin),
@@ -75,6 +77,12 @@ const formatPictures = (pictures: NonNullable<Pictures>) =>
   pictures === 'any'
     ? 'pictures of any size'
     : `pictures (${pictures.format}, up to ${pictures.width}×${pictures.height})`
+
+function findNewModels({ capabilities }: ElementRequest, granted: readonly ElementRequest[]): New {
+  const grantedModels = granted.flatMap(each => each.capabilities?.inference ?? [])
+  const description = describeNewModels(capabilities?.inference, grantedModels)
+  return description === undefined ? undefined : { capability: 'inference', description }
+}
 
 function findNewServers({ capabilities }: ElementRequest, granted: readonly ElementRequest[]): New {
   const grantedServers = new Set(granted.flatMap(each => each.capabilities?.network ?? []))

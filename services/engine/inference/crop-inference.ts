@@ -86,6 +86,10 @@ export async function createCropInference(options: CropInferenceOptions): Promis
       onExit: worker => registry.removeWorker(worker),
       onReplacement: worker => registry.loadAllOn(worker),
     })
+    await pool.startAll().catch(async error => {
+      await pool.stop()
+      throw error
+    })
     running = { pool, scheduler, registry, provider: selectProvider('auto', pool.workers()[0]!.providers) }
     return running
   }

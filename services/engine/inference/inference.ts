@@ -87,7 +87,10 @@ export interface InferencePool {
   stop(): Promise<void>
 }
 
-/** Starts the workers. Throws an `Error` if one of them fails to start. */
+/**
+ * Starts the first worker, which shows what workers on this machine can do; the others start with the first detector. Throws an
+ * `Error` if it fails to start.
+ */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
   const { models, quarantine, folders, log, costs, workers: count = availableParallelism() } = options
   const scheduler = new Scheduler<WorkerProcess>()
@@ -143,6 +146,7 @@ async function openDetector(
       `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
     )
 
+  await pool.startAll()
   const provider = selectProvider(request.hw, providers)
   const device = toDeviceType(provider)
   const view = toModelView(model.card.input, request.size)

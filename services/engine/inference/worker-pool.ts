@@ -24,10 +24,12 @@ export interface WorkerPoolOptions extends WorkerOptions {
 export interface WorkerPool {
   /** Returns the workers that are running now. */
   workers(): readonly WorkerProcess[]
+  /** Starts the other workers, unless they have been started. Rejects if one of them fails to start; call it again then. */
+  startAll(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts the workers. If one of them fails to start, stops the others and throws an `Error`. */
+/** Starts the first worker, which shows what workers on this machine can do. Throws an `Error` if it fails to start. */
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
@@ -75,11 +77,24 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
-  try {
-    await Promise.all(Array.from({ length: count }, addWorker))
-  } catch (error) {
-    await stop()
-    throw new Error(`failed to start inference workers: ${(error as Error).message}`)
+  /** Adds workers. Rejects with the reason of the first that fails to start. */
+  const addWorkers = async (missing: number) => {
+    const added = await Promise.allSettled(Array.from({ length: missing }, addWorker))
+    const failed = added.find(result => result.status === 'rejected')
+    if (failed) throw new Error(`failed to start an inference worker: ${(failed.reason as Error).message}`)
   }
-  return { workers: () => workers, stop }
+
+  await addWorkers(1)
+  let starting: Promise<void> | undefined
+  return {
+    workers: () => workers,
+    startAll: () => {
+      starting ??= addWorkers(count - workers.length).catch(error => {
+        starting = undefined
+        throw error
+      })
+      return starting
+    },
+    stop,
+  }
 }

@@ -87,6 +87,7 @@ describe('ring reader', () => {
       discontinuity: false,
       width: 80,
       height: 60,
+      bytes: 64,
     })
     expect([...picture.subarray(0, 8)]).toEqual(Array(8).fill(7))
     expect(new Set(picture.subarray(8, 56)).size).toBe(1)

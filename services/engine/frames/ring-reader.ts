@@ -59,6 +59,12 @@ export interface FrameStamp {
   height: number
 }
 
+/** Metadata of a frame whose picture has been read. */
+export interface PictureStamp extends FrameStamp {
+  /** Size of the picture in bytes, which varies between JPEG pictures. */
+  bytes: number
+}
+
 /**
  * Reads frames from a ring without locks, so that readers never block the writer. The methods return `overwritten` if the
  * writer has replaced the frame before or while it was read.
@@ -99,11 +105,12 @@ export class RingReader {
     return this.#readU64(RING_HEADER.newest)
   }
 
-  /** Copies the picture of frame `n` to `target`, which must hold at least `payloadSize` bytes. */
-  read(n: number, target: Uint8Array): FrameStamp | 'overwritten' {
-    const { payloadSize } = this.shape
-    const copied = readSync(this.#fd, target, 0, payloadSize, this.#slotOffset(n) + SLOT_HEADER.payload)
-    return copied === payloadSize ? this.readStamp(n) : 'overwritten'
+  /** Copies the picture of frame `n` to the start of `target`, which must hold at least `payloadSize` bytes. */
+  read(n: number, target: Uint8Array): PictureStamp | 'overwritten' {
+    if (!this.#readHeader(n)) return 'overwritten'
+    const stamp = { ...this.#toStamp(n), bytes: this.#pictureSize() }
+    const copied = readSync(this.#fd, target, 0, stamp.bytes, this.#slotOffset(n) + SLOT_HEADER.payload)
+    return copied === stamp.bytes && this.#holdsFrame(n) ? stamp : 'overwritten'
   }
 
   /** Copies a part of the picture of frame `n` to `target`: as many bytes as it holds, from byte `start` on. */
@@ -113,23 +120,33 @@ export class RingReader {
     return copied === target.length ? this.readStamp(n) : 'overwritten'
   }
 
-  /** Returns a copy of the picture of frame `n`, without the unused bytes of the slot. */
+  /** Returns a copy of the picture of frame `n`. */
   copy(n: number): Uint8Array | 'overwritten' {
-    const offset = this.#slotOffset(n)
-    const slot = this.#slot
-    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, offset) !== SLOT_HEADER_BYTES) return 'overwritten'
-    const pictureSize = Math.min(slot.readUInt32LE(SLOT_HEADER.payloadBytes), this.shape.payloadSize)
-    const picture = new Uint8Array(pictureSize)
-    const copied = readSync(this.#fd, picture, 0, pictureSize, offset + SLOT_HEADER.payload)
-    return copied === pictureSize && this.#holdsFrame(n) ? picture : 'overwritten'
+    if (!this.#readHeader(n)) return 'overwritten'
+    const picture = new Uint8Array(this.#pictureSize())
+    const copied = readSync(this.#fd, picture, 0, picture.length, this.#slotOffset(n) + SLOT_HEADER.payload)
+    return copied === picture.length && this.#holdsFrame(n) ? picture : 'overwritten'
   }
 
   /** Returns the metadata of frame `n`. */
   readStamp(n: number): FrameStamp | 'overwritten' {
-    const offset = this.#slotOffset(n)
+    if (!this.#readHeader(n)) return 'overwritten'
+    const stamp = this.#toStamp(n)
+    return this.#holdsFrame(n) ? stamp : 'overwritten'
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+
+  /** Reads the header of the slot of frame `n` into the buffer. Returns false if the file ends before it. */
+  #readHeader(n: number): boolean {
+    return readSync(this.#fd, this.#slot, 0, SLOT_HEADER_BYTES, this.#slotOffset(n)) === SLOT_HEADER_BYTES
+  }
+
+  #toStamp(n: number): FrameStamp {
     const slot = this.#slot
-    if (readSync(this.#fd, slot, 0, SLOT_HEADER_BYTES, offset) !== SLOT_HEADER_BYTES) return 'overwritten'
-    const stamp = {
+    return {
       n,
       pts: Number(slot.readBigInt64LE(SLOT_HEADER.pts)),
       time: Number(slot.readBigInt64LE(SLOT_HEADER.time)),
@@ -137,11 +154,11 @@ export class RingReader {
       width: this.shape.sourceWidth,
       height: this.shape.sourceHeight,
     }
-    return this.#holdsFrame(n) ? stamp : 'overwritten'
   }
 
-  close(): void {
-    closeSync(this.#fd)
+  /** The slot is as large as the largest picture. */
+  #pictureSize(): number {
+    return Math.min(this.#slot.readUInt32LE(SLOT_HEADER.payloadBytes), this.shape.payloadSize)
   }
 
   /**

@@ -19,9 +19,10 @@ export class PictureReader {
   /** Returns the picture of frame `n`. Its data is valid until the next call. */
   read(location: RingLocation, n: number): Picture | 'overwritten' {
     const reader = this.#findReader(location)
-    if (!reader || reader.read(n, this.#data) === 'overwritten') return 'overwritten'
+    const stamp = reader?.read(n, this.#data) ?? 'overwritten'
+    if (!reader || stamp === 'overwritten') return 'overwritten'
     const { width, height, format, content } = reader.shape
-    return { width, height, format, content, data: this.#data }
+    return { width, height, format, content, data: this.#data.subarray(0, stamp.bytes) }
   }
 
   #findReader(location: RingLocation): RingReader | undefined {

@@ -186,6 +186,19 @@ describe('eyrie status', () => {
     })
   })
 
+  it('does not expect the other services at their default addresses if only the address of the engine is known', async () => {
+    const environment = { EYRIE_ENGINE_PORT: String(server.port), EYRIE_MEDIA_PORT: '9' }
+    const { code, out } = await runEyrieCommand(['status'], { data, environment })
+    expect(code).toBe(0)
+    expect(out).toMatch(/^unhealthy {2}media: /m)
+    expect(out).not.toMatch(/unhealthy {2}(management|scheduler)/)
+    expect(out).toContain(
+      'not asked: management, scheduler (set EYRIE_MANAGEMENT_PORT, EYRIE_SCHEDULER_PORT)\n',
+    )
+    const json = await runEyrieCommand(['status', '--json'], { data, environment })
+    expect(JSON.parse(json.out)).toMatchObject({ not_asked: ['management', 'scheduler'] })
+  })
+
   it('shows alarms in red until they end', async () => {
     const ownData = createTemporaryFolder()
     const { engine, call } = await startEngine(ownData)

@@ -9,36 +9,51 @@ import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 export const statusCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about:
-    'Shows the state of the appliance: alarms, services and pipelines. With --url, shows only the engine at that address.',
+    'Shows the state of the appliance: alarms, services and pipelines. With --url, shows only the engine at that address. If\n' +
+    'variables say where the engine is, only the services are asked whose addresses they contain too.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const engine = getEngineAccess(values, terminal)
-    const otherServices = values.url === undefined ? getOtherServiceUrls(terminal) : {}
-    const services = await readServiceHealth({ engine: engine.url, ...otherServices })
+    const otherServices = values.url === undefined ? findOtherServices(terminal) : { urls: {}, not_asked: [] }
+    const services = await readServiceHealth({ engine: engine.url, ...otherServices.urls })
+    const { not_asked } = otherServices
 
     try {
-      const status = { services, ...(await readEngineStatus(createClient(engine))) }
+      const status = { services, not_asked, ...(await readEngineStatus(createClient(engine))) }
       if (values.json) writeJson(terminal.out, status)
       else printStatus(status, terminal.out)
     } catch (error) {
       // The alarms of the other services may show why the engine does not respond.
-      if (values.json) writeJson(terminal.out, { services })
-      else printProblems(services, terminal.out)
+      if (values.json) writeJson(terminal.out, { services, not_asked })
+      else printProblems({ services, not_asked }, terminal.out)
       throw error
     }
   },
 }
 
-function getOtherServiceUrls(terminal: Terminal) {
-  const { media, management, scheduler } = getServiceAccess(terminal)
-  return { media: media.url, management: management.url, scheduler: scheduler.url }
+/**
+ * Returns the URLs of the other services, by name, and the names of those whose addresses are unknown: if the engine is at an
+ * address of its own, the others are not expected at the default addresses, where another appliance may run.
+ */
+function findOtherServices(terminal: Terminal): { urls: Record<string, string>; not_asked: string[] } {
+  const { environment = {} } = terminal
+  const isNamed = (name: string) =>
+    Boolean(environment[`EYRIE_${name}_URL`] || environment[`EYRIE_${name}_PORT`])
+  const services = Object.entries(getServiceAccess(terminal))
+  const known = services.filter(([name]) => !isNamed('ENGINE') || isNamed(name.toUpperCase()))
+  return {
+    urls: Object.fromEntries(known.map(([name, { url }]) => [name, url])),
+    not_asked: services.filter(service => !known.includes(service)).map(([name]) => name),
+  }
 }
 
 /** Everything that the command prints. With `--json`, it is printed as it is. */
 interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
   /** Health by the name of the service. */
   services: Record<string, Health>
+  /** Services whose addresses are unknown. */
+  not_asked: string[]
 }
 
 /** Reads the state of the engine and its pipelines. Throws `EyrieError` (`unavailable`) if the engine is unreachable. */
@@ -66,7 +81,7 @@ async function readServiceHealth(urls: Record<string, string>): Promise<Record<s
 
 function printStatus(status: Status, out: Output): void {
   out.write(`${formatSummary(status, out)}\n`)
-  printProblems(status.services, out)
+  printProblems(status, out)
   out.write('\n')
   if (status.pipelines.length === 0) out.write('There are no pipelines.\n')
   else printPipelines(status.pipelines, out)
@@ -88,11 +103,15 @@ function formatSummary({ about, activation, system }: Status, out: Output): stri
   return parts.join(', ')
 }
 
-function printProblems(services: Status['services'], out: Output): void {
+function printProblems({ services, not_asked }: Pick<Status, 'services' | 'not_asked'>, out: Output): void {
   for (const [name, { ok, reason, alarms }] of Object.entries(services)) {
     if (!ok) out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
     for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
   }
+  if (not_asked.length > 0)
+    out.write(
+      `not asked: ${not_asked.join(', ')} (set ${not_asked.map(name => `EYRIE_${name.toUpperCase()}_PORT`).join(', ')})\n`,
+    )
 }
 
 function printPipelines(pipelines: Status['pipelines'], out: Output): void {

@@ -339,7 +339,7 @@ describe('system alerts', () => {
       ),
     })
     expect(alerts.alarms()).toEqual([
-      'system alerts are open: engines unbalanced (1): list them with GET /api/v1/system-alert/list',
+      'system alerts are open: engines unbalanced (1): what to do is in the messages about them, and in the guide "System alerts"',
     ])
     const { system_alert_id } = alert!
     const { response: plan } = await management.call(managementRoutes.placement.plan)

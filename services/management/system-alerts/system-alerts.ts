@@ -182,7 +182,9 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
       const counts = [...Map.groupBy(openKinds, getTitle)].map(
         ([title, { length }]) => `${title.toLowerCase()} (${length})`,
       )
-      return [`system alerts are open: ${counts.join(', ')}: list them with GET /api/v1/system-alert/list`]
+      return [
+        `system alerts are open: ${counts.join(', ')}: what to do is in the messages about them, and in the guide "System alerts"`,
+      ]
     },
   }
 }

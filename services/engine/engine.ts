@@ -41,7 +41,9 @@ import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { listRefusedVersions } from './plugins/refused-versions.ts'
 import { assertMayRun } from './plugins/trust/package-acceptance.ts'
+import { readClaim } from './plugins/trust/package-claim.ts'
 import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
+import { identifyPublisher } from './plugins/trust/signature-policy.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 
@@ -154,7 +156,11 @@ async function startComponents(
     log,
   })
   const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
-  const grants = openPluginGrants({ file: join(pluginFolder, 'grants.json'), log })
+  const grants = openPluginGrants({
+    file: join(pluginFolder, 'grants.json'),
+    identifyPublisher: plugin => identifyPublisher(readClaim(plugin), pluginTrust.policy().publishers),
+    log,
+  })
   await alignGrants(grants, pluginStore.installed())
   const sandboxes = await createSandboxes({
     quarantine,

@@ -15,7 +15,7 @@ import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag
 import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
-import { assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
+import { acceptPublisher, assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
@@ -34,12 +34,7 @@ import type { PluginStore } from './plugin-store.ts'
 import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
 import { readUploadedPlugin } from './read-uploaded-plugin.ts'
 import { listRefusedVersions } from './refused-versions.ts'
-import {
-  assertAccepted,
-  assertMayRun,
-  assertSamePublisher,
-  assertUnchanged,
-} from './trust/package-acceptance.ts'
+import { assertAccepted, assertMayRun, assertUnchanged } from './trust/package-acceptance.ts'
 import { type PackageClaim, readClaim } from './trust/package-claim.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
 import { toVersionSignature } from './trust/signature-policy.ts'
@@ -149,7 +144,7 @@ export function createPlugins({
     const policy = trust.policy()
     assertAccepted({ name, version, claim }, policy)
     const uploaded = listVersions(installed, name).filter(({ origin }) => origin === 'uploaded')
-    if (!acceptsNewPublisher) assertSamePublisher({ name, version, claim }, uploaded.map(readClaim), policy)
+    await acceptPublisher({ name, version, claim }, { uploaded, policy, grants, acceptsNewPublisher })
     if (existing) return replace(existing, plugin)
 
     const isFirst = !findActiveVersion(installed, name)

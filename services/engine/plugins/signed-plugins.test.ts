@@ -181,11 +181,18 @@ describe('an engine whose owner trusts a publisher', () => {
       refused(/is signed by Beta, but its installed versions by Acme Vision.*new-publisher=true/),
     )
     expect(await uploadVersion('2.0.0', beta, '?new-publisher=true')).toMatchObject({ status: 201 })
+    // What Acme's version was granted, Beta's is not.
+    expect(await use('2.0.0')).toMatchObject({ status: 409, body: { code: 'grant' } })
+    expect(await call('PUT', '/plugins/probe', { version: '2.0.0', grant: true })).toMatchObject({
+      status: 200,
+    })
     expect(await uploadVersion('2.1.0', beta)).toMatchObject({ status: 201 })
+    for (const version of ['2.1.0', '1.0.0']) expect(await use(version)).toMatchObject({ status: 200 })
     // Another key of the same publisher, whom the owner has named so.
     const renewed = createPublisher('anything')
     await setTrust(renewed, 'trusted', 'Acme Vision')
     expect(await uploadVersion('1.1.0', renewed)).toMatchObject({ status: 201 })
+    expect(await use('1.1.0')).toMatchObject({ status: 200 })
   })
 
   it('neither starts nor activates what it no longer accepts, and raises an alarm with the remedy', async () => {

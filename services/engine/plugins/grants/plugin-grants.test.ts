@@ -212,8 +212,27 @@ describe('grants of a plugin', () => {
     expect(await listGrants('old')).toMatchObject([{ version: '1.0.0' }])
     expect(await use('old', '2.0.0')).toMatchObject({ body: { code: 'grant' } })
     expect(JSON.parse(readFileSync(grantFile, 'utf8'))).not.toHaveProperty('removed')
-    await restart(() => writeFileSync(grantFile, '{"old":'))
-    expect(await listGrants('old')).toMatchObject([{ version: '1.0.0' }])
+  })
+
+  it('are unknown if the file is damaged: nothing runs until a person grants it again', async () => {
+    await upload('kept', '1.0.0', { network: [server] })
+    const content = readFileSync(grantFile, 'utf8')
+    const cut = content.slice(0, -20)
+    await restart(() => writeFileSync(grantFile, cut))
+    expect(await listGrants('kept')).toEqual([])
+    expect(await get('kept')).toMatchObject({ versions: [{ not_granted: [{ capability: 'network' }, {}] }] })
+    const damaged = expect.stringMatching(/grants\.json is damaged, so .* nothing: restore it from a backup/)
+    expect(engine.health().alarms).toEqual(
+      expect.arrayContaining([damaged, expect.stringMatching(/^version 1\.0\.0 of kept asks for more/)]),
+    )
+    await restart(() => writeFileSync(grantFile, content))
+    expect(await get('kept')).not.toHaveProperty('versions[0].not_granted')
+
+    await restart(() => writeFileSync(grantFile, cut))
+    expect(await use('kept', '1.0.0', { grant: true })).toMatchObject({ status: 200 })
+    expect(await listGrants('kept')).toMatchObject([{ version: '1.0.0' }])
+    expect(engine.health().alarms).not.toContainEqual(damaged)
+    expect(readFileSync(`${grantFile}.damaged`, 'utf8')).toBe(cut)
   })
 
   it('are not needed by versions of the owner', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { EyrieError } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { pluginName } from '@eyrie/contract/plugin'
@@ -18,12 +19,18 @@ import {
 /** The grants of each plugin, oldest first: what a version asked for when a person granted it. */
 const grantFile = z.record(
   pluginName,
-  z.array(pluginGrant.omit({ capabilities: true }).extend({ elements: versionRequest })),
+  z.array(
+    pluginGrant.omit({ capabilities: true }).extend({
+      elements: versionRequest,
+      /** The grant is only for versions of these publishers. Without it, the plugin has had no other publisher since. */
+      publishers: z.array(z.string()).optional(),
+    }),
+  ),
 )
 type Grants = z.infer<typeof grantFile>
 
 /** A version of a plugin, as far as it is granted something. */
-export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements'>
+export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements' | 'folder'>
 
 /**
  * What uploaded plugins were granted. Grants add up, so that switching back to an earlier version needs none. Plugins that
@@ -41,22 +48,35 @@ export interface PluginGrants {
   assertGranted(plugin: GrantedVersion): void
   /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
   grant(plugin: GrantedVersion, client: string | undefined): Promise<void>
+  /** Limits what a plugin was granted so far to the publishers of these versions, since it gets another one. */
+  limitToPublishers(name: string, versions: readonly GrantedVersion[]): Promise<void>
   /** Withdraws all grants of a plugin. */
   withdraw(name: string): Promise<void>
+  /** Why it is unknown what was granted, with the remedy; undefined if it is known. */
+  damage(): string | undefined
 }
 
 export interface PluginGrantsOptions {
   /** File that contains the grants. */
   file: string
+  /** Returns who has published a version. */
+  identifyPublisher(version: GrantedVersion): string
   log: Log
   now?: () => Date
 }
 
-/** Opens the grants. A damaged file is ignored, so that the engine can start. */
-export function openPluginGrants({ file, log, now = () => new Date() }: PluginGrantsOptions): PluginGrants {
-  let grants = readGrants(file, log)
+/** Opens the grants. If the file is damaged, nothing is granted, and the file is preserved until a person grants something. */
+export function openPluginGrants({
+  file,
+  identifyPublisher,
+  log,
+  now = () => new Date(),
+}: PluginGrantsOptions): PluginGrants {
+  let { grants, damage } = readGrants(file, log)
 
   async function save(next: Grants): Promise<void> {
+    if (damage !== undefined) await copyFile(file, `${file}.damaged`)
+    damage = undefined
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
     grants = next
   }
@@ -65,7 +85,11 @@ export function openPluginGrants({ file, log, now = () => new Date() }: PluginGr
 
   const findMissing = (plugin: GrantedVersion) => {
     if (plugin.origin !== 'uploaded') return []
-    const granted = listRequests(plugin.name).map(({ elements }) => elements)
+    const isFor = (publishers: readonly string[] | undefined) =>
+      publishers === undefined || publishers.includes(identifyPublisher(plugin))
+    const granted = listRequests(plugin.name)
+      .filter(({ publishers }) => isFor(publishers))
+      .map(({ elements }) => elements)
     return findNewCapabilities(toVersionRequest(plugin), granted)
   }
 
@@ -84,7 +108,7 @@ export function openPluginGrants({ file, log, now = () => new Date() }: PluginGr
     names: () => Object.keys(grants),
     list: name => {
       const earlier: VersionRequest[] = []
-      return listRequests(name).map(({ elements, ...grant }) => {
+      return listRequests(name).map(({ elements, publishers: _, ...grant }) => {
         const capabilities = findNewCapabilities(elements, earlier)
         earlier.push(elements)
         return { ...grant, capabilities }
@@ -99,13 +123,27 @@ export function openPluginGrants({ file, log, now = () => new Date() }: PluginGr
     grant: (plugin, client) => {
       const { name, version } = plugin
       const time = now().toISOString()
-      const entry = { version, time, ...(client && { client }), elements: toVersionRequest(plugin) }
-      return save({ ...grants, [name]: [...listRequests(name), entry] })
+      const earlier = listRequests(name)
+      const hadOthers = earlier.some(({ publishers }) => publishers)
+      const entry = {
+        version,
+        time,
+        ...(client && { client }),
+        elements: toVersionRequest(plugin),
+        ...(hadOthers && { publishers: [identifyPublisher(plugin)] }),
+      }
+      return save({ ...grants, [name]: [...earlier, entry] })
+    },
+    limitToPublishers: (name, versions) => {
+      const owners = [...new Set(versions.map(identifyPublisher))]
+      const limited = listRequests(name).map(grant => ({ publishers: owners, ...grant }))
+      return save({ ...grants, [name]: limited })
     },
     withdraw: async name => {
       const { [name]: withdrawn, ...others } = grants
       if (withdrawn) await save(others)
     },
+    damage: () => damage,
   }
 }
 
@@ -117,12 +155,14 @@ const toVersionRequest = ({ elements }: GrantedVersion): VersionRequest =>
     ]),
   )
 
-function readGrants(file: string, log: Log): Grants {
+function readGrants(file: string, log: Log): { grants: Grants; damage: string | undefined } {
   try {
-    return parseAs(grantFile, JSON.parse(readFileSync(file, 'utf8')))
+    return { grants: parseAs(grantFile, JSON.parse(readFileSync(file, 'utf8'))), damage: undefined }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.error({ file, reason: (error as Error).message }, 'failed to read grants of plugins')
-    return {}
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { grants: {}, damage: undefined }
+    log.error({ file, reason: message }, 'failed to read grants of plugins')
+    const damage = `${file} is damaged, so that uploaded plugins are granted nothing: restore it from a backup and restart the engine, or grant again what each plugin asks for with eyrie plugin use <name> <version> --grant`
+    return { grants: {}, damage }
   }
 }

@@ -66,13 +66,14 @@ export function findPublisherChange(
 ): { from: string; to: string } | undefined {
   const owners = installed.filter(each => each.state === 'signed')
   if (owners.length === 0) return undefined
-  const isOwner = (owner: PackageClaim) => identify(owner, publishers) === identify(claim, publishers)
+  const isOwner = (owner: PackageClaim) =>
+    identifyPublisher(owner, publishers) === identifyPublisher(claim, publishers)
   if (owners.some(isOwner)) return undefined
   return { from: describePublisher(owners[0]!, publishers), to: describePublisher(claim, publishers) }
 }
 
 /** Keys of one name are one publisher if the owner has named them so; the names in packages prove nothing. */
-function identify(claim: PackageClaim, publishers: readonly Publisher[]): string {
+export function identifyPublisher(claim: PackageClaim, publishers: readonly Publisher[]): string {
   if (claim.state !== 'signed') return claim.state
   const publisher = findPublisher(publishers, claim.key)
   return publisher?.state === 'trusted' ? `name ${publisher.name}` : `key ${claim.key}`

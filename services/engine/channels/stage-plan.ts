@@ -26,29 +26,38 @@ export interface StageContext {
   createInference(findRing: OpenContext['findRing']): { inference: Inference; cropModels: CropModels }
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
-  /** Receives all metrics of an element after some have changed. */
+  /** Receives all metrics of an element after some have changed. A second element of one name is called `<name> 2`. */
   onMetrics(element: string, metrics: MetricValues): void
   log: Log
 }
 
 /** Plans the stages of a channel. An invalid element is planned too: its failure is reported when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
-  return elements.map(element => {
+  return elements.map((element, index) => {
     const known = context.elements.get(element.name)
+    const label = toUniqueLabel(elements, index)
     return {
       name: element.name,
       // Threads and processes of elements process one frame at a time.
       isStateless: known?.manifest.stateless === true && known.host === 'inline',
       open: async opening => {
         if (!known) throw new Error('no installed plugin contains this element: install the plugin')
-        return openPlanned(element, known, context, opening)
+        return openPlanned(element, label, known, context, opening)
       },
     }
   })
 }
 
+/** The name of an element, with its number if an earlier element of the pipeline has the same name. */
+function toUniqueLabel(elements: readonly PipelineElement[], index: number): string {
+  const { name } = elements[index]!
+  const number = elements.slice(0, index + 1).filter(element => element.name === name).length
+  return number === 1 ? name : `${name} ${number}`
+}
+
 function openPlanned(
   { name, args, config }: PipelineElement,
+  label: string,
   known: KnownElement,
   context: StageContext,
   opening: OpenContext,
@@ -63,7 +72,7 @@ function openPlanned(
     sandboxes,
     ...context.createInference(opening.findRing),
     onCost: ms => context.onCost(name, known.plugin.version, ms),
-    onMetrics: metrics => context.onMetrics(name, metrics),
+    onMetrics: metrics => context.onMetrics(label, metrics),
     log: context.log,
   })
 }

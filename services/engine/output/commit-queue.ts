@@ -8,7 +8,7 @@ import type { OutputLog } from './output-log.ts'
 
 /** Delay between two attempts to write while the disk fails. */
 const RETRY_MS = 1000
-/** Maximum number of messages in memory while the disk fails. */
+/** Maximum number of messages in memory, while the disk fails or while there are more than it can store. */
 const MAX_QUEUED_MESSAGES = 100_000
 
 /**
@@ -17,7 +17,7 @@ const MAX_QUEUED_MESSAGES = 100_000
  * depend on the latency of the disk.
  */
 export interface CommitQueue {
-  /** Messages that exceed the queue, because the disk fails, are dropped and reported later. */
+  /** Messages that exceed the queue are dropped, and reported later. */
   add(draft: MessageDraft): void
   /** Adds a `state` message about the output itself. */
   addStateMessage(state: string, reason: string): void
@@ -45,13 +45,15 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
   let newest = 0
   let isStoring = true
   let isStopped = false
-  /** Number of messages dropped since the disk began to fail. */
-  let droppedCount = 0
+  /** Whether the disk has failed since the last report of dropped messages. */
+  let hasFailed = false
+  /** Number of messages dropped since the last report, by channel. */
+  const dropped = new Map<number | null, number>()
 
   function add(draft: MessageDraft): void {
     if (isStopped) return
     if (queue.length >= MAX_QUEUED_MESSAGES) {
-      droppedCount++
+      dropped.set(draft.channel, (dropped.get(draft.channel) ?? 0) + 1)
       return
     }
     try {
@@ -88,12 +90,13 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
         const written = await write()
         if (!isStoring) log.info('output log is writable again')
         isStoring = true
-        if (droppedCount > 0) reportDropped()
+        if (dropped.size > 0) reportDropped()
         return written
       } catch (error) {
         if (isStoring)
           log.error({ err: error, queued: queue.length }, 'failed to write output log, messages are queued')
         isStoring = false
+        hasFailed = true
         if (isStopped) throw error
         await sleep(RETRY_MS)
       }
@@ -101,8 +104,13 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
   }
 
   function reportDropped(): void {
-    const reason = `${droppedCount} messages were lost while the disk could not be written: free some disk space`
-    droppedCount = 0
+    const [channel, most] = [...dropped].reduce((a, b) => (b[1] > a[1] ? b : a))
+    const count = [...dropped.values()].reduce((sum, each) => sum + each, 0)
+    const reason = hasFailed
+      ? `${count} messages were lost while the disk could not be written: free some disk space`
+      : `${count} messages were lost, because more are reported than the disk can store; ${most} of them on channel ${channel}: change or remove the element of this channel that reports so many events`
+    dropped.clear()
+    hasFailed = false
     addStateMessage('lost', reason)
   }
 

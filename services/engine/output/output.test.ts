@@ -159,6 +159,21 @@ describe('output', () => {
     expect(output.status().storing).toBe(true)
   })
 
+  test('names the channel that reports more events than the disk can store', async () => {
+    await output.stop()
+    output = await startOutput({ logBytes: 64 << 20, segmentBytes: 32 << 20 })
+    const { received } = await connect({ kinds: ['state'] })
+    for (let n = 0; n < 100_050; n++) output.publish(event(7, 'flood'))
+    output.publish(event(1, 'own'))
+    await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 60_000 })
+    expect(received[1]?.data).toEqual({
+      state: 'lost',
+      reason: expect.stringMatching(
+        /^50 messages were lost, because more are reported than the disk can store; 49 of them on channel 7: /,
+      ),
+    })
+  })
+
   test('continues after the last message that a consumer acknowledged, even after a restart', async () => {
     const first = await connect({ consumer: 'archive' })
     for (let n = 1; n <= 10; n++) output.publish(event(1, `event ${n}`))

@@ -27,6 +27,8 @@ export interface RemoteElementOptions {
   onLog(entry: LogEntry): void
   /** Does what the element calls for. Rejects with the reason. Without it, all calls are rejected. */
   onCall?(call: ElementCall): Promise<unknown>
+  /** Adds to the reason why the element broke what is known about its thread or process. */
+  explain?(reason: string): string
   /** Called once if the element breaks: it ends, does not answer in time, or sends what it must not. */
   onCrash?(reason: string): void
 }
@@ -160,7 +162,7 @@ export class RemoteElement {
     if (!message || !answer) this.fail(FORGED_ANSWER, answer)
     // An element that does not catch the error of its inference has not failed.
     else if (message.type === 'failed' && this.#isFrameDropped) answer.resolve({ type: 'overwritten' })
-    else if (message.type === 'failed') answer.reject(new Error(toReason(message.message)))
+    else if (message.type === 'failed') answer.reject(new Error(this.#toReason(message.message)))
     else answer.resolve(message)
   }
 
@@ -237,10 +239,15 @@ export class RemoteElement {
     }
   }
 
+  #toReason(text: string): string {
+    const reason = toReason(text)
+    return this.#options.explain?.(reason) ?? reason
+  }
+
   /** Terminates the thread or process and returns the error of its requests: the first reason why it broke. */
   #crash(reason: string): Error {
     if (this.#failure) return this.#failure
-    this.#failure = new Error(toReason(reason))
+    this.#failure = new Error(this.#toReason(reason))
     if (!this.#isClosed) this.#options.onCrash?.(this.#failure.message)
     this.#options.connection.terminate()
     return this.#failure

@@ -13,7 +13,8 @@ import {
   RemoteElement,
 } from '../protocol/remote-element.ts'
 import { LogIntake } from './limits/log-intake.ts'
-import { UsageReader } from './limits/process-usage.ts'
+import { MemoryEvidence } from './limits/memory-evidence.ts'
+import { type ProcessUsage, UsageReader } from './limits/process-usage.ts'
 import { ResultLimits } from './limits/result-limits.ts'
 import { TokenBucket } from './limits/token-bucket.ts'
 import { UsageLimits } from './limits/usage-limits.ts'
@@ -97,6 +98,7 @@ export async function openSandboxedElement(
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
   const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
   const inferences = new TokenBucket(MAX_INFERENCES_PER_REQUEST, 0, performance.now())
+  const memory = new MemoryEvidence()
   const remote = new RemoteElement({
     connection: {
       send(message) {
@@ -108,6 +110,7 @@ export async function openSandboxedElement(
     },
     timeouts,
     onLog: ({ level, fields, message }) => intake.write(level, fields, message),
+    explain: reason => memory.explain(reason),
     onCrash,
     ...(onCall && { onCall }),
   })
@@ -116,6 +119,7 @@ export async function openSandboxedElement(
   for (const stream of [socket, child.stdout!, child.stderr!]) limitReads(stream, remote, reads)
   receiveMessages(socket, remote, intake, inferences)
   for (const output of [child.stdout!, child.stderr!]) receiveOutput(output, remote, intake)
+  child.stderr!.on('data', (bytes: Buffer) => memory.inspect(bytes.toString()))
   // The report says why the process failed to start.
   child.on('error', () => {})
   child.on('close', (code, signal) => remote.fail(describeExit(code, signal)))
@@ -133,7 +137,11 @@ export async function openSandboxedElement(
   }
 
   let frameCount: number | undefined
-  watchUsage(child, remote, new UsageLimits({ budgetMs, onCost }), () => frameCount)
+  const usageLimits = new UsageLimits({ budgetMs, onCost })
+  watchUsage(child, remote, sample => {
+    memory.sample(sample.residentBytes)
+    return usageLimits.check(sample, frameCount, performance.now())
+  })
   const limits = new ResultLimits(performance.now())
   const element = await remote.open(source, {
     ...use,
@@ -235,18 +243,17 @@ function describeExit(code: number | null, signal: NodeJS.Signals | null): strin
   return signal ? `its process was ended by ${signal}` : `its process has ended with exit code ${code}`
 }
 
-/** Ends the process when it exceeds its limits. `countFrames` returns undefined until the element is open. */
+/** Ends the process when it exceeds its limits. `check` returns which limit a sample exceeds. */
 function watchUsage(
   child: ChildProcess,
   remote: RemoteElement,
-  limits: UsageLimits,
-  countFrames: () => number | undefined,
+  check: (sample: ProcessUsage) => string | undefined,
 ): void {
   const usage = openUsage(child)
   if (!usage) return
   const timer = setInterval(() => {
     const sample = usage.read()
-    const problem = sample && limits.check(sample, countFrames(), performance.now())
+    const problem = sample && check(sample)
     if (problem) remote.fail(problem)
   }, SAMPLE_INTERVAL_MS)
   timer.unref()

@@ -112,7 +112,7 @@ export async function createSandboxes({
           folder: join(storageFolder, plugin.plugin, source.name, String(plugin.channel)),
         }),
         onCrash: reason => {
-          const isQuarantined = quarantine.addCrash(plugin, reason)
+          const isQuarantined = quarantine.addCrash(plugin, `${source.name}: ${reason}`)
           const { plugin: name, version } = plugin
           log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
           if (isQuarantined) log.error({ plugin: name, version, reason }, 'put plugin in quarantine')

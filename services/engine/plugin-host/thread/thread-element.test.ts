@@ -187,4 +187,22 @@ describe('element in a thread', () => {
     await expect(opened.process(frame(1))).rejects.toThrow(reason)
     await expect(opened.process(frame(2))).rejects.toThrow()
   })
+
+  it('ends when its buffers have grown too large', async () => {
+    const opened = await openWith(`
+      const all: unknown[] = []
+      return { process: (f: any) => { if (f.n <= 6) all.push(new ArrayBuffer(100 * 2 ** 20)); return {} } }`)
+    for (let n = 1; n <= 6; n += 1) await opened.process(frame(n))
+    const outcome = async () => Promise.resolve(opened.process(frame(7))).then(String, error => error.message)
+    await expect
+      .poll(outcome, { timeout: 60_000 })
+      .toMatch(/^it uses 6\d\d MiB of memory for buffers, more than 512$/)
+  })
+
+  it('ends when its heap is full', async () => {
+    const patient = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
+    const fill = '() => { const all = []; for (;;) all.push(Array(1_000_000).fill(all.length)) }'
+    const opened = await openWith(`return { process: ${fill} }`, { timeouts: patient })
+    await expect(opened.process(frame(1))).rejects.toThrow('it uses more than 512 MiB of memory for objects')
+  })
 })

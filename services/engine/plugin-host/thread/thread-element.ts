@@ -3,6 +3,8 @@ import type { Element, Log } from '@eyrie/element'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
 import { DEFAULT_TIMEOUTS, type ElementUse, RemoteElement, rejectCall } from '../protocol/remote-element.ts'
+import { ResultLimits } from '../sandbox/limits/result-limits.ts'
+import { HEAP_EXCEEDED, MAX_MEMORY_MIB } from './thread-memory.ts'
 
 /** An element (a step of a pipeline) that is to run in a separate thread. */
 export interface ElementThreadOptions extends ElementUse {
@@ -11,8 +13,6 @@ export interface ElementThreadOptions extends ElementUse {
   infer?(call: InferCall): Promise<EncodedResult>
   log: Log
 }
-
-const MAX_HEAP_MB = 512
 
 /**
  * Opens an element in a separate thread, so that an element that hangs, crashes or leaks memory does not affect other
@@ -27,7 +27,7 @@ export function openElementThread(
     execArgv: [],
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MIB },
   })
   const remote = new RemoteElement({
     connection: {
@@ -43,7 +43,17 @@ export function openElementThread(
   worker.stdout.setEncoding('utf8').on('data', logOutput)
   worker.stderr.setEncoding('utf8').on('data', logOutput)
   worker.on('message', message => remote.receive(message))
-  worker.on('error', error => remote.fail(error instanceof Error ? error.message : String(error)))
+  worker.on('error', error => remote.fail(describeThreadError(error)))
   worker.on('exit', () => remote.fail('its thread has ended'))
-  return remote.open(source, use)
+  const limits = new ResultLimits(performance.now())
+  return remote.open(source, {
+    ...use,
+    checkResult: result => limits.check(result, performance.now()) ?? use.checkResult?.(result),
+  })
+}
+
+function describeThreadError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isOutOfMemory ? HEAP_EXCEEDED : error.message
 }

@@ -10,5 +10,9 @@ type CommonFields = Pick<EventData, 'name' | 'direction' | 'track' | 'class' | '
 /** The events that an element reports: those of its schemas, or any if it declares none. */
 export type EventOf<Events extends EventSchemas> = string extends keyof Events
   ? EventData
-  : { [Type in keyof Events & string]: CommonFields & z.input<Events[Type]> & { type: Type } }[keyof Events &
-      string]
+  : {
+      [Type in keyof Events & string]: CommonFields & OwnFields<Events[Type]> & { type: Type }
+    }[keyof Events & string]
+
+/** The type of an object without fields would exclude the common fields, too. */
+type OwnFields<Schema extends z.ZodObject> = keyof Schema['shape'] extends never ? unknown : z.input<Schema>

@@ -10,6 +10,7 @@ import { AuthenticatorSetup } from './authenticator-setup.tsx'
 import { ConfirmedAuthenticator } from './confirmed-authenticator.tsx'
 import { PushSwitch } from './push-switch.tsx'
 import { RecoveryCodeList } from './recovery-code-list.tsx'
+import '../ui/controls.css'
 import '../ui/form.css'
 
 /** How the signed-in user signs in, and whether this browser shows messages about alerts. */
@@ -38,7 +39,7 @@ export function AccountPage() {
   if (error.value) return <Notice error title={error.value} />
   if (!status.value) return <Notice title="Loading…" />
   return (
-    <div class="forms">
+    <div class="forms controls">
       <h1>Account of {session.value?.user?.email}</h1>
       {status.value.has_provider ? (
         <section>

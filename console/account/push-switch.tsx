@@ -35,7 +35,7 @@ export function PushSwitch() {
   return (
     <>
       <p>Shows the alerts of your channels in this browser, also while the console is closed.</p>
-      <label>
+      <label class="switch">
         <input
           type="checkbox"
           checked={isOn.value ?? false}

@@ -7,6 +7,7 @@ import { Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { useSubmit } from '../ui/use-submit.ts'
 import { GroupRoles } from './group-roles.tsx'
+import '../ui/controls.css'
 import '../ui/form.css'
 
 const CALLBACK_PATH = '/session/provider/callback'
@@ -85,7 +86,7 @@ function SettingsForm({ settings, organizations, customers }: Loaded) {
   })
 
   return (
-    <div class="forms">
+    <div class="forms controls">
       <h1>Identity provider</h1>
       <form onSubmit={onSubmit} autocomplete="off">
         <Switch name="oidc_enabled" label="Users can sign in with it" settings={settings} />

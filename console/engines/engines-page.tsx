@@ -6,6 +6,7 @@ import { JoinTokens } from './join-tokens.tsx'
 import { RebalancePlan } from './rebalance-plan.tsx'
 import { SiteRules } from './site-rules.tsx'
 import { usePlacement } from './use-placement.ts'
+import '../ui/controls.css'
 import './engines-page.css'
 
 /** The engines, what runs where, and how to distribute it better, for superadmins. */
@@ -17,7 +18,7 @@ export function EnginesPage() {
 
   const { overview, plan } = placement.value
   return (
-    <div class="engines">
+    <div class="engines controls">
       {error.value && <Unreachable reason={error.value} isStale />}
       <h1>Engines</h1>
       <RebalancePlan plan={plan} onApplied={refresh} />

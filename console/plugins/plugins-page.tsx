@@ -2,6 +2,7 @@ import { Notice, Unreachable } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { EnginePanel } from './engine-panel.tsx'
 import { useEnginePlugins } from './use-engine-plugins.ts'
+import '../ui/controls.css'
 import '../engines/engines-page.css'
 import './plugins-page.css'
 
@@ -13,7 +14,7 @@ export function PluginsPage() {
   if (!engines.value) return <Notice title="Loading…" />
 
   return (
-    <div class="engines plugins">
+    <div class="engines plugins controls">
       {error.value && <Unreachable reason={error.value} isStale />}
       <h1>Plugins</h1>
       <p class="hint">

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { session, signIn, submitCode } from '../api/user-session.ts'
 import { capitalize } from '../ui/format.ts'
 import { navigate, usePageTitle } from '../ui/router.tsx'
+import '../ui/controls.css'
 import './sign-in-page.css'
 
 const PROVIDER_SIGN_IN = '/session/provider'
@@ -38,13 +39,13 @@ export function SignInPage() {
   }
 
   return (
-    <form class="sign-in" onSubmit={submit}>
+    <form class="sign-in controls" onSubmit={submit}>
       <h1>Sign in</h1>
       {challenge.value === undefined ? <PasswordFields /> : <CodeField />}
       <p class="error" role="alert">
         {error.value}
       </p>
-      <button type="submit" disabled={isSubmitting.value}>
+      <button type="submit" class="main" disabled={isSubmitting.value}>
         Sign in
       </button>
       {challenge.value === undefined ? (

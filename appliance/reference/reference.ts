@@ -2,6 +2,7 @@ import { readDocuments } from './api-documents.ts'
 import { renderApiPage } from './api-page.ts'
 import { renderElementsPage } from './elements-page.ts'
 import { renderErrorsPage } from './errors-page.ts'
+import { renderManifestPage } from './manifest-page.ts'
 import { renderSettingsPage, renderSettingsSchema } from './settings-page.ts'
 
 /** Renders the files of `docs/ref`, by name, from the OpenAPI documents, the plugin manifests and the contract. */
@@ -24,6 +25,7 @@ export async function renderReference(root: string): Promise<Record<string, stri
       unwrapResponse: schema => schema.properties?.response ?? schema,
     }),
     'elements.md': renderElementsPage(root),
+    'manifest.md': renderManifestPage(),
     'errors.md': renderErrorsPage(),
     'settings.md': renderSettingsPage(),
   }

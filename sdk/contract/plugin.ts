@@ -65,28 +65,39 @@ const jsonSchema = z.record(z.string(), z.unknown()).nullable().default(null)
 
 /** An element, as the manifest of its plugin describes it. */
 export const manifestElement = z.strictObject({
-  name: z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/),
-  title: z.string().min(1),
-  description: z.string().min(1),
-  /** Whether the element forwards all objects of its input. */
-  passthrough: z.boolean(),
-  /** `inline`: on the main thread of the engine, without access to pixels; `worker`: in a worker thread. */
-  runs: z.enum(['inline', 'worker']),
-  /** Whether frames are processed independently of each other, so that several can be processed in parallel. */
-  stateless: z.boolean().default(false),
-  /** Inputs that the element requires in addition to the metadata of a frame. */
-  needs: z.array(z.enum(['pixels', 'inference'])).default([]),
+  name: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/)
+    .meta({ description: 'Name of the element in pipelines' }),
+  title: z.string().min(1).meta({ description: 'Name of the element in the catalog' }),
+  description: z.string().min(1).meta({ description: 'What the element does' }),
+  passthrough: z.boolean().meta({ description: 'Whether the element forwards all objects of its input' }),
+  runs: z.enum(['inline', 'worker']).meta({
+    description:
+      'inline: on the main thread of the engine, which only built-in elements can; worker: in a thread, or for uploaded plugins in a process',
+  }),
+  stateless: z.boolean().default(false).meta({
+    description:
+      'Whether frames are processed independently of each other, so that several can be processed in parallel',
+  }),
+  needs: z
+    .array(z.enum(['pixels', 'inference']))
+    .default([])
+    .meta({ description: 'Inputs that the element requires in addition to the metadata of a frame' }),
   /** What the element uses and reports. Without it, the element may report any events and counters. */
   capabilities: capabilities.optional(),
-  /** Schema of the arguments, which are fixed while a pipeline runs. */
-  params_schema: jsonSchema,
-  /** Arguments that refer to the catalog: `{ models: { name: 'model' } }` if `model` is the name of a model. */
-  params_mapping: z.record(z.string(), z.record(z.string(), z.string())).default({}),
-  /** Schema of the parameters that can be changed while a pipeline runs. */
-  config_schema: jsonSchema,
-  /** Schemas of the frame metadata that the element reads and writes. */
-  input_schema: jsonSchema,
-  output_schema: jsonSchema,
+  params_schema: jsonSchema.meta({
+    description: 'Schema of the arguments, which are fixed while a pipeline runs',
+  }),
+  params_mapping: z.record(z.string(), z.record(z.string(), z.string())).default({}).meta({
+    description:
+      'Arguments that refer to the catalog: {"models": {"name": "model"}} if the argument model is the name of a model',
+  }),
+  config_schema: jsonSchema.meta({
+    description: 'Schema of the parameters that can be changed while a pipeline runs',
+  }),
+  input_schema: jsonSchema.meta({ description: 'Schema of the parts of a frame that the element reads' }),
+  output_schema: jsonSchema.meta({ description: 'Schema of the parts of a frame that the element adds' }),
 })
 export type ManifestElement = z.infer<typeof manifestElement>
 
@@ -110,14 +121,19 @@ export const isDevelopmentVersion = (version: string): boolean => /^[^-]*-dev(\.
 /** The manifest of a plugin version, `plugin.json`. The engine reads it without running code of the plugin. */
 export const manifest = z
   .strictObject({
-    name: pluginName,
-    version: pluginVersion,
-    license: z.string().min(1),
+    name: pluginName.meta({ description: 'Name of the plugin: lower-case letters, digits and hyphens' }),
+    version: pluginVersion.meta({
+      description: 'Semantic version. Uploads of a development version such as 1.0.0-dev replace each other',
+    }),
+    license: z.string().min(1).meta({ description: 'License of the plugin, as an SPDX expression' }),
     sdk: sdkRange.superRefine((range, context) => {
       const problem = checkSdkRange(range)
       if (problem) context.addIssue({ code: 'custom', message: problem })
     }),
-    entry: z.string().regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs|py)$/),
+    entry: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs|py)$/)
+      .meta({ description: 'File that defines the elements: in JavaScript or TypeScript, its default export' }),
     elements: z.array(manifestElement).min(1),
   })
   .meta({ id: 'PluginManifest' })

@@ -56,7 +56,7 @@ $(foreach folder,$(filter-out .,$(patsubst %/plugin.json,%,$(wildcard $(addsuffi
   $(error make generates only what belongs to this checkout: run ./eyrie plugin generate $(folder)))
 
 generate: setup
-	@$(NODE) sdk/element/generate.ts plugins/*/
+	@$(NODE) sdk/element/generate.ts plugins/*/ $(dir $(wildcard examples/plugins/*/element.ts))
 	@$(NODE) appliance/notices/generate.ts
 	@$(NODE) appliance/reference/generate.ts
 	@$(NODE) node_modules/@biomejs/biome/bin/biome format --write plugins/*/plugin.json

@@ -20,6 +20,7 @@ const rules: { area: RegExp; allowed: RegExp[] }[] = [
   { area: /^sdk\//, allowed: [sdk, node, library] },
   // `node:module` loads CommonJS libraries; it reads nothing else.
   { area: /^plugins\//, allowed: [element, library, /^node:module$/] },
+  { area: /^examples\/plugins\//, allowed: [element] },
   { area: /^console\//, allowed: [contract, client, library] },
   { area: /^services\/kit\//, allowed: [contract, node, library] },
   { area: /^services\/media\//, allowed: [contract, kit, /^@eyrie\/node-gst$/, node, library] },
@@ -28,7 +29,8 @@ const rules: { area: RegExp; allowed: RegExp[] }[] = [
 ]
 
 /** The package that a file belongs to: relative imports stay inside it. */
-const packageFolder = (file: string) => /^((services|plugins|sdk)\/[^/]+|[^/]+)\//.exec(file)?.[0] ?? ''
+const packageFolder = (file: string) =>
+  /^((services|plugins|sdk|examples\/plugins)\/[^/]+|[^/]+)\//.exec(file)?.[0] ?? ''
 
 const product = productFiles()
 

@@ -1,0 +1,116 @@
+import { defineElement, definePlugin, type ElementFetch, z } from '@eyrie/element'
+
+/** A tracked object that is not detected for this long has left; if it returns, it arrives again. */
+const FORGOTTEN_AFTER_S = 60
+/** Calls that wait for the server. Older ones are dropped: the server should learn first what happens now. */
+const MAX_WAITING = 20
+const MAX_ATTEMPTS = 3
+const RETRY_AFTER_S = 5
+
+/** Reports the arrival of each object, and calls a server. */
+const arrivalWebhook = defineElement({
+  args: z.strictObject({
+    url: z
+      .url()
+      .default('https://hooks.example.com/arrivals')
+      .meta({ description: 'Address to call. Its host and port must be those of the manifest' }),
+    class: z.string().default('person').meta({ description: 'Class of the objects' }),
+  }),
+  events: {
+    arrival: z.object({}),
+  },
+
+  open({ args, source, clock, metrics, log, fetch }) {
+    if (!fetch) throw new Error('this element calls a server: install it with eyrie plugin add')
+    const calls = new CallQueue(fetch, args.url, {
+      onDone: () => metrics.add('calls'),
+      onFailed: reason => {
+        metrics.add('failed_calls')
+        log.warn({ reason }, 'failed to call webhook')
+      },
+    })
+    /** When each track was seen last, in seconds. */
+    const seen = new Map<number, number>()
+
+    return {
+      process({ objects }) {
+        const now = clock.seconds
+        for (const [track, at] of seen) if (now - at > FORGOTTEN_AFTER_S) seen.delete(track)
+
+        const arrived = objects.filter(object => {
+          if (object.class !== args.class || object.track === undefined) return false
+          const isNew = !seen.has(object.track)
+          seen.set(object.track, now)
+          return isNew
+        })
+        for (const { track, class: label } of arrived)
+          calls.add({ source: source.id, time: new Date(clock.time).toISOString(), class: label, track })
+        // Frames do not wait for the server, which may take longer than a frame may take.
+        calls.sendNext(now)
+        return {
+          events: arrived.map(({ track, class: label, bbox }) => ({
+            type: 'arrival' as const,
+            track,
+            class: label,
+            bbox,
+          })),
+        }
+      },
+    }
+  },
+})
+
+interface CallListeners {
+  onDone(): void
+  /** A call is given up. */
+  onFailed(reason: string): void
+}
+
+/** Calls a server, one call at a time, and repeats what fails. */
+class CallQueue {
+  readonly #fetch: ElementFetch
+  readonly #url: string
+  readonly #listeners: CallListeners
+  readonly #waiting: { body: string; attempts: number }[] = []
+  #isSending = false
+  #pausedUntil = 0
+
+  constructor(fetch: ElementFetch, url: string, listeners: CallListeners) {
+    this.#fetch = fetch
+    this.#url = url
+    this.#listeners = listeners
+  }
+
+  add(content: object): void {
+    this.#waiting.push({ body: JSON.stringify(content), attempts: 0 })
+    if (this.#waiting.length <= MAX_WAITING) return
+    this.#waiting.shift()
+    this.#listeners.onFailed('too many calls are waiting for the server')
+  }
+
+  /** Starts the next call, unless one is in progress. `now` is in seconds. */
+  sendNext(now: number): void {
+    if (this.#isSending || now < this.#pausedUntil) return
+    const call = this.#waiting.shift()
+    if (!call) return
+    this.#isSending = true
+    this.#send(call.body)
+      .then(this.#listeners.onDone, error => {
+        call.attempts += 1
+        this.#pausedUntil = now + RETRY_AFTER_S
+        if (call.attempts < MAX_ATTEMPTS) this.#waiting.unshift(call)
+        else this.#listeners.onFailed(error.message)
+      })
+      .finally(() => {
+        this.#isSending = false
+      })
+  }
+
+  async #send(body: string): Promise<void> {
+    const headers = { 'content-type': 'application/json' }
+    const { status } = await this.#fetch(this.#url, { method: 'POST', headers, body })
+    if (status >= 300) throw new Error(`${this.#url} has answered with status ${status}`)
+  }
+}
+
+export default definePlugin({ 'arrival-webhook': arrivalWebhook })

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createStream, findProblems, formatRun, openElement, runElement } from '@eyrie/element/testing'
+import plugin from './element.ts'
+
+const leftHalf = [
+  { x: 0, y: 0 },
+  { x: 0.5, y: 0 },
+  { x: 0.5, y: 1 },
+  { x: 0, y: 1 },
+]
+const config = { zones: [{ name: 'left', coords: leftHalf }] }
+const personAt = (x: number, track = 1) => ({
+  class: 'person',
+  score: 0.9,
+  track,
+  bbox: { x: x - 0.05, y: 0.4, w: 0.1, h: 0.2 },
+})
+
+/** Runs the element over frames of ten per second, in which the person is at these places. */
+async function run(places: (number | undefined)[], args: object = { seconds: 1 }) {
+  const element = await openElement(plugin['dwell-alarm'], { args, config })
+  const stream = createStream(10)
+  const frames = places.map(x => stream.next(x === undefined ? [] : [personAt(x)]))
+  const result = await runElement(element, frames)
+  assert.deepEqual(findProblems(result), [])
+  return result
+}
+
+test('reports a stay once, when it is longer than the limit', async () => {
+  const result = await run([0.9, ...Array(30).fill(0.2)])
+  assert.equal(result.events.length, 1)
+  const { type, name, track, dwell_seconds } = result.events[0]!
+  assert.deepEqual({ type, name, track }, { type: 'dwell-alarm', name: 'left', track: 1 })
+  assert.ok(Number(dwell_seconds) > 1 && Number(dwell_seconds) < 1.2)
+  assert.match(formatRun(result), /counter left \{"alarms":1,"inside":1\}/)
+})
+
+test('reports no stay that ends before, although the object was hidden in between', async () => {
+  const hidden = await run([...Array(5).fill(0.2), ...Array(4).fill(undefined), ...Array(5).fill(0.2)])
+  assert.equal(hidden.events.length, 1)
+  const brief = await run([...Array(8).fill(0.2), ...Array(20).fill(0.9)])
+  assert.deepEqual(brief.events, [])
+  const others = await run(Array(30).fill(0.2), { seconds: 1, class: 'car' })
+  assert.deepEqual(others.events, [])
+})
+
+test('begins anew after an interruption of the stream', async () => {
+  const element = await openElement(plugin['dwell-alarm'], { args: { seconds: 1 }, config })
+  const stream = createStream(10)
+  const frames = Array.from({ length: 16 }, (_, n) =>
+    stream.next([personAt(0.2)], { discontinuity: n === 8 }),
+  )
+  assert.deepEqual((await runElement(element, frames)).events, [])
+})

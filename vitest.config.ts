@@ -8,7 +8,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 const SHARED = [
   '{appliance,console,models,plugins,scene,sdk}/**/*.test.ts',
   'services/{engine,kit,management,scheduler}/**/*.test.ts',
-  'test/{architecture,bench,fuzz}/**/*.test.ts',
+  'test/{architecture,bench,examples,fuzz}/**/*.test.ts',
 ]
 
 export default defineConfig({

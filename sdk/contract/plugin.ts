@@ -133,7 +133,9 @@ export const manifest = z
     entry: z
       .string()
       .regex(/^[A-Za-z0-9_-]+\.(ts|js|mjs|py)$/)
-      .meta({ description: 'File that defines the elements: in JavaScript or TypeScript, its default export' }),
+      .meta({
+        description: 'File that defines the elements: in JavaScript or TypeScript, its default export',
+      }),
     elements: z.array(manifestElement).min(1),
   })
   .meta({ id: 'PluginManifest' })

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  createRecordedAnswers,
+  createStream,
+  findProblems,
+  openElement,
+  runElement,
+} from '@eyrie/element/testing'
+import plugin from './element.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
+const plate = { class: 'plate', score: 0.9, bbox: { x: 0.45, y: 0.6, w: 0.1, h: 0.03 } }
+const carWith = (height: number, track = 1) => ({
+  class: 'car',
+  score: 0.9,
+  track,
+  bbox: { x: 0.3, y: 0.3, w: 0.4, h: height },
+})
+
+/** What the reader returns for a plate with this text: a score for each character at each of nine places. */
+function scoresOf(text: string): number[] {
+  const places = [...text.padEnd(9, '_')]
+  return places.flatMap(character => [...ALPHABET].map(each => (each === character ? 0.9 : 0.002)))
+}
+
+/** Runs the element on a car at two frames per second, whose plate is read as these texts in turn. */
+async function run(texts: string[], height = 0.4) {
+  const infer = createRecordedAnswers({
+    'plate-detector': () => ({ objects: [plate] }),
+    'plate-reader': texts.map(text => ({
+      outputs: {
+        plate: { type: 'float32', dims: [1, 9, ALPHABET.length], data: Float32Array.from(scoresOf(text)) },
+      },
+    })),
+  })
+  const element = await openElement(plugin['licence-plates'], { infer })
+  const stream = createStream(2)
+  const result = await runElement(
+    element,
+    texts.map(() => stream.next([carWith(height)])),
+  )
+  assert.deepEqual(findProblems(result), [])
+  return { ...result, requests: infer.requests }
+}
+
+test('reports the plate that three readings have in common, and reads the vehicle no more', async () => {
+  const { events, objects, requests } = await run(['B1234', '81234', 'B1234', 'B1234', 'never read'])
+  assert.deepEqual(
+    events.map(({ type, plate, track }) => ({ type, plate, track })),
+    [{ type: 'licence-plate', plate: 'B1234', track: 1 }],
+  )
+  assert.deepEqual(objects[0]?.attributes, { plate: 'B1234' })
+  assert.equal(requests.length, 8)
+  // The detector sees the vehicle, and the reader sees the plate.
+  assert.deepEqual(
+    requests.slice(0, 2).map(({ model, region }) => ({ model, region })),
+    [
+      { model: 'plate-detector', region: carWith(0.4).bbox },
+      { model: 'plate-reader', region: plate.bbox },
+    ],
+  )
+})
+
+test('does not read vehicles that are too far away', async () => {
+  const { events, requests } = await run(['B1234', 'B1234', 'B1234'], 0.1)
+  assert.deepEqual([events, requests], [[], []])
+})
+
+test('reports no plate that is read differently each time', async () => {
+  assert.deepEqual((await run(['A1', 'B1', 'C1', 'D1'])).events, [])
+})

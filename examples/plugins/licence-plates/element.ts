@@ -1,0 +1,73 @@
+import { type DetectedObject, defineElement, definePlugin, findLargest, getOutput, z } from '@eyrie/element'
+import { PlateVotes } from './plate-votes.ts'
+
+/** Models of the engine: one finds plates in the picture of a vehicle, the other reads a plate. */
+const DETECTOR = 'plate-detector'
+const READER = 'plate-reader'
+/** The characters of the reader, in the order of its output; the last one stands for an empty place. */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
+const FORGOTTEN_AFTER_S = 10
+
+/** Reads the licence plates of tracked vehicles, in several frames each, and reports what most of them show. */
+const licencePlates = defineElement({
+  args: z.strictObject({
+    classes: z
+      .array(z.string())
+      .default(['car', 'truck', 'bus'])
+      .meta({ description: 'Classes of vehicles' }),
+    min_height: z.number().min(0).max(1).default(0.15).meta({
+      description: 'Smaller vehicles are not read: height of the box as a share of the picture',
+    }),
+    interval_s: z
+      .number()
+      .min(0)
+      .default(0.5)
+      .meta({ description: 'Seconds between two readings of a vehicle' }),
+    votes: z.int().min(1).default(3).meta({ description: 'Equal readings after which a plate is reported' }),
+  }),
+  events: {
+    'licence-plate': z.object({ plate: z.string() }),
+  },
+  state: () => new PlateVotes(),
+
+  async process({ objects }, { args, state, clock, infer }) {
+    const now = clock.seconds
+    state.forget(now - FORGOTTEN_AFTER_S)
+
+    /** Returns what the plate of a vehicle shows; undefined if none is legible. */
+    async function readPlate(vehicle: DetectedObject): Promise<string | undefined> {
+      const { objects: plates } = await infer!(DETECTOR, { region: vehicle.bbox })
+      const [plate] = plates
+      if (!plate) return undefined
+      const { dims, data } = getOutput(await infer!(READER, { region: plate.bbox }))
+      return decode(data, dims.at(-1)!)
+    }
+
+    const events = []
+    for (const vehicle of objects) {
+      const { track, class: label, bbox } = vehicle
+      if (track === undefined || !args.classes.includes(label) || bbox.h < args.min_height) continue
+      if (!state.isDue(track, now, args.interval_s)) continue
+      const plate = await readPlate(vehicle)
+      if (state.add(track, now, plate, args.votes))
+        events.push({ type: 'licence-plate' as const, track, class: label, bbox, plate: plate! })
+    }
+    const named = objects.map(object => {
+      const plate = object.track === undefined ? undefined : state.find(object.track)
+      return plate === undefined ? object : { ...object, attributes: { ...object.attributes, plate } }
+    })
+    return { objects: named, events }
+  },
+})
+
+/** Returns the text with the best character at each place; undefined if all places are empty. */
+function decode(scores: ArrayLike<number>, characters: number): string | undefined {
+  let text = ''
+  for (let start = 0; start + characters <= scores.length; start += characters) {
+    const place = Float32Array.from({ length: characters }, (_, i) => scores[start + i]!)
+    text += ALPHABET[findLargest(place)] ?? '_'
+  }
+  return text.replaceAll('_', '') || undefined
+}
+
+export default definePlugin({ 'licence-plates': licencePlates })

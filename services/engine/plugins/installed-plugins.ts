@@ -6,8 +6,8 @@ import type {
   RequestedCapability,
   VersionSignature,
 } from '@eyrie/contract'
+import { compareVersions } from '@eyrie/contract/compare-versions'
 import type { KnownElement, KnownPlugin, Origin } from '../plugin-host/known-plugin.ts'
-import { compareVersions } from './plugin-version.ts'
 
 /**
  * The installed plugins, which provide the elements (steps) of pipelines. Several versions of a plugin can be installed,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compareVersions } from './plugin-version.ts'
+import { compareVersions } from './compare-versions.ts'
 
 it('orders versions by semantic version precedence', () => {
   const sorted = [

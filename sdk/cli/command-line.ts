@@ -42,6 +42,12 @@ import {
   generatePluginCommand,
   testPluginCommand,
 } from './plugin-project/author-commands.ts'
+import {
+  installPluginCommand,
+  mirrorPluginsCommand,
+  publishPluginCommand,
+  searchPluginsCommand,
+} from './plugin-registry/registry-commands.ts'
 import { supportCommand } from './support/support-command.ts'
 import { openConsoleCommand } from './user/open-console.ts'
 import { resetPasswordCommand } from './user/reset-password.ts'
@@ -96,6 +102,10 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin publishers': listPublishersCommand,
   'plugin allow': allowPluginCommand,
   'plugin disallow': disallowPluginCommand,
+  'plugin publish': publishPluginCommand,
+  'plugin search': searchPluginsCommand,
+  'plugin install': installPluginCommand,
+  'plugin mirror': mirrorPluginsCommand,
   'user reset': resetPasswordCommand,
 }
 

@@ -46,6 +46,8 @@ export const engineHealth = health.extend({
   isolation,
   /** The boundaries around the processes that run elements of uploaded plugins. */
   plugin_isolation: isolation,
+  /** Version of the element SDK that plugins can use. */
+  element_sdk: z.string(),
   /** Number of channels, by the status of their pipeline. */
   channels: z.partialRecord(pipelineStatus, z.int()),
   output: z.looseObject({

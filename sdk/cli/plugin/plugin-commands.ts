@@ -1,33 +1,21 @@
 import { stat } from 'node:fs/promises'
 import { getEtag, readHealth } from '@eyrie/client'
-import {
-  engineHealth,
-  isDevelopmentVersion,
-  type Plugin,
-  type PluginInspection,
-  type RequestedCapability,
-} from '@eyrie/contract'
+import { engineHealth, type RequestedCapability } from '@eyrie/contract'
 import { describeCapabilities } from '@eyrie/contract/describe-capabilities'
 import { describeSignature } from '@eyrie/contract/describe-signature'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
-import {
-  type Output,
-  styled,
-  type Terminal,
-  writeJson,
-  writeSuccess,
-  writeTable,
-} from '../command/terminal.ts'
+import { styled, type Terminal, writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import {
   connectEngine,
   connectToChangePlugins,
   ENGINE_OPTIONS,
   getEngineAccess,
 } from '../engine/engine-access.ts'
+import { INSTALL_OPTIONS, installPackage } from './install-package.ts'
 import { packPlugin } from './plugin-archive.ts'
-import { printGrants, printInspection, printRequested } from './plugin-grant-report.ts'
+import { printGrants, printRequested } from './plugin-grant-report.ts'
 import { printIsolation, printQuarantines, printRefusals } from './plugin-report.ts'
 
 /**
@@ -57,27 +45,13 @@ export const addPluginCommand: Command = {
     'another publisher than that of the installed versions.',
 
   async run(args, terminal) {
-    const options = {
-      'new-publisher': { type: 'boolean' },
-      yes: { type: 'boolean' },
-      ...JSON_OPTION,
-      ...ENGINE_OPTIONS,
-    } as const
-    const { values, positionals } = parseArguments(args, options, ['folder or package'])
+    const { values, positionals } = parseArguments(args, { ...INSTALL_OPTIONS, ...ENGINE_OPTIONS }, [
+      'folder or package',
+    ])
     const [path] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const archive = await readPluginArchive(path)
-    const inspection = await engine.plugin.inspect(archive)
-    printInspection(inspection, values.json ? terminal.err : terminal.out)
-    const isExpected = !inspection.installed && inspection.signature.refused === undefined
-    const asks = isExpected && !values.yes && isInteractive(terminal)
-    if (asks && !(await confirm(terminal, `Install ${inspection.name} ${inspection.version}?`)))
-      throw new Error('nothing was installed')
-
-    const plugin = await engine.plugin.upload(archive, { 'new-publisher': values['new-publisher'] })
-
-    if (values.json) writeJson(terminal.out, plugin)
-    else printUpload(plugin, inspection, terminal.out)
+    await installPackage(engine, archive, values, terminal)
   },
 }
 
@@ -88,16 +62,6 @@ async function readPluginArchive(path: string): Promise<Uint8Array<ArrayBuffer>>
 
   const { archive } = await packPlugin(path)
   return archive
-}
-
-/**
- * Prints what the upload has changed. The engine accepts the upload of an installed version without any effect, or replaces it if
- * it is a development version.
- */
-function printUpload({ name, active }: Plugin, { version, installed }: PluginInspection, out: Output): void {
-  const isUnchanged = installed && !isDevelopmentVersion(version)
-  const verb = styled(out, 'green', installed ? 'updated' : 'added')
-  out.write(`${isUnchanged ? 'unchanged' : `${verb} ${name} ${version}`}; ${active} is active\n`)
 }
 
 export const listPluginsCommand: Command = {

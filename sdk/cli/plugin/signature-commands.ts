@@ -1,20 +1,14 @@
 import { unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashContent, type PackageFiles } from '@eyrie/plugin-signature/package-files'
-import {
-  type PackageSignature,
-  readSignature,
-  SIGNATURE_FILE,
-  signPackage,
-  verifyFiles,
-} from '@eyrie/plugin-signature/package-signature'
+import { SIGNATURE_FILE } from '@eyrie/plugin-signature/package-signature'
 import { generatePublisherKeys, readPublicKey, readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
 import { writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
 import { readKeyFile } from './key-files.ts'
+import { signFiles, verifySignature } from './package-signing.ts'
 import { packFiles } from './plugin-archive.ts'
-import { type PluginFiles, readPluginFiles } from './plugin-files.ts'
+import { readPluginFiles } from './plugin-files.ts'
 
 /**
  * Commands for publishers of plugins, which need no engine. A signed package contains its signature, so that it can be passed
@@ -75,7 +69,7 @@ export const signPluginCommand: Command = {
     const keyFile = requireOption('key', values.key)
     const key = await readKeyFile(keyFile, readSigningKey)
     const { manifest, files, isFolder } = await readPluginFiles(path)
-    const signature = signFiles(path, files, () => signPackage(hashFiles(files), key))
+    const signature = signFiles(path, files, key)
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
     const packed = new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])
@@ -87,15 +81,6 @@ export const signPluginCommand: Command = {
       `${manifest.name} ${manifest.version} as ${key.publisher}: ${archive ?? path}`,
     )
   },
-}
-
-function signFiles(path: string, files: PluginFiles['files'], sign: () => string): string {
-  if (files.size === 0) throw new Error(`${path} contains no files`)
-  try {
-    return sign()
-  } catch (cause) {
-    throw new Error(`${path} cannot be signed: ${(cause as Error).message}`, { cause })
-  }
 }
 
 export const verifyPluginCommand: Command = {
@@ -123,18 +108,3 @@ export const verifyPluginCommand: Command = {
     if (!expected) out.write('Anyone can use this name: compare the key, or name the publisher with --key.\n')
   },
 }
-
-function verifySignature(path: string, files: PluginFiles['files']): PackageSignature {
-  const content = files.get(SIGNATURE_FILE)
-  if (!content) throw new Error(`${path} is not signed: it contains no ${SIGNATURE_FILE}`)
-  try {
-    const signature = readSignature(content.toString())
-    verifyFiles(signature, hashFiles(files))
-    return signature
-  } catch (cause) {
-    throw new Error(`${path} is not valid: ${(cause as Error).message}`, { cause })
-  }
-}
-
-const hashFiles = (files: PluginFiles['files']): PackageFiles =>
-  new Map([...files].map(([path, content]) => [path, hashContent(content)]))

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { About, EngineCondition, EngineHealth } from '@eyrie/contract'
+import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import type { ApiContext } from './api-context.ts'
 
 /** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
@@ -27,6 +28,7 @@ export function readHealth({
     activated: activation.get().activated,
     isolation: isolation(),
     plugin_isolation: sandboxes.isolation,
+    element_sdk: SDK_VERSION,
     channels,
     output: outputStatus,
   }

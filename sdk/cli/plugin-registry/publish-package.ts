@@ -1,0 +1,109 @@
+import { isDevelopmentVersion } from '@eyrie/contract/plugin'
+import { hashContent } from '@eyrie/plugin-signature/package-files'
+import { SIGNATURE_FILE } from '@eyrie/plugin-signature/package-signature'
+import type { SigningKey } from '@eyrie/plugin-signature/publisher-keys'
+import { type RegistryEntry, signRegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { readLocalFile } from '../command/local-files.ts'
+import { signFiles, verifySignature } from '../plugin/package-signing.ts'
+import { packFiles } from '../plugin/plugin-archive.ts'
+import { type PluginFiles, readPluginFiles } from '../plugin/plugin-files.ts'
+import { changeRegistry, writePackage } from './registry-folder.ts'
+import { findLatest, type RegistryIndex, toLabel } from './registry-index.ts'
+
+/** A signed package, ready to be published. */
+interface SignedPackage {
+  manifest: PluginFiles['manifest']
+  archive: Uint8Array
+}
+
+const MAX_DESCRIPTION_LENGTH = 300
+
+/**
+ * Adds a package to the registry in a folder, and signs it if it is not signed. Returns its entry, and whether the registry had
+ * it already. `acceptsNewPublisher`: whether the registry may have versions of other publishers.
+ */
+export async function publishPackage(
+  path: string,
+  folder: string,
+  key: SigningKey,
+  acceptsNewPublisher: boolean,
+): Promise<{ entry: RegistryEntry; isUnchanged: boolean }> {
+  const { manifest, archive } = await readSignedPackage(path, key)
+  const { name, version } = manifest
+  if (isDevelopmentVersion(version))
+    throw new Error(
+      `${name} ${version} is a development version, which changes: publish a version such as 1.0.0`,
+    )
+
+  let published: { entry: RegistryEntry; isUnchanged: boolean } | undefined
+  await changeRegistry(folder, async index => {
+    const existing = index.entries.find(entry => entry.name === name && entry.version === version)
+    if (existing && existing.sha256 !== hashContent(archive))
+      throw new Error(`${folder} has another content of ${toLabel(existing)}: increment the version`)
+    if (!acceptsNewPublisher) assertPublisher(index, name, key, folder)
+    const entry = existing ?? createEntry({ manifest, archive }, key, index)
+    await writePackage(folder, entry, async () => archive)
+    published = { entry, isUnchanged: existing !== undefined }
+    return existing ? index.entries : [...index.entries, entry]
+  })
+  return published!
+}
+
+/** Reads a package, and signs it if it is not. Rejects if it was changed since, or was signed with another key. */
+async function readSignedPackage(path: string, key: SigningKey): Promise<SignedPackage> {
+  const { manifest, files, isFolder } = await readPluginFiles(path)
+  if (!files.has(SIGNATURE_FILE)) {
+    const signature = signFiles(path, files, key)
+    return {
+      manifest,
+      archive: await packFiles(new Map([...files, [SIGNATURE_FILE, Buffer.from(signature)]])),
+    }
+  }
+  const signature = verifySignature(path, files)
+  if (signature.key !== key.key)
+    throw new Error(
+      `${path} is signed with the key ${signature.key} of ${JSON.stringify(signature.publisher)}, not with that of ${key.publisher}: sign it again`,
+    )
+  return { manifest, archive: isFolder ? await packFiles(files) : await readLocalFile(path) }
+}
+
+function assertPublisher(
+  { entries }: RegistryIndex,
+  name: string,
+  { key }: SigningKey,
+  folder: string,
+): void {
+  const other = entries.find(entry => entry.name === name && entry.key !== key)
+  if (other)
+    throw new Error(
+      `${name} in ${folder} is published by ${JSON.stringify(other.publisher)} with the key ${other.key}: choose another name, or add --new-publisher if the plugin has a new publisher or a new key`,
+    )
+}
+
+function createEntry(
+  { manifest, archive }: SignedPackage,
+  key: SigningKey,
+  { entries }: RegistryIndex,
+): RegistryEntry {
+  const { name, version, sdk, license, elements } = manifest
+  const descriptions = new Set(elements.map(({ description }) => description.trim()))
+  return signRegistryEntry(
+    {
+      name,
+      version,
+      sdk,
+      license,
+      description: [...descriptions].join('; ').replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH),
+      published: chooseTime(findLatest(entries)[key.key]),
+      bytes: archive.length,
+      sha256: hashContent(archive),
+    },
+    key,
+  )
+}
+
+/** Entries of one publisher have increasing times, also if its clock was wrong before. */
+function chooseTime(latest: string | undefined): string {
+  const earliest = latest === undefined ? 0 : Date.parse(latest) + 1
+  return new Date(Math.max(Date.now(), earliest)).toISOString()
+}

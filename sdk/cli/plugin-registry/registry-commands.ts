@@ -1,0 +1,180 @@
+import { type Client, readHealth } from '@eyrie/client'
+import { engineHealth, type PluginInspection } from '@eyrie/contract'
+import { SDK_VERSION } from '@eyrie/contract/sdk-version'
+import { readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
+import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { type Command, JSON_OPTION, parseArguments, requireOption, UsageError } from '../command/command.ts'
+import {
+  type Output,
+  styled,
+  type Terminal,
+  writeJson,
+  writeSuccess,
+  writeTable,
+} from '../command/terminal.ts'
+import { connectToChangePlugins, ENGINE_OPTIONS, getEngineAccess } from '../engine/engine-access.ts'
+import { INSTALL_OPTIONS, installPackage } from '../plugin/install-package.ts'
+import { readKeyFile } from '../plugin/key-files.ts'
+import { mirrorRegistry } from './mirror-registry.ts'
+import { publishPackage } from './publish-package.ts'
+import { assertNotOlder, type RegistryIndex, toLabel } from './registry-index.ts'
+import {
+  findRegistryLocation,
+  isAddress,
+  openRegistry,
+  REGISTRY_OPTION,
+  type Registry,
+  readIndex,
+  readPackage,
+} from './registry-location.ts'
+import { readSeen, recordSeen } from './seen-indexes.ts'
+import { type EnginePolicy, parseRequestedVersion, selectEntry } from './select-entry.ts'
+
+/**
+ * Commands for registries: folders with signed packages of plugins and an index, on a web server or a USB stick. Any engine can
+ * install from any registry, because it is the publishers that are trusted.
+ */
+
+export const publishPluginCommand: Command = {
+  usage: '<folder|file.tgz> --key <publisher.key> [--registry <folder>] [--new-publisher]',
+  about:
+    'Adds a plugin to the registry in a folder, which it creates if necessary, and signs the plugin if it is not signed.\n' +
+    '--new-publisher permits a name that another publisher, or another key, has published there.',
+
+  async run(args, terminal) {
+    const options = {
+      key: { type: 'string' },
+      'new-publisher': { type: 'boolean' },
+      ...REGISTRY_OPTION,
+    } as const
+    const { values, positionals } = parseArguments(args, options, ['folder or package'])
+    const [path] = positionals
+    const folder = requireFolder(findRegistryLocation(values.registry, terminal))
+    const key = await readKeyFile(requireOption('key', values.key), readSigningKey)
+    const { entry, isUnchanged } = await publishPackage(path, folder, key, values['new-publisher'] ?? false)
+    if (isUnchanged) terminal.out.write(`unchanged; ${folder} has ${toLabel(entry)} already\n`)
+    else writeSuccess(terminal.out, 'published', `${toLabel(entry)} as ${entry.publisher}: ${folder}`)
+  },
+}
+
+export const searchPluginsCommand: Command = {
+  usage: '[words] [--registry <folder|url>] [--json]',
+  about:
+    'Lists the plugins of a registry whose name, description or publisher contains all words, each with its newest version.',
+
+  async run(args, terminal) {
+    const { words, rest } = splitWords(args)
+    const { values } = parseArguments(rest, { ...REGISTRY_OPTION, ...JSON_OPTION })
+    const registry = openRegistry(findRegistryLocation(values.registry, terminal))
+    const index = await readIndex(registry)
+    const found = index.entries.filter(entry => containsAll(entry, words))
+    if (values.json) return writeJson(terminal.out, found)
+
+    const newest = [...new Map(found.toReversed().map(entry => [entry.name, entry])).values()].reverse()
+    const rows = newest.map(({ name, version, publisher, license, description }) => [
+      name,
+      version,
+      publisher,
+      license,
+      description,
+    ])
+    writeTable(terminal.out, [['PLUGIN', 'VERSION', 'PUBLISHER', 'LICENSE', 'DESCRIPTION'], ...rows])
+    printRejected(index, terminal.err)
+    terminal.out.write(
+      'Anyone can use the name of a publisher: eyrie plugin install compares its key with the keys that the engine trusts.\n',
+    )
+  },
+}
+
+/** Separates the arguments before the first option. */
+function splitWords(args: string[]): { words: string[]; rest: string[] } {
+  const first = args.findIndex(arg => arg.startsWith('-'))
+  const end = first < 0 ? args.length : first
+  return { words: args.slice(0, end), rest: args.slice(end) }
+}
+
+function containsAll({ name, description, publisher }: RegistryEntry, words: string[]): boolean {
+  const text = `${name} ${description} ${publisher}`.toLowerCase()
+  return words.every(word => text.includes(word.toLowerCase()))
+}
+
+function printRejected({ rejected }: RegistryIndex, err: Output): void {
+  for (const entry of rejected)
+    err.write(`${styled(err, 'red', 'rejected:')} ${JSON.stringify(toLabel(entry))}: ${entry.reason}\n`)
+}
+
+export const installPluginCommand: Command = {
+  usage:
+    '<name[@version]> [--registry <folder|url>] [--publisher NAME] [--new-publisher] [--yes] [--json]\n' +
+    '      [--url URL] [--token TOKEN]',
+  about:
+    'Installs a plugin from a registry if the engine trusts its publisher, as eyrie plugin add does. @1.2 selects the highest\n' +
+    'version that begins so, and runs with the SDK of the engine. --publisher selects one of several trusted publishers.',
+
+  async run(args, terminal) {
+    const options = {
+      publisher: { type: 'string' },
+      ...REGISTRY_OPTION,
+      ...INSTALL_OPTIONS,
+      ...ENGINE_OPTIONS,
+    } as const
+    const { values, positionals } = parseArguments(args, options, ['plugin'])
+    const requested = parseRequestedVersion(positionals[0])
+    const registry = openRegistry(findRegistryLocation(values.registry, terminal))
+    const engine = connectToChangePlugins(values, terminal)
+    const policy = await readPolicy(engine, getEngineAccess(values, terminal).url)
+
+    const index = await readCurrentIndex(registry, policy, terminal)
+    const entry = selectEntry(index, requested, policy, values.publisher)
+    const archive = await readPackage(registry, entry)
+    await installPackage(engine, archive, values, terminal, inspection => assertSame(inspection, entry))
+  },
+}
+
+async function readPolicy(engine: Client, url: string): Promise<EnginePolicy> {
+  const trust = await engine.pluginTrust.get()
+  const health = engineHealth.pick({ element_sdk: true }).safeParse(await readHealth(url))
+  return { trust, sdk: health.data?.element_sdk ?? SDK_VERSION }
+}
+
+/** Reads an index, and refuses one that is older than one that this machine has read before. */
+async function readCurrentIndex(
+  registry: Registry,
+  { trust }: EnginePolicy,
+  { data }: Terminal,
+): Promise<RegistryIndex> {
+  const index = await readIndex(registry)
+  const trustedKeys = trust.publishers.filter(({ state }) => state === 'trusted').map(({ key }) => key)
+  const seen = Object.entries(await readSeen(data, registry.name))
+  const relevant = seen.filter(([key]) => trustedKeys.includes(key))
+  assertNotOlder(index.entries, Object.fromEntries(relevant), registry.name)
+  await recordSeen(data, registry.name, index.entries, trustedKeys)
+  return index
+}
+
+/** Throws an `Error` if the package is not what its entry says. */
+function assertSame({ name, version, signature }: PluginInspection, entry: RegistryEntry): void {
+  if (name === entry.name && version === entry.version && signature.key === entry.key) return
+  throw new Error(
+    `the package of ${toLabel(entry)} contains ${toLabel({ name, version })}, signed with the key ${signature.key}: do not use it, and inform its publisher`,
+  )
+}
+
+export const mirrorPluginsCommand: Command = {
+  usage: '<folder|url> <folder>',
+  about:
+    'Copies a registry into a folder, such as on a USB stick, for machines without a network. Only what is missing is copied;\n' +
+    'what the folder has already remains.',
+
+  async run(args, terminal) {
+    const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
+    const [source, folder] = positionals
+    const { copied, total } = await mirrorRegistry(openRegistry(source), requireFolder(folder))
+    writeSuccess(terminal.out, 'mirrored', `${total} versions into ${folder}, ${copied} of them new`)
+  },
+}
+
+function requireFolder(location: string): string {
+  if (!isAddress(location)) return location
+  throw new UsageError(`${location} should be a folder: publish there, and copy the folder to the web server`)
+}

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hashContent } from '@eyrie/plugin-signature/package-files'
+import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import {
+  EMPTY_INDEX,
+  formatIndex,
+  INDEX_FILE,
+  type RegistryIndex,
+  toLabel,
+  toPackagePath,
+} from './registry-index.ts'
+import { openRegistry, readIndex } from './registry-location.ts'
+
+/** Changes registries in folders of this machine. Readers see either the old or the new index, never a part of one. */
+
+/** Web servers, which run as other users, read the files. */
+const PUBLIC_FILE_MODE = 0o644
+
+/**
+ * Replaces the index of a registry with the entries that `change` returns, which has written their packages. Creates the
+ * registry if the folder is empty or does not exist. Only one command changes a registry at a time; others fail.
+ */
+export async function changeRegistry(
+  folder: string,
+  change: (index: RegistryIndex) => Promise<readonly RegistryEntry[]>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const index = join(folder, INDEX_FILE)
+  const draft = `${index}.new`
+  // The draft is the lock, too.
+  const file = await open(draft, 'wx', PUBLIC_FILE_MODE).catch(cause => {
+    const reason =
+      cause.code === 'EEXIST'
+        ? `${draft} exists: another command changes the registry. If none does, one was interrupted: delete the file`
+        : `${draft} cannot be written: ${cause.message}`
+    throw new Error(reason, { cause })
+  })
+  try {
+    const current = existsSync(index) ? await readIndex(openRegistry(folder)) : EMPTY_INDEX
+    assertIntact(current, index)
+    await file.writeFile(formatIndex(await change(current)))
+    await file.sync()
+    await rename(draft, index)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+  await syncFolder(folder)
+}
+
+/** Throws an `Error` if the new index would lose an entry of the old one. */
+function assertIntact({ rejected }: RegistryIndex, index: string): void {
+  const [first] = rejected
+  if (first) throw new Error(`${index}: ${toLabel(first)}: ${first.reason}. Restore or delete this entry`)
+}
+
+/** Writes the package of an entry. Returns whether it was missing or different. */
+export async function writePackage(
+  folder: string,
+  entry: RegistryEntry,
+  readArchive: () => Promise<Uint8Array>,
+): Promise<boolean> {
+  const path = join(folder, toPackagePath(entry))
+  const existing = await readFile(path).catch(() => undefined)
+  if (existing && hashContent(existing) === entry.sha256) return false
+
+  const archive = await readArchive()
+  await mkdir(dirname(path), { recursive: true })
+  const draft = `${path}.new`
+  const file = await open(draft, 'w', PUBLIC_FILE_MODE)
+  try {
+    await file.writeFile(archive)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  return true
+}
+
+/** Renames survive a power failure, or the removal of a USB stick. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}

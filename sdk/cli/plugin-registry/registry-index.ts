@@ -1,0 +1,94 @@
+import { compareVersions } from '@eyrie/contract/compare-versions'
+import { parseAs } from '@eyrie/contract/parse'
+import { type RegistryEntry, readRegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { z } from 'zod'
+
+/**
+ * The index of a registry, the file `index.json`: which versions of plugins it has. The file itself is not signed, but each of
+ * its entries is.
+ */
+
+export const INDEX_FILE = 'index.json'
+/** Tens of thousands of entries. */
+export const MAX_INDEX_BYTES = 32 << 20
+
+const indexFile = z.looseObject({ format: z.literal(1), entries: z.array(z.unknown()) })
+const entryLabel = z.looseObject({ name: z.string(), version: z.string() })
+
+/** An entry that is malformed or forged. Its name and version are what it claims, if it claims any. */
+export interface RejectedEntry {
+  name: string
+  version: string
+  reason: string
+}
+
+export interface RegistryIndex {
+  /** Entries whose signatures match, in the order of `formatIndex`. */
+  entries: readonly RegistryEntry[]
+  rejected: readonly RejectedEntry[]
+}
+
+export const EMPTY_INDEX: RegistryIndex = { entries: [], rejected: [] }
+
+/** Path of a package within its registry. */
+export const toPackagePath = ({ name, version }: Pick<RegistryEntry, 'name' | 'version'>): string =>
+  `packages/${name}-${version}.tgz`
+
+/** Name and version, as people write them. */
+export const toLabel = ({ name, version }: Pick<RegistryEntry, 'name' | 'version'>): string =>
+  `${name} ${version}`
+
+/** Parses an index, and verifies the signature of each entry. Throws an `Error` if it is no index. */
+export function parseIndex(text: string): RegistryIndex {
+  const { entries } = parseAs(indexFile, JSON.parse(text), `${INDEX_FILE}: `)
+  const read: RegistryEntry[] = []
+  const rejected: RejectedEntry[] = []
+  for (const [position, value] of entries.entries()) {
+    try {
+      read.push(readRegistryEntry(value))
+    } catch (error) {
+      const label = entryLabel.safeParse(value).data ?? { name: `entry ${position}`, version: '' }
+      rejected.push({ ...label, reason: (error as Error).message })
+    }
+  }
+  return { entries: sortEntries(read), rejected }
+}
+
+/** Returns the text of an index: equal entries result in equal texts. */
+export const formatIndex = (entries: readonly RegistryEntry[]): string =>
+  `${JSON.stringify({ format: 1, entries: sortEntries(entries) }, null, 2)}\n`
+
+/** Sorts by name, and the versions of each plugin from the newest to the oldest. */
+const sortEntries = (entries: readonly RegistryEntry[]) =>
+  entries.toSorted((a, b) =>
+    a.name === b.name ? compareVersions(b.version, a.version) : a.name < b.name ? -1 : 1,
+  )
+
+/** When each publisher has published last, by its key. */
+export type LatestEntries = Readonly<Record<string, string>>
+
+export function findLatest(entries: readonly RegistryEntry[]): LatestEntries {
+  const latest: Record<string, string> = {}
+  for (const { key, published } of entries)
+    if (latest[key] === undefined || latest[key] < published) latest[key] = published
+  return latest
+}
+
+/**
+ * Throws an `Error` if an index is older than one seen before, such as one that hides a version which fixes a weakness.
+ * `registry` is the name of the registry for the message.
+ */
+export function assertNotOlder(
+  entries: readonly RegistryEntry[],
+  seen: LatestEntries,
+  registry: string,
+): void {
+  const latest = findLatest(entries)
+  for (const [key, time] of Object.entries(seen)) {
+    if (latest[key] !== undefined && latest[key] >= time) continue
+    const newest = latest[key] === undefined ? 'contains none' : `has nothing after ${latest[key]}`
+    throw new Error(
+      `${registry} is older than when it was read before: it had an entry of ${time} that is signed with the key ${key}, and ${newest} now. Ask who maintains it`,
+    )
+  }
+}

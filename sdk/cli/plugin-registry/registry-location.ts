@@ -1,0 +1,142 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashContent } from '@eyrie/plugin-signature/package-files'
+import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { UsageError } from '../command/command.ts'
+import type { Terminal } from '../command/terminal.ts'
+import {
+  INDEX_FILE,
+  MAX_INDEX_BYTES,
+  parseIndex,
+  type RegistryIndex,
+  toLabel,
+  toPackagePath,
+} from './registry-index.ts'
+
+/**
+ * A registry of plugins: a folder with an index and packages, on this machine or on a web server. Nothing that it contains is
+ * trusted before its signature or its hash is verified.
+ */
+export interface Registry {
+  /** Folder or address, without credentials. */
+  readonly name: string
+  /** Reads a file. Rejects with an `Error` that names it, also if it has more than `maxBytes`. */
+  read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>
+}
+
+export const REGISTRY_OPTION = { registry: { type: 'string' } } as const
+
+/** Returns the folder or address in the option, or else in the environment. Throws `UsageError` if there is none. */
+export function findRegistryLocation(
+  option: string | undefined,
+  { environment = {} }: Pick<Terminal, 'environment'>,
+): string {
+  const location = option || environment.EYRIE_PLUGIN_REGISTRY
+  if (location) return location
+  throw new UsageError(
+    '--registry is missing: the folder or address of a registry, or set EYRIE_PLUGIN_REGISTRY',
+  )
+}
+
+/** Opens a registry. Throws `UsageError` if the address is not one of HTTP. */
+export function openRegistry(location: string): Registry {
+  if (!isAddress(location)) return new RegistryFolder(location)
+  const url = URL.parse(location)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return new RegistryServer(url)
+  throw new UsageError(
+    `${location} is not a registry: write a folder, or an address such as https://example.com/plugins`,
+  )
+}
+
+export const isAddress = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location)
+
+/** Reads the index of a registry. Rejects with an `Error` that names the registry. */
+export async function readIndex(registry: Registry): Promise<RegistryIndex> {
+  const content = await registry.read(INDEX_FILE, MAX_INDEX_BYTES)
+  try {
+    return parseIndex(Buffer.from(content).toString())
+  } catch (cause) {
+    throw new Error(`${registry.name} is not a registry of plugins: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Reads the package of an entry. Rejects if it is not the one that was published. */
+export async function readPackage(
+  registry: Registry,
+  entry: RegistryEntry,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const archive = await registry.read(toPackagePath(entry), entry.bytes)
+  if (hashContent(archive) === entry.sha256) return archive
+  throw new Error(
+    `${toLabel(entry)} in ${registry.name} was changed after it was published: its SHA-256 is not ${entry.sha256}. Get it from its publisher`,
+  )
+}
+
+class RegistryFolder implements Registry {
+  readonly name: string
+
+  constructor(folder: string) {
+    this.name = folder
+  }
+
+  async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const file = join(this.name, path)
+    const size = await stat(file).then(
+      ({ size }) => size,
+      (cause: NodeJS.ErrnoException) => {
+        throw new Error(
+          cause.code === 'ENOENT' ? `${file} does not exist` : `${file} cannot be read: ${cause.message}`,
+          { cause },
+        )
+      },
+    )
+    if (size > maxBytes) throw new Error(describeSize(file, maxBytes))
+    return new Uint8Array(await readFile(file))
+  }
+}
+
+class RegistryServer implements Registry {
+  readonly name: string
+  readonly #base: string
+  readonly #headers: Record<string, string> = {}
+
+  constructor({ origin, pathname, username, password }: URL) {
+    this.#base = `${origin}${pathname.replace(new RegExp(`(${INDEX_FILE})?$`), '').replace(/\/*$/, '/')}`
+    this.name = this.#base
+    if (username !== '' || password !== '') {
+      const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+      this.#headers = { Authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+    }
+  }
+
+  async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const url = this.#base + path
+    // A cached index would be an old one.
+    const request = { headers: { ...this.#headers, 'Cache-Control': 'no-cache' } }
+    const response = await fetch(url, request).catch(cause => throwUnreachable(url, cause))
+    if (!response.ok || !response.body) {
+      await response.body?.cancel()
+      throw new Error(`${url} answered ${response.status} ${response.statusText}`.trimEnd())
+    }
+
+    const chunks: Uint8Array[] = []
+    let length = 0
+    for await (const chunk of response.body) {
+      length += chunk.length
+      if (length > maxBytes) throw new Error(describeSize(url, maxBytes))
+      chunks.push(chunk)
+    }
+    return new Uint8Array(Buffer.concat(chunks))
+  }
+}
+
+const describeSize = (file: string, maxBytes: number) =>
+  `${file} has more than ${maxBytes} bytes, which it should not exceed`
+
+function throwUnreachable(url: string, error: Error): never {
+  const { cause } = error as { cause?: { code?: string } }
+  throw new Error(
+    `${new URL(url).host} cannot be reached (${cause?.code ?? error.message}). Without a network, copy the registry on another machine with eyrie plugin mirror`,
+    { cause: error },
+  )
+}

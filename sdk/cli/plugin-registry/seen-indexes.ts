@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { z } from 'zod'
+import { findLatest, type LatestEntries } from './registry-index.ts'
+
+/**
+ * Which indexes this machine has used: the newest entry of each publisher, by registry. They are stored in the data folder, so
+ * that a server cannot present an old index again.
+ */
+
+const FILE = 'plugin-registries.json'
+const seenIndexes = z.record(z.string(), z.record(z.string(), z.string()))
+
+/** Returns what was recorded about a registry. Rejects with an `Error` if the record is damaged. */
+export async function readSeen(data: string, registry: string): Promise<LatestEntries> {
+  return (await readAll(data))[registry] ?? {}
+}
+
+/**
+ * Records the entries of publishers that are trusted. Others could lock everyone out with an entry from the future. Does
+ * nothing on a machine without a data folder.
+ */
+export async function recordSeen(
+  data: string,
+  registry: string,
+  entries: readonly RegistryEntry[],
+  trustedKeys: readonly string[],
+): Promise<void> {
+  if (!existsSync(data)) return
+  const all = await readAll(data)
+  const latest = findLatest(entries.filter(({ key }) => trustedKeys.includes(key)))
+  const content = { ...all, [registry]: { ...all[registry], ...latest } }
+  const path = join(data, FILE)
+  const file = await open(`${path}.new`, 'w', 0o600)
+  try {
+    await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
+}
+
+async function readAll(data: string): Promise<z.infer<typeof seenIndexes>> {
+  const path = join(data, FILE)
+  if (!existsSync(path)) return {}
+  try {
+    return seenIndexes.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (cause) {
+    throw new Error(`${path} is damaged: delete it, and the next index of each registry is accepted`, {
+      cause,
+    })
+  }
+}

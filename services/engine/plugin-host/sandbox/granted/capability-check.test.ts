@@ -48,4 +48,25 @@ describe('capability check', () => {
   ])('compares the result %o with the declared events and counters', (result, reason) => {
     expect(checkDeclared(declared, result) ?? '').toMatch(reason ?? /^$/)
   })
+
+  it.each<[result: unknown, line: string]>([
+    [
+      { events: [{ type: 'fire', name: 'hall', heat: 3, seen: [1] }] },
+      '"events": { "crowd": { "count": "number", "place": "any" }, "fire": { "heat": "number", "seen": "any" } }',
+    ],
+    [
+      { events: [{ type: 'crowd', face: 'x' }] },
+      '"events": { "crowd": { "count": "number", "place": "any", "face": "string" } }',
+    ],
+    [{ counters: { gate: { left: 1 } } }, '"counters": ["entered", "left"]'],
+  ])('proposes the line of the manifest that declares %o', (result, line) => {
+    expect(checkDeclared(declared, result)).toContain(`: set ${line} in its capabilities in plugin.json`)
+  })
+
+  it('proposes the line of the manifest that declares a view', () => {
+    const view = viewSpec.parse({ format: 'GRAY8', width: 8, height: 4 })
+    expect(checkView(capabilities.parse({}), view)).toContain(
+      ': set "frames": { "format": "GRAY8", "width": 8, "height": 4 } in its capabilities',
+    )
+  })
 })

@@ -37,6 +37,7 @@ import {
   listPublishersCommand,
   trustPublisherCommand,
 } from './plugin/trust-commands.ts'
+import { benchPluginCommand } from './plugin-bench/bench-command.ts'
 import {
   createPluginCommand,
   generatePluginCommand,
@@ -87,6 +88,7 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin create': createPluginCommand,
   'plugin generate': generatePluginCommand,
   'plugin test': testPluginCommand,
+  'plugin bench': benchPluginCommand,
   'plugin pack': packPluginCommand,
   'plugin add': addPluginCommand,
   'plugin list': listPluginsCommand,

@@ -70,3 +70,16 @@ export function requireOption(option: string, text: string | undefined): string 
   if (!text) throw new UsageError(`--${option} is missing`)
   return text
 }
+
+/** Parses the value of an option that is a JSON object. Returns undefined if it is absent. Throws `UsageError`. */
+export function parseJsonObject(
+  option: string,
+  text: string | undefined,
+): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined
+  try {
+    const value = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {}
+  throw new UsageError(`--${option} ${text} should be a JSON object, such as '{"limit": 5}'`)
+}

@@ -42,6 +42,8 @@ export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
   checkIsolation(isolation: Isolation): void
   /** Receives the CPU time of each frame in ms, as the kernel measures it. */
   onCost(ms: number): void
+  /** Receives what the process uses, five times a second. */
+  onUsage?(usage: ProcessUsage): void
   /** Called once if the process crashes, hangs, or exceeds its limits. */
   onCrash(reason: string): void
   /** Added to each entry of its log. */
@@ -84,8 +86,19 @@ export async function openSandboxedElement(
   options: SandboxedElementOptions,
   timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Element> {
-  const { source, cacheFolder, budgetMs, checkIsolation, onCost, onCrash, onCall, logFields, log, ...use } =
-    options
+  const {
+    source,
+    cacheFolder,
+    budgetMs,
+    checkIsolation,
+    onCost,
+    onUsage,
+    onCrash,
+    onCall,
+    logFields,
+    log,
+    ...use
+  } = options
   const rings = new RingSender()
   const command = createProcessCommand({ entry: source.entry, cacheFolder })
   const policy = createProcessPolicy({ entry: source.entry, cacheFolder })
@@ -139,6 +152,7 @@ export async function openSandboxedElement(
   let frameCount: number | undefined
   const usageLimits = new UsageLimits({ budgetMs, onCost })
   watchUsage(child, remote, sample => {
+    onUsage?.(sample)
     memory.sample(sample.residentBytes)
     return usageLimits.check(sample, frameCount, performance.now())
   })

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { type BenchMeasurement, type BenchRequest, benchAnswer } from '@eyrie/contract/plugin-bench'
+import {
+  type Command,
+  JSON_OPTION,
+  parseArguments,
+  parseJsonObject,
+  parsePositiveInteger,
+} from '../command/command.ts'
+import { type Output, styled, writeJson, writeTable } from '../command/terminal.ts'
+import { readPluginFiles } from '../plugin/plugin-files.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../../services/engine/plugin-bench/main.ts')
+const BYTES_PER_MB = 1e6
+
+const BENCH_OPTIONS = {
+  element: { type: 'string' },
+  args: { type: 'string' },
+  config: { type: 'string' },
+  frames: { type: 'string' },
+  fps: { type: 'string', default: '30' },
+  seconds: { type: 'string', default: '20' },
+  ...JSON_OPTION,
+} as const
+
+/** `eyrie plugin bench`: measures what the frames of a channel cost, in the sandbox in which the engine runs the plugin. */
+export const benchPluginCommand: Command = {
+  usage:
+    '<folder|file.tgz> [--element NAME] [--args JSON] [--config JSON] [--frames FILE] [--fps 30]\n' +
+    '      [--seconds 20] [--json]',
+  about:
+    'Measures an element in its sandbox: the time and CPU time of a frame, and memory. Fails if it exceeds the budget_ms of its\n' +
+    'manifest. --frames is a recording of a file sink, or the truth of a scene (scene-4.truth.json).',
+
+  async run(args, { out }) {
+    const { values, positionals } = parseArguments(args, BENCH_OPTIONS, ['folder or package'])
+    const [path] = positionals
+    const { element, frames } = values
+    const config = parseJsonObject('config', values.config)
+    const measured = await measurePackage(path, {
+      ...(element !== undefined && { element }),
+      args: parseJsonObject('args', values.args) ?? {},
+      ...(config && { config }),
+      ...(frames !== undefined && { frames: resolve(frames) }),
+      fps: parsePositiveInteger('fps', values.fps),
+      seconds: parsePositiveInteger('seconds', values.seconds),
+    })
+    if (values.json) writeJson(out, measured)
+    else printMeasurement(measured, out)
+    const { cpu_per_frame, budget_ms } = measured
+    if (budget_ms !== undefined && cpu_per_frame > budget_ms)
+      throw new Error(
+        `${measured.element} uses ${formatMs(cpu_per_frame)} of CPU time per frame, more than the budget_ms of ${budget_ms} in its manifest`,
+      )
+  },
+}
+
+/** Measures the files that belong to the package, as the engine would unpack them. */
+async function measurePackage(
+  path: string,
+  request: Omit<BenchRequest, 'folder'>,
+): Promise<BenchMeasurement> {
+  const { files } = await readPluginFiles(path)
+  const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
+  const folder = join(temporary, 'plugin')
+  try {
+    for (const [name, content] of files) {
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), content)
+    }
+    return await runProgram({ ...request, folder })
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+async function runProgram(request: BenchRequest): Promise<BenchMeasurement> {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, JSON.stringify(request)], {
+    encoding: 'utf8',
+  })
+  const answer = benchAnswer.parse(JSON.parse(stdout))
+  if ('problem' in answer) throw new Error(answer.problem)
+  return answer.measured
+}
+
+function printMeasurement(measured: BenchMeasurement, out: Output): void {
+  const { element, frames, round_trip_p50, round_trip_p99, cpu_per_frame, budget_ms, peak_rss_bytes } =
+    measured
+  const isOver = budget_ms !== undefined && cpu_per_frame > budget_ms
+  const budget = budget_ms === undefined ? 'no budget_ms in the manifest' : `of ${budget_ms} ms`
+  writeTable(out, [
+    [styled(out, 'bold', element), `${frames} frames, isolation ${measured.isolation}`],
+    ['CPU time per frame', `${styled(out, isOver ? 'red' : 'green', formatMs(cpu_per_frame))} (${budget})`],
+    ['there and back, p50', formatMs(round_trip_p50)],
+    ['there and back, p99', formatMs(round_trip_p99)],
+    ['memory, peak', `${Math.round(peak_rss_bytes / BYTES_PER_MB)} MB`],
+  ])
+}
+
+const formatMs = (ms: number) => `${ms.toFixed(2)} ms`

@@ -38,6 +38,7 @@ import {
   trustPublisherCommand,
 } from './plugin/trust-commands.ts'
 import { benchPluginCommand } from './plugin-bench/bench-command.ts'
+import { devPluginCommand } from './plugin-dev/dev-command.ts'
 import {
   createPluginCommand,
   generatePluginCommand,
@@ -88,6 +89,7 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin create': createPluginCommand,
   'plugin generate': generatePluginCommand,
   'plugin test': testPluginCommand,
+  'plugin dev': devPluginCommand,
   'plugin bench': benchPluginCommand,
   'plugin pack': packPluginCommand,
   'plugin add': addPluginCommand,

@@ -109,8 +109,10 @@ export async function writeManifest(folder: string): Promise<void> {
         : next(specifier, context),
   })
   try {
-    const text = JSON.stringify(await generateManifest(path), null, 2)
-    await writeFile(resolve(path, 'plugin.json'), `${text}\n`)
+    const file = resolve(path, 'plugin.json')
+    const text = `${JSON.stringify(await generateManifest(path), null, 2)}\n`
+    // Programs that watch the folder would notice a change.
+    if (text !== (await readFile(file, 'utf8'))) await writeFile(file, text)
   } catch (error) {
     throw new Error(`${folder}: ${describeError(error, path)}`, { cause: error })
   } finally {

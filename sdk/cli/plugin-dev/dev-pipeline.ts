@@ -1,0 +1,91 @@
+import type { Client } from '@eyrie/client'
+import type { Channel, PipelineInput, SourceInput } from '@eyrie/contract'
+import type { ManifestElement } from '@eyrie/contract/plugin'
+import { UsageError } from '../command/command.ts'
+
+/** What an element is tried on. */
+export interface DevelopmentPipeline {
+  channel: Channel
+  /** Deletes what was created. */
+  remove(): Promise<void>
+}
+
+export interface PipelineRequest {
+  element: ManifestElement
+  /** A source to create, the id of an existing one, or undefined to choose one. */
+  source: SourceInput | number | undefined
+  args: Record<string, unknown> | undefined
+  config: Record<string, unknown> | undefined
+}
+
+/**
+ * Returns a channel on which the element runs: one that runs it already, or one of a new pipeline. Elements that read objects run
+ * behind a detector and a tracker; others, which read pictures, run alone. Throws `UsageError` if there is no source to choose.
+ */
+export async function preparePipeline(
+  engine: Client,
+  request: PipelineRequest,
+): Promise<DevelopmentPipeline> {
+  const existing = request.source === undefined ? await findChannel(engine, request.element.name) : undefined
+  if (existing) return { channel: existing, remove: async () => {} }
+
+  const { source, isNew } = await prepareSource(engine, request.source)
+  const removeSource = async () => {
+    if (isNew) await engine.source.remove(source)
+  }
+  try {
+    const elements = await createElements(engine, request)
+    const { id } = await engine.pipeline.create({ elements, sources: [source], sinks: [], priority: 0 })
+    const { channels = [] } = await engine.getExports()
+    return {
+      channel: channels.find(({ pipeline }) => pipeline === id)!,
+      async remove() {
+        await engine.pipeline.remove(id, { force: true })
+        await removeSource()
+      },
+    }
+  } catch (error) {
+    await removeSource()
+    throw error
+  }
+}
+
+/** Returns the first channel that runs an element. */
+async function findChannel(engine: Client, element: string): Promise<Channel | undefined> {
+  const pipelines = await engine.pipeline.list()
+  const users = pipelines.filter(({ elements }) => elements.some(({ name }) => name === element))
+  const { channels = [] } = await engine.getExports()
+  return channels.find(({ pipeline }) => users.some(({ id }) => id === pipeline))
+}
+
+async function prepareSource(
+  engine: Client,
+  requested: SourceInput | number | undefined,
+): Promise<{ source: number; isNew: boolean }> {
+  if (typeof requested === 'number') return { source: requested, isNew: false }
+  if (requested) return { source: (await engine.source.create(requested)).id, isNew: true }
+  const sources = await engine.source.list()
+  if (sources.length === 1) return { source: sources[0]!.id, isNew: false }
+  throw new UsageError(
+    sources.length === 0
+      ? '--source, --file or --scene is missing: the engine has no source yet'
+      : `--source is missing: one of ${sources.map(({ id }) => id).join(', ')}, or an address such as rtsp://camera/door`,
+  )
+}
+
+async function createElements(
+  engine: Client,
+  { element, args, config }: PipelineRequest,
+): Promise<PipelineInput['elements']> {
+  const { name, needs } = element
+  const tried = { name, ...(args && { args }), ...(config && { config }) }
+  if (needs.includes('pixels')) return [tried]
+  const { models } = await engine.getModels()
+  const [model] = models
+  if (!model) return [tried]
+  return [
+    { name: 'infer', args: model.args.infer ?? { model: model.name } },
+    { name: 'object-tracking' },
+    tried,
+  ]
+}

@@ -1,0 +1,36 @@
+import { setInterval } from 'node:timers/promises'
+import { type LogRecord, logRecord } from '@eyrie/contract/log-record'
+import { tryParseJson } from '@eyrie/contract/parse'
+import { getLogFiles } from '../logs/log-files.ts'
+import { openLogTail } from '../logs/log-tail.ts'
+
+const POLL_INTERVAL_MS = 100
+
+/**
+ * Reports what a plugin writes to the log of the appliance on this machine from now on. Returns false if this machine has no
+ * log, such as when the engine is on another machine.
+ */
+export async function followElementLog(
+  data: string,
+  plugin: string,
+  onEntry: (record: LogRecord) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const tail = await openLogTail(getLogFiles(data)).catch(() => undefined)
+  if (!tail) return false
+  await tail.read()
+  void (async () => {
+    try {
+      for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal }))
+        for (const line of await tail.read()) {
+          const record = logRecord.safeParse(tryParseJson(line))
+          if (record.success && record.data.plugin === plugin) onEntry(record.data)
+        }
+    } catch {
+      // The signal has ended it.
+    } finally {
+      await tail.close()
+    }
+  })()
+  return true
+}

@@ -11,7 +11,10 @@ const jsonObject = z.record(z.string(), z.unknown())
 /** A processing step of a pipeline. */
 export const pipelineElement = z
   .strictObject({
-    name: z.string().min(1).max(200).meta({ description: 'Name of the element in the catalog' }),
+    name: z.string().min(1).max(200).meta({
+      description:
+        'Name of the element in the catalog. With a version, such as count@1.2.0, the pipeline does not follow the active version of the plugin; count@1.2 and count@1 are the newest installed version that begins so',
+    }),
     args: jsonObject.optional().meta({ description: 'Fixed parameters of the element' }),
     config: jsonObject
       .optional()

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { forceQuery, type Routes } from './engine-route.ts'
 import { flagParameter } from './parameters.ts'
-import { plugin, pluginName, pluginSwitch, pluginVersion } from './plugin.ts'
+import { plugin, pluginName, pluginVersion } from './plugin.ts'
 import { pluginGrant, pluginInspection } from './plugin-grant.ts'
 import { publisherKey } from './plugin-signature.ts'
 import { pluginTrust, publisherInput } from './plugin-trust.ts'
+import { pluginSwitch, shadowAcceptance, shadowInput, shadowReport, versionSwitch } from './plugin-upgrade.ts'
 
 const byName = z.object({ name: pluginName })
 const byKey = z.object({ key: publisherKey })
@@ -48,7 +49,7 @@ export const pluginRoutes = {
       status: 201,
       unchangedStatus: 200,
       response: plugin,
-      errors: ['syntax', 'rights', 'signature', 'conflict', 'precondition'],
+      errors: ['syntax', 'rights', 'signature', 'reference', 'conflict', 'precondition'],
     },
 
     use: {
@@ -83,6 +84,62 @@ export const pluginRoutes = {
       status: 200,
       response: z.array(pluginGrant),
       errors: ['id'],
+    },
+
+    switches: {
+      method: 'get',
+      path: '/plugins/{name}/switches',
+      summary: 'List the switches of the active version of a plugin, by clients and by the engine itself',
+      params: byName,
+      status: 200,
+      response: z.array(versionSwitch),
+      errors: ['id'],
+    },
+
+    startShadow: {
+      method: 'put',
+      path: '/plugins/{name}/shadow',
+      summary:
+        'Run a version of a plugin in shadow: on the same frames as the active one, without any effect',
+      scope: 'plugins',
+      params: byName,
+      body: shadowInput,
+      status: 200,
+      response: shadowReport,
+      errors: ['syntax', 'rights', 'signature', 'id', 'reference', 'conflict', 'grant'],
+    },
+
+    getShadow: {
+      method: 'get',
+      path: '/plugins/{name}/shadow',
+      summary: 'Compare the version in shadow with the active one',
+      params: byName,
+      status: 200,
+      response: shadowReport,
+      errors: ['id'],
+    },
+
+    endShadow: {
+      method: 'delete',
+      path: '/plugins/{name}/shadow',
+      summary: 'End a run in shadow',
+      scope: 'plugins',
+      params: byName,
+      status: 200,
+      response: shadowReport,
+      errors: ['rights', 'id'],
+    },
+
+    acceptShadow: {
+      method: 'post',
+      path: '/plugins/{name}/shadow/acceptance',
+      summary: 'End a run in shadow, and select its version as the active one',
+      scope: 'plugins',
+      params: byName,
+      body: shadowAcceptance,
+      status: 200,
+      response: plugin,
+      errors: ['syntax', 'rights', 'signature', 'id', 'reference', 'conflict', 'grant'],
     },
 
     release: {

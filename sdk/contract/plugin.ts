@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idList } from './ids.ts'
 import { inferenceCapability } from './plugin-inference.ts'
 import { versionSignature } from './plugin-signature.ts'
 import { requestedCapability } from './requested-capability.ts'
@@ -166,6 +167,10 @@ export const installedVersion = z
       description: 'Who has signed this version. Only uploaded versions need a signature',
     }),
     elements: z.array(z.string()).meta({ description: 'Names of the elements of this version' }),
+    pipelines: idList.optional().meta({
+      description:
+        'Ids of the pipelines that run this version, because it is active or because they pin it; absent if none does',
+    }),
     capabilities: z.record(z.string(), capabilities).optional().meta({
       description: 'What elements declare to use, by element. An element that is missing declares nothing',
     }),
@@ -185,20 +190,8 @@ export type InstalledVersion = z.infer<typeof installedVersion>
 export const plugin = z
   .strictObject({
     name: pluginName,
-    active: pluginVersion.meta({ description: 'The version that pipelines run' }),
+    active: pluginVersion.meta({ description: 'The version that pipelines run, unless they pin another' }),
     versions: z.array(installedVersion).min(1),
   })
   .meta({ id: 'Plugin' })
 export type Plugin = z.infer<typeof plugin>
-
-/** Request body that activates a version of a plugin. */
-export const pluginSwitch = z
-  .strictObject({
-    version: pluginVersion,
-    grant: z.literal(true).optional().meta({
-      description:
-        'Grants everything that the version asks for, which GET /plugins/{name} lists as not_granted',
-    }),
-  })
-  .meta({ id: 'PluginSwitch' })
-export type PluginSwitch = z.infer<typeof pluginSwitch>

@@ -77,6 +77,11 @@ interface ElementSchemas<Args extends z.ZodType, Config extends z.ZodType, Event
    * in the manifest are generated from it.
    */
   readonly events?: Events
+  /**
+   * Returns arguments that were valid in version `from` of the plugin as this version accepts them, for example with a new name.
+   * Called for all pipelines when the plugin is switched from an earlier version.
+   */
+  migrate?(args: Record<string, unknown>, from: string): Record<string, unknown>
   /** The parts of a frame that the element reads. Documentation for the catalog; frames are not validated. */
   readonly input?: z.ZodType
   /** The parts of a frame that the element adds. Documentation for the catalog; results are not validated. */

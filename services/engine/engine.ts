@@ -38,12 +38,15 @@ import { alignGrants } from './plugins/active-grants.ts'
 import { openPluginGrants } from './plugins/grants/plugin-grants.ts'
 import { listVersions } from './plugins/installed-plugins.ts'
 import { createPluginStore, listPluginFolders } from './plugins/plugin-store.ts'
+import { findUsers } from './plugins/plugin-usage.ts'
 import { createPlugins } from './plugins/plugins.ts'
 import { listRefusedVersions } from './plugins/refused-versions.ts'
 import { assertMayRun } from './plugins/trust/package-acceptance.ts'
 import { readClaim } from './plugins/trust/package-claim.ts'
 import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
 import { identifyPublisher } from './plugins/trust/signature-policy.ts'
+import { openSwitchHistory } from './plugins/upgrade/switch-history.ts'
+import { VersionHealth } from './plugins/upgrade/version-health.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
 
@@ -148,8 +151,13 @@ async function startComponents(
   const pluginTrust = createPluginTrust({
     file: join(pluginFolder, 'trust.json'),
     requiresSignatures: settings.require_signed_plugins,
-    listRefused: policy => listRefusedVersions(pluginStore.installed(), policy),
-    // This function is called for requests of the API, which is served when everything has started.
+    // These functions are called for requests of the API, which is served when everything has started.
+    listRefused: policy =>
+      listRefusedVersions(
+        pluginStore.installed(),
+        policy,
+        plugin => findUsers(plugin, configuration.get().value.pipelines, pluginStore.elements).length > 0,
+      ),
     onChange: () => {
       for (const { id } of configuration.channels()) runtime.retryChannel(id)
     },
@@ -178,6 +186,9 @@ async function startComponents(
       assertMayRun({ name, version, claim: pluginStore.readClaim(name, version) }, pluginTrust.policy()),
     log,
   })
+  const versionHealth = new VersionHealth()
+  // Replaced when the plugins can be switched.
+  let reviewSwitch = (_plugin: string) => {}
   const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
     mediaUrl: environment.urls.media,
     internalToken: environment.internalToken,
@@ -189,6 +200,10 @@ async function startComponents(
     pluginModelFolder: join(folder, 'plugin-models'),
     inferenceWorkers: settings.inference_workers,
     publishing: { frameHistory, eventPictures, output },
+    onElementHealth: health => {
+      versionHealth.record(health)
+      if (health.failure !== undefined) reviewSwitch(health.plugin)
+    },
     tracer,
     costs,
     log,
@@ -224,9 +239,14 @@ async function startComponents(
     grants,
     trust: pluginTrust,
     sandboxes,
-    retryChannel: channel => runtime.retryChannel(channel),
+    runtime,
+    history: openSwitchHistory({ file: join(pluginFolder, 'switches.json'), log }),
+    health: versionHealth,
     limits: { bytes: settings.plugin_unpacked_bytes, files: MAX_PLUGIN_FILES },
+    log,
   })
+  await plugins.completeSwitches()
+  reviewSwitch = plugins.reviewSwitch
   onStop(plugins.stop)
   const meter = createSystemMeter()
   onStop(meter.stop)

@@ -49,7 +49,7 @@ async function activate(plugin: TestPlugin): Promise<string> {
   version += 1
   const name = `${version}.0.0`
   await upload({ version: name, ...plugin })
-  await engine.api.plugin.use('hostile', { version: name })
+  await engine.api.plugin.use('hostile', { version: name, revert: false })
   return name
 }
 
@@ -175,7 +175,7 @@ describe('an uploaded plugin', () => {
       const file = join(folder, 'data/plugins/hostile', changed, 'element.ts')
       await activate({ open: harmless })
       writeFileSync(file, 'export default { hostile: { open: () => ({ process: () => ({}) }) } } // changed')
-      await engine.api.plugin.use('hostile', { version: changed })
+      await engine.api.plugin.use('hostile', { version: changed, revert: false })
       await until(() => reasonsOf(own).some(text => /files of version .* have changed/.test(text)))
       await activate({ open: harmless })
     },
@@ -211,7 +211,7 @@ describe('an uploaded plugin', () => {
       const signed = `${version}.0.0`
       const open = 'return { process: () => ({ counters: { hostile: { signed: 1 } } }) }'
       await plugin.upload(await createSignedPackage({ name: 'hostile', version: signed, open }, publisher))
-      await plugin.use('hostile', { version: signed })
+      await plugin.use('hostile', { version: signed, revert: false })
       const countSigned = () => framesOf(own).filter(({ counters }) => counters.hostile?.signed).length
       await until(() => countSigned() > 0)
 
@@ -226,7 +226,7 @@ describe('an uploaded plugin', () => {
       const worked = countSigned()
       await pluginTrust.setPublisher(publisher.key, { name: 'Acme' })
       await until(() => countSigned() > worked)
-      await plugin.use('hostile', { version: unsigned })
+      await plugin.use('hostile', { version: unsigned, revert: false })
       await plugin.remove({ name: 'hostile', version: signed })
     },
     LIMIT_MS,
@@ -239,7 +239,9 @@ describe('an uploaded plugin', () => {
       const name = `${version}.0.0`
       const capabilities = { events: {}, counters: [], network: ['api.example.com:443'] }
       await upload({ version: name, element: { capabilities }, open: harmless })
-      const refusal = await engine.api.plugin.use('hostile', { version: name }).catch(error => error)
+      const refusal = await engine.api.plugin
+        .use('hostile', { version: name, revert: false })
+        .catch(error => error)
       expect(refusal).toMatchObject({ code: 'grant', status: 409 })
 
       await engine.stop()
@@ -257,7 +259,7 @@ describe('an uploaded plugin', () => {
         status: 'failed',
         reason: expect.stringMatching(/asks for more than was granted: .*api\.example\.com:443/),
       })
-      await engine.api.plugin.use('hostile', { version: name, grant: true })
+      await engine.api.plugin.use('hostile', { version: name, revert: false, grant: true })
       await untilStatus({ status: 'running' })
     },
     LIMIT_MS,

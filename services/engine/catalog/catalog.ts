@@ -1,9 +1,11 @@
 import type { CatalogDevice, CatalogElement, CatalogModel } from '@eyrie/contract'
+import { parseElementReference } from '@eyrie/contract/element-reference'
 import { syntaxError, toJsonPointer } from '@eyrie/contract/parse'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ModelStore } from '@eyrie/model-store'
 import type { InferencePool } from '../inference/inference.ts'
 import { describeInvalidSourceKey, findDuplicateShape, parseSourceKey } from '../plan/source-keyed-config.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import { type ElementDemand, estimateDemand } from './element-demand.ts'
 
@@ -28,7 +30,7 @@ export interface Catalog {
 }
 
 export interface CatalogDependencies {
-  elements: ReadonlyMap<string, KnownElement>
+  elements: KnownElements
   models: Pick<ModelStore, 'list' | 'get'>
   inference: Pick<InferencePool, 'devices'>
 }
@@ -40,8 +42,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
 
   function checkElement({ name, args = {}, config }: PipelineElement, path: string): void {
     const element = elements.get(name)
-    if (!element)
-      throw syntaxError(`${path}/name`, `unknown element ${name}; ${formatAvailable([...elements.keys()])}`)
+    if (!element) throw syntaxError(`${path}/name`, describeUnknownElement(name, elements))
 
     const checkedArgs = element.checkArgs(args)
     const { problem } = checkedArgs
@@ -131,6 +132,17 @@ function checkConfig(element: KnownElement, config: Record<string, unknown>, pat
       `${path}/config${duplicate.pointer}`,
       `source ${duplicate.sourceId} already has a shape named ${duplicate.name}`,
     )
+}
+
+/** Says what is wrong with the name of an element: the element, or the version that it pins. */
+function describeUnknownElement(reference: string, elements: KnownElements): string {
+  const { name, pin } = parseElementReference(reference)
+  const versions = elements.listVersions(name)
+  if (pin === undefined || versions.length === 0) {
+    const names = [...elements.values()].map(({ manifest }) => manifest.name)
+    return `unknown element ${reference}; ${formatAvailable(names)}`
+  }
+  return `no installed version of ${name} matches "${pin}": use one of ${versions.join(', ')}, the beginning of one, such as ${name}@${versions[0]!.split('.')[0]}, or ${name} for the active version`
 }
 
 const formatAvailable = (names: readonly string[]) =>

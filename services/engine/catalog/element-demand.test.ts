@@ -15,7 +15,7 @@ const createCard = (name: string, dynamic: boolean) =>
   })
 const cards = [createCard('any-size', true), createCard('one-size', false)]
 
-type CatalogElement = DemandContext['elements'] extends ReadonlyMap<string, infer Element> ? Element : never
+type CatalogElement = NonNullable<ReturnType<DemandContext['elements']['get']>>
 const plugin = { version: '1.2.3' }
 const elements = new Map<string, CatalogElement>([
   ['infer', { plugin, manifest: { params_mapping: { models: { name: 'model', hw: 'hw' } } } }],

@@ -1,3 +1,4 @@
+import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { ModelCard } from '@eyrie/contract/model'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { ManifestElement } from '@eyrie/contract/plugin'
@@ -28,10 +29,11 @@ export interface InferenceDemand {
 
 /** The elements, models and devices of the engine. */
 export interface DemandContext {
-  elements: ReadonlyMap<
-    string,
-    { plugin: { version: string }; manifest: Pick<ManifestElement, 'params_mapping'> }
-  >
+  elements: {
+    get(
+      reference: string,
+    ): { plugin: { version: string }; manifest: Pick<ManifestElement, 'params_mapping'> } | undefined
+  }
   models: Pick<ModelStore, 'get'>
   /** The type of device that runs a model if the arguments do not select one. */
   bestDevice: string | undefined
@@ -44,9 +46,10 @@ export function estimateDemand(
 ): ElementDemand[] {
   const demands: ElementDemand[] = []
   let pictureSize: PictureSize | undefined
-  for (const { name, args = {} } of elements) {
-    const element = knownElements.get(name)
+  for (const { name: reference, args = {} } of elements) {
+    const element = knownElements.get(reference)
     if (!element) continue
+    const { name } = parseElementReference(reference)
     // Other elements may resize the picture too, but their sizes are unknown before they are opened.
     if (name === 'image-resize') pictureSize = args as PictureSize
 

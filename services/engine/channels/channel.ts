@@ -9,7 +9,7 @@ import type { MediaClient } from '../media/media-client.ts'
 import type { UpstreamResult } from '../media/upstream-results.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 import { deriveChannelState, type StateReport } from './channel-state.ts'
-import { type Analysis, ElementChain } from './element-chain.ts'
+import { type Analysis, ElementChain, type ShadowRequest } from './element-chain.ts'
 import { type DropCause, FrameStatistics } from './frame-statistics.ts'
 import { FrameTraces } from './frame-traces.ts'
 import { ResultPublisher, type ResultPublisherOptions } from './result-publisher.ts'
@@ -19,10 +19,8 @@ import { TurnQueue } from './turn-queue.ts'
 /** Options of a channel, which runs a pipeline on one source. The plan names both by their ids. */
 export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'> {
   pacing: Pacing
-  /** The elements of the pipeline, in order. */
-  stages: readonly StagePlan[]
-  /** Maximum number of frames that are analysed at the same time. */
-  window: number
+  /** Plans the elements of the channel, which are opened later. */
+  planElements(channel: Channel): PlannedElements
   media: MediaClient
   tracer: Tracer
   log: Log
@@ -32,6 +30,14 @@ export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'>
   sourceStatus(): SourceStatus | undefined
   /** Called when `state` may have changed. */
   onChange(): void
+}
+
+/** The elements of a pipeline, as a channel runs them. */
+export interface PlannedElements {
+  /** The elements of the pipeline, in order. */
+  stages: readonly StagePlan[]
+  /** Maximum number of frames that are analysed at the same time. */
+  window: number
 }
 
 /** Number of frames that a live channel may lag behind the source while it waits for the pictures of its sinks. */
@@ -51,7 +57,10 @@ export class Channel {
   /** The metrics that elements measure, by element name. */
   readonly elementMetrics = new Map<string, MetricValues>()
   readonly #options: ChannelOptions
-  readonly #chain: ElementChain
+  #chain: ElementChain
+  #window: number
+  /** Replaces the present elements at the next frame, as soon as its elements are open. */
+  #successor: ElementChain | undefined
   readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
   /** Ensures that frames are published in the order in which they were admitted. */
@@ -77,17 +86,24 @@ export class Channel {
     this.#options = options
     this.#publisher = new ResultPublisher({ ...options, findRing: view => this.#feed?.findRing(view) })
     this.#traces = new FrameTraces(options.tracer, options.plan)
-    this.#chain = new ElementChain(options.stages, {
+    const { stages, window } = options.planElements(this)
+    this.#window = window
+    this.#chain = this.#createChain(stages)
+  }
+
+  #createChain(stages: readonly StagePlan[]): ElementChain {
+    const { backoff, random } = this.#options
+    return new ElementChain(stages, {
       findRing: view => this.#feed?.findRing(view),
-      backoff: options.backoff,
-      random: options.random,
+      backoff,
+      random,
       onChange: () => this.#updateFeed(),
     })
   }
 
   /** Resolves when all elements are open, or when the first element has failed to open. */
   get initialized(): Promise<void> {
-    return this.#chain.initialized
+    return (this.#successor ?? this.#chain).initialized
   }
 
   /** Static metadata of the elements, such as lines and zones, by element name. */
@@ -116,6 +132,36 @@ export class Channel {
     })
   }
 
+  /**
+   * Continues with other elements. The present ones analyse the frames until the others are open, or until the first of them
+   * has failed to open; then the next frame belongs to the others.
+   */
+  replaceElements({ stages, window }: PlannedElements): void {
+    this.#successor?.close()
+    const successor = this.#createChain(stages)
+    this.#successor = successor
+    void successor.initialized.then(() => {
+      if (successor !== this.#successor) return
+      this.#successor = undefined
+      this.#chain.retire()
+      this.#chain = successor
+      this.#window = window
+      this.elementMetrics.clear()
+      this.#updateFeed()
+      this.#admitFrames()
+    })
+  }
+
+  /** Compares another version of the element at `index` with it, until the elements are replaced. */
+  startShadow(index: number, request: ShadowRequest): void {
+    this.#chain.startShadow(index, request)
+  }
+
+  /** Ends the comparisons with versions of a plugin. */
+  endShadows(plugin: string): void {
+    this.#chain.endShadows(plugin)
+  }
+
   /** Opens failed elements at once, without waiting for the next attempt. */
   retry(): void {
     this.#chain.retry()
@@ -136,6 +182,8 @@ export class Channel {
   stopAnalysis(): void {
     this.#isStopped = true
     this.#chain.close()
+    this.#successor?.close()
+    this.#successor = undefined
     if (this.#options.pacing === 'all') this.#feed?.close()
   }
 
@@ -195,7 +243,7 @@ export class Channel {
     const analysesEveryFrame = this.#options.pacing === 'all'
     this.#lastHandled ??= analysesEveryFrame ? feed.consumed : newest - 1
     if (!this.#chain.isReady) this.#skipTo(newest, 'failed')
-    while (this.#lastHandled < newest && this.#inFlight.size < this.#options.window) {
+    while (this.#lastHandled < newest && this.#inFlight.size < this.#window) {
       if (!analysesEveryFrame) this.#skipTo(newest - 1, 'overload')
       this.#lastHandled += 1
       this.#admit(feed, this.#lastHandled)

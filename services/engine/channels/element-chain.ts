@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Counter, Counters, DetectedObject, EventData, FrameResult, PictureSize } from '@eyrie/element'
+import type {
+  Counter,
+  Counters,
+  DetectedObject,
+  Element,
+  EventData,
+  FrameResult,
+  PictureSize,
+} from '@eyrie/element'
 import type { Backoff, Span } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
+import type { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
+import { ElementShadow } from './element-shadow.ts'
 import { Stage } from './stage.ts'
 import type { StagePlan } from './stage-plan.ts'
 
@@ -24,6 +34,14 @@ export interface ElementChainOptions {
   onChange(): void
 }
 
+/** Another version of an element, which is compared with it. */
+export interface ShadowRequest {
+  /** Name of its plugin. */
+  plugin: string
+  open(context: OpenContext): Promise<Element>
+  tally: ShadowTally
+}
+
 /**
  * Runs the elements of a channel, such as a detector and a tracker, in order on each frame. Each element reads the objects of
  * the previous ones and adds to the results. A failed element is reopened with back-off, while the other elements keep their
@@ -38,6 +56,9 @@ export class ElementChain {
   /** Ends the delay before a failed element is opened again. */
   #retrying = new AbortController()
   #isOpening = false
+  /** Number of frames in the chain. */
+  #frameCount = 0
+  #isRetired = false
 
   constructor(plans: readonly StagePlan[], options: ElementChainOptions) {
     this.#stages = plans.map(plan => new Stage(plan))
@@ -87,6 +108,7 @@ export class ElementChain {
     // A turn is a place in the queue of an element. The frame enters all queues at once, so that the order of the frames is
     // the same at each element.
     const turns = this.#stages.map(({ queue }) => queue?.enqueue())
+    this.#frameCount += 1
     try {
       for (const [index, stage] of this.#stages.entries()) {
         await turns[index]?.ready
@@ -105,6 +127,8 @@ export class ElementChain {
     } finally {
       // Later frames must not wait for a frame that was dropped.
       for (const turn of turns) turn?.finish()
+      this.#frameCount -= 1
+      this.#closeIfUnused()
     }
   }
 
@@ -113,9 +137,30 @@ export class ElementChain {
     this.#retrying.abort()
   }
 
+  /** Closes the elements when they have processed the frames in the chain. No other frames may follow. */
+  retire(): void {
+    this.#isRetired = true
+    this.#closeIfUnused()
+  }
+
+  #closeIfUnused(): void {
+    if (this.#isRetired && this.#frameCount === 0) this.close()
+  }
+
   close(): void {
     this.#stopping.abort()
-    for (const stage of this.#stages) stage.close()
+    for (const stage of this.#stages) stage.end()
+  }
+
+  /** Compares another version of the element at `index` with it. The comparison ends with the chain. */
+  startShadow(index: number, { plugin, open, tally }: ShadowRequest): void {
+    const stage = this.#stages[index]!
+    const openShadow = () => open({ size: this.#sizeBefore(stage), findRing: this.#options.findRing })
+    stage.startShadow(new ElementShadow({ plugin, open: openShadow, tally }))
+  }
+
+  endShadows(plugin: string): void {
+    for (const stage of this.#stages) if (stage.shadow?.plugin === plugin) stage.endShadow()
   }
 
   /** Opens closed elements in order, until all are open. Calls `onFirstAttempt` after success or after the first failure. */

@@ -1,7 +1,10 @@
+import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Inference, Log } from '@eyrie/element'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
+import type { ElementHealth } from '../plugin-host/element-health.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import type { CropModels } from '../plugin-host/models/crop-models.ts'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
@@ -14,6 +17,10 @@ export interface StagePlan {
   /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
   open(context: OpenContext): Promise<HostedElement>
+  /** Called with the CPU time of a frame in ms, in addition to the listener of the channel. */
+  onCost?: ((ms: number) => void) | undefined
+  /** Called with the reason of each failure, and with undefined when the element processes frames again, or has ended. */
+  onHealth?(failure: string | undefined): void
 }
 
 /** What the elements of a channel need from the engine. */
@@ -22,44 +29,79 @@ export interface StageContext {
   channel: number
   source: number
   sandboxes: Sandboxes
-  elements: ReadonlyMap<string, KnownElement>
+  elements: KnownElements
   createInference(findRing: OpenContext['findRing']): { inference: Inference; cropModels: CropModels }
   /** Reports the CPU time that an element used for a frame, without inference, in ms. */
   onCost(element: string, version: string, ms: number): void
   /** Receives all metrics of an element after some have changed. A second element of one name is called `<name> 2`. */
   onMetrics(element: string, metrics: MetricValues): void
+  onHealth(health: ElementHealth): void
   log: Log
 }
 
 /** Plans the stages of a channel. An invalid element is planned too: its failure is reported when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
+  const names = elements.map(element => parseElementReference(element.name).name)
   return elements.map((element, index) => {
+    const { name, pin } = parseElementReference(element.name)
     const known = context.elements.get(element.name)
-    const label = toUniqueLabel(elements, index)
-    return {
-      name: element.name,
+    const label = toUniqueLabel(names, index)
+    const plan: StagePlan = {
+      // Without the version that is pinned: results, metrics and costs keep their names.
+      name,
       // Threads and processes of elements process one frame at a time.
       isStateless: known?.manifest.stateless === true && known.host === 'inline',
       open: async opening => {
+        if (!known && pin !== undefined)
+          throw new Error(`no installed version matches "${pin}": install it, or use another one`)
         if (!known) throw new Error('no installed plugin contains this element: install the plugin')
-        return openPlanned(element, label, known, context, opening)
+        const onCost = (ms: number) => {
+          context.onCost(name, known.plugin.version, ms)
+          plan.onCost?.(ms)
+        }
+        const onMetrics = (metrics: MetricValues) => context.onMetrics(label, metrics)
+        return openPlanned(element, known, { ...context, onCost, onMetrics }, opening)
+      },
+      onHealth: failure => {
+        if (known) {
+          const { name: plugin, version } = known.plugin
+          context.onHealth({ plugin, version, channel: context.channel, element: name, failure })
+        }
       },
     }
+    return plan
   })
 }
 
 /** The name of an element, with its number if an earlier element of the pipeline has the same name. */
-function toUniqueLabel(elements: readonly PipelineElement[], index: number): string {
-  const { name } = elements[index]!
-  const number = elements.slice(0, index + 1).filter(element => element.name === name).length
+function toUniqueLabel(names: readonly string[], index: number): string {
+  const name = names[index]!
+  const number = names.slice(0, index + 1).filter(each => each === name).length
   return number === 1 ? name : `${name} ${number}`
 }
 
-function openPlanned(
-  { name, args, config }: PipelineElement,
-  label: string,
+/** Opens another version of an element, which has no effect on anything. */
+export function openShadow(
+  element: PipelineElement,
   known: KnownElement,
-  context: StageContext,
+  context: Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
+  onCost: (ms: number) => void,
+  opening: OpenContext,
+): Promise<HostedElement> {
+  return openPlanned(element, known, { ...context, onCost, onMetrics: () => {}, isShadow: true }, opening)
+}
+
+interface OpenPlannedContext
+  extends Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'> {
+  onCost(ms: number): void
+  onMetrics(metrics: MetricValues): void
+  isShadow?: boolean
+}
+
+function openPlanned(
+  { args, config }: PipelineElement,
+  known: KnownElement,
+  context: OpenPlannedContext,
   opening: OpenContext,
 ): Promise<HostedElement> {
   const { channel, source, sandboxes } = context
@@ -71,8 +113,9 @@ function openPlanned(
     source,
     sandboxes,
     ...context.createInference(opening.findRing),
-    onCost: ms => context.onCost(name, known.plugin.version, ms),
-    onMetrics: metrics => context.onMetrics(label, metrics),
+    onCost: context.onCost,
+    onMetrics: context.onMetrics,
+    ...(context.isShadow && { isShadow: true }),
     log: context.log,
   })
 }

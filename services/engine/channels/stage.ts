@@ -1,14 +1,13 @@
-import { counters, detectedObject, eventData } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Frame, FrameResult } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import { z } from 'zod'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
 import { MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
+import type { ElementShadow } from './element-shadow.ts'
+import { parseFrameResult } from './frame-result.ts'
 import type { StagePlan } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 
@@ -25,6 +24,7 @@ export class Stage {
   readonly #plan: StagePlan
   #element: HostedElement | undefined
   #failure: string | undefined
+  #shadow: ElementShadow | undefined
   #openedAt = 0
   #attempts = 0
 
@@ -41,6 +41,10 @@ export class Stage {
   /** Reason of the last failure; cleared when the element processes a frame again. */
   get failure(): string | undefined {
     return this.#failure
+  }
+
+  get shadow(): ElementShadow | undefined {
+    return this.#shadow
   }
 
   async open(context: OpenContext): Promise<void> {
@@ -64,13 +68,34 @@ export class Stage {
     if (!element) return 'failed'
     try {
       const result = parseFrameResult(await withTimeout(MAX_PROCESS_MS, element.process(frame)))
-      if (element === this.#element) this.#failure = undefined
+      if (element === this.#element) this.#recover()
+      this.#shadow?.offer(frame, result)
       return result
     } catch (error) {
       if (error instanceof FrameDroppedError) return 'overwritten'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
+  }
+
+  /** Compares another version of the element with this one, until `endShadow`. */
+  startShadow(shadow: ElementShadow): void {
+    this.endShadow()
+    this.#shadow = shadow
+    this.#plan.onCost = ms => shadow.tally.active.recordCost(ms)
+  }
+
+  endShadow(): void {
+    this.#shadow?.close()
+    this.#shadow = undefined
+    this.#plan.onCost = undefined
+  }
+
+  /** Closes the element, which is not opened again. */
+  end(): void {
+    this.endShadow()
+    this.#recover()
+    this.close()
   }
 
   /** Delay before the element is reopened, in ms. */
@@ -88,25 +113,18 @@ export class Stage {
     }
   }
 
+  #recover(): void {
+    if (this.#failure === undefined) return
+    this.#failure = undefined
+    this.#plan.onHealth?.(undefined)
+  }
+
   #fail(error: unknown): void {
     const wasStable = this.#element !== undefined && performance.now() - this.#openedAt > STABLE_MS
     this.#attempts = wasStable ? 1 : this.#attempts + 1
     this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
+    this.#plan.onHealth?.(this.#failure)
+    this.#shadow?.tally.active.recordFailure(this.#failure)
     this.close()
   }
-}
-
-const frameResult = z.strictObject({
-  objects: z.array(detectedObject).optional(),
-  lowScoreObjects: z.array(detectedObject).optional(),
-  counters: counters.optional(),
-  events: z.array(eventData).optional(),
-}) satisfies z.ZodType<FrameResult>
-
-/** Validates without copying, unlike zod: a channel produces hundreds of objects per second. */
-const isValidFrameResult = new Ajv2020().compile<FrameResult>(z.toJSONSchema(frameResult))
-
-/** Throws if a plugin, which is third-party code, returned an invalid result. zod describes the first problem. */
-function parseFrameResult(result: unknown): FrameResult {
-  return isValidFrameResult(result) ? result : parseAs(frameResult, result, '/result')
 }

@@ -61,9 +61,10 @@ export interface Configuration {
   ): Promise<WithEtag<Pipeline>>
   /**
    * Runs `change` while no edit runs, then applies the configuration again. For changes outside the configuration that
-   * affect pipelines, such as activating a plugin. Rejects without applying the configuration if `change` rejects.
+   * affect pipelines, such as activating a plugin. `change` may return other pipelines, which are stored and applied then.
+   * Rejects without applying the configuration if `change` rejects.
    */
-  runExclusive(change: (configured: ConfiguredPipelines) => Promise<void>): Promise<void>
+  runExclusive(change: (configured: ConfiguredPipelines) => Promise<Pipeline[] | undefined>): Promise<void>
   /** The channels whose source and pipeline are connected. */
   channels(): ChannelPlan[]
   /** The configuration as the runtime executes it. */
@@ -182,8 +183,9 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       pipelines.change(id, ifMatch, pipeline => disconnectFromPipeline(pipeline, kind, ids)),
     runExclusive: change =>
       mutex.runExclusive(async () => {
-        await change(state)
-        await applyToRuntime()
+        const pipelines = await change(state)
+        if (pipelines) await commit({ ...state, pipelines })
+        else await applyToRuntime()
       }),
     channels: () => listConnectedChannels(state),
     plan: () => toPlan(state, pacing),

@@ -30,6 +30,8 @@ export interface OpenRequest extends OpenContext {
   source: number
   /** Runs the elements of uploaded plugins. */
   sandboxes: Sandboxes
+  /** Whether the element only shows what it would do: nothing that it does has an effect. For uploaded plugins only. */
+  isShadow?: boolean
   /** Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
   /** The models that elements declare in their manifests. */
@@ -79,15 +81,17 @@ async function openWithModels(
     log,
   }
 
-  if (host === 'thread') return openElementThread(remote)
   if (host === 'process') {
     return request.sandboxes.open({
       ...remote,
       plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
       capabilities: manifest.capabilities,
       prepare: load,
+      ...(request.isShadow && { isShadow: true }),
     })
   }
+  if (request.isShadow) throw new Error('only uploaded versions run in shadow')
+  if (host === 'thread') return openElementThread(remote)
 
   const definition = await loadElement(entry, manifest.name)
   const { clock, advance } = createStreamClock()

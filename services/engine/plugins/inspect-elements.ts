@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { EyrieError } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
 import { launch, launchNode } from '@eyrie/kit/launcher/launch'
 import type { LaunchReport } from '@eyrie/kit/launcher/launch-report'
@@ -11,7 +12,9 @@ import {
   createPythonPolicy,
   isPython,
 } from '../plugin-host/sandbox/python/python-process.ts'
-import type { InspectionRequest } from './inspect-process.ts'
+import type { InspectionRequest, Migration } from './inspect-process.ts'
+
+export type { Migration }
 
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
@@ -26,8 +29,15 @@ const LIMITS = {
 }
 const MAX_PROBLEM_LENGTH = 2000
 
+/** Maximum size of migrated arguments, in characters of JSON. */
+const MAX_ARGS_LENGTH = 2 ** 20
+
 /** The answer of the process. It is validated because the code of the plugin could have sent it. */
-const inspectionAnswer = z.object({ problem: z.string().max(MAX_PROBLEM_LENGTH).optional() })
+const inspectionAnswer = z.object({
+  problem: z.string().max(MAX_PROBLEM_LENGTH).optional(),
+  /** Null for an element that does not migrate its arguments. */
+  migrated: z.array(z.record(z.string(), z.unknown()).nullable()).optional(),
+})
 type InspectionAnswer = z.infer<typeof inspectionAnswer>
 
 /**
@@ -36,6 +46,36 @@ type InspectionAnswer = z.infer<typeof inspectionAnswer>
  * connections or reach other processes, and has limited time and memory.
  */
 export async function inspectElements({ elements }: KnownPlugin, signal: AbortSignal): Promise<void> {
+  const { problem } = await runInspection({ elements }, [], signal)
+  if (problem !== undefined) throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
+}
+
+/**
+ * Lets the elements of a version migrate arguments of an earlier one. Returns null for each element that has no `migrate`. Throws
+ * `EyrieError` (`reference`) with the reason if one fails. They run where `inspectElements` loads them.
+ */
+export async function migrateArgs(
+  { name, version, elements }: KnownPlugin,
+  migrations: Migration[],
+  signal: AbortSignal,
+): Promise<(Record<string, unknown> | null)[]> {
+  // Elements in Python have no `migrate`.
+  if (isPython(elements[0]!.entry)) return migrations.map(() => null)
+  const { problem, migrated } = await runInspection({ elements }, migrations, signal)
+  const isComplete =
+    migrated?.length === migrations.length && JSON.stringify(migrated).length <= MAX_ARGS_LENGTH
+  if (problem === undefined && isComplete) return migrated
+  throw new EyrieError(
+    'reference',
+    `version ${version} of ${name} failed to migrate the arguments of pipelines: ${problem ?? 'it sent an unexpected answer'}`,
+  )
+}
+
+async function runInspection(
+  { elements }: Pick<KnownPlugin, 'elements'>,
+  migrations: Migration[],
+  signal: AbortSignal,
+): Promise<InspectionAnswer> {
   // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
   const { child, report } = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
@@ -52,10 +92,10 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
 
   const names = elements.map(({ manifest }) => manifest.name)
   const needsPixels = elements.some(({ manifest }) => manifest.needs.includes('pixels'))
-  child.send({ entry, elements: names, needsPixels } satisfies InspectionRequest)
-  const { problem } = await answer
+  child.send({ entry, elements: names, needsPixels, migrations } satisfies InspectionRequest)
+  const result = await answer
   child.kill('SIGKILL')
-  if (problem !== undefined) throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
+  return result
 }
 
 function describeExit(report: LaunchReport, code: number | null, killedBy: NodeJS.Signals | null): string {

@@ -78,6 +78,8 @@ export interface PluginConditions {
   findSignature(plugin: KnownPlugin): VersionSignature | undefined
   /** Returns what a version asks for beyond what its plugin was granted. */
   findMissing(plugin: KnownPlugin): RequestedCapability[]
+  /** Returns the ids of the pipelines that run a version. */
+  findUsers(plugin: KnownPlugin): number[]
 }
 
 /** Describes a plugin with its versions. */
@@ -120,11 +122,12 @@ export function describePackage(
 
 function describeVersion(
   plugin: KnownPlugin,
-  { quarantined, findSignature, findMissing }: PluginConditions,
+  { quarantined, findSignature, findMissing, findUsers }: PluginConditions,
 ): InstalledVersion {
   const { name, version, origin, license, elements } = plugin
   const signature = findSignature(plugin)
   const missing = findMissing(plugin)
+  const users = findUsers(plugin)
   const declared = elements.flatMap(({ manifest }) =>
     manifest.capabilities ? [[manifest.name, manifest.capabilities] as const] : [],
   )
@@ -137,6 +140,7 @@ function describeVersion(
     license,
     ...(signature && { signature }),
     elements: elements.map(({ manifest }) => manifest.name),
+    ...(users.length > 0 && { pipelines: users }),
     ...(declared.length > 0 && { capabilities: Object.fromEntries(declared) }),
     ...(channels.length > 0 && { quarantined: channels }),
     ...(missing.length > 0 && { not_granted: missing }),

@@ -8,8 +8,10 @@ import { syncFolder, writeDurably } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
-import { type KnownElement, type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
-import { collectElements, findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
+import { type KnownPlugin, readPlugin } from '../plugin-host/known-plugin.ts'
+import { ElementIndex } from './element-index.ts'
+import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 import { openPackageDigests } from './package-digests.ts'
 import { type PackageClaim, readClaim, verifyClaim } from './trust/package-claim.ts'
 
@@ -36,8 +38,8 @@ export interface PluginStoreOptions {
  */
 export interface PluginStore {
   installed(): InstalledPlugins
-  /** The elements of all active versions by name. Every change updates this map in place. */
-  elements: ReadonlyMap<string, KnownElement>
+  /** The elements that pipelines can use. Every change updates this object in place. */
+  elements: KnownElements
   /** Calls `work` with an empty folder on the same file system as the plugins, and deletes the folder afterwards. */
   withDraftFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
   /** Moves the plugin from a draft folder into the store. The first version of a plugin becomes active. */
@@ -66,13 +68,12 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
     plugins: discoverPlugins([...otherFolders, ...uploadFolders], log),
     selected: readSelection(selectionFile, log),
   }
-  const elements = collectElements(installed)
+  const elements = new ElementIndex(installed)
   warnOfMissingVersions(installed, log)
 
   function update(next: InstalledPlugins): void {
     installed = next
-    elements.clear()
-    for (const [name, element] of collectElements(next)) elements.set(name, element)
+    elements.update(next)
   }
 
   const saveSelection = (selected: InstalledPlugins['selected']) =>

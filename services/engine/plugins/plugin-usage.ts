@@ -2,17 +2,18 @@ import { EyrieError, type Pipeline } from '@eyrie/contract'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ConfiguredPipelines } from '../configuration/configuration.ts'
 import { checkElements, listSourceIds } from '../configuration/pipeline-definition.ts'
-import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 
 /** Returns the ids of the pipelines that use elements (steps) of this version of a plugin. */
 export function findUsers(
   plugin: KnownPlugin,
   pipelines: readonly Pipeline[],
-  activeElements: ReadonlyMap<string, KnownElement>,
+  known: KnownElements,
 ): number[] {
-  const isProvidedByPlugin = (elementName: string) => {
-    const active = activeElements.get(elementName)
-    return active !== undefined && plugin.elements.includes(active)
+  const isProvidedByPlugin = (reference: string) => {
+    const element = known.get(reference)
+    return element !== undefined && plugin.elements.includes(element)
   }
   const users = pipelines.filter(({ elements }) => elements.some(({ name }) => isProvidedByPlugin(name)))
   return users.map(({ id }) => id)
@@ -20,12 +21,14 @@ export function findUsers(
 
 /**
  * Returns the pipelines that would become invalid if the catalog `current` were replaced by `next`. A catalog lists the
- * elements and models that pipelines can use. Pipelines that are already invalid for the same reason are omitted.
+ * elements and models that pipelines can use; `nextPipelines` are the pipelines after the change, in the same order. Pipelines
+ * that are already invalid for the same reason are omitted.
  */
 export function findIncompatiblePipelines(
   { pipelines, sources }: ConfiguredPipelines,
   current: Catalog,
   next: Catalog,
+  nextPipelines: readonly Pipeline[] = pipelines,
 ): { pipeline: number; reason: string }[] {
   const sourceIds = new Set(sources.map(({ id }) => id))
   const findProblem = ({ id, elements }: Pipeline, catalog: Catalog): string | undefined => {
@@ -39,8 +42,8 @@ export function findIncompatiblePipelines(
   }
 
   const incompatible: { pipeline: number; reason: string }[] = []
-  for (const pipeline of pipelines) {
-    const reason = findProblem(pipeline, next)
+  for (const [index, pipeline] of pipelines.entries()) {
+    const reason = findProblem(nextPipelines[index]!, next)
     const isNewProblem = reason !== findProblem(pipeline, current)
     if (reason !== undefined && isNewProblem) incompatible.push({ pipeline: pipeline.id, reason })
   }

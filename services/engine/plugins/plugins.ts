@@ -4,55 +4,68 @@ import {
   type Plugin,
   type PluginGrant,
   type PluginInspection,
-  type PluginSwitch,
-  type QuarantinedPlugin,
 } from '@eyrie/contract'
-import { hashPackage } from '@eyrie/plugin-signature/package-files'
+import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
+import type { Configuration } from '../configuration/configuration.ts'
 import { assertIfMatch, computeEtag, type WithEtag } from '../configuration/etag.ts'
-import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { acceptPublisher, assertSuccessorGranted, listGrantAlarms } from './active-grants.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import { inspectElements } from './inspect-elements.ts'
 import {
-  collectElements,
   describePackage,
   describePlugin,
   describePlugins,
   findActiveVersion,
-  findElementCollision,
   hasUploadedVersion,
-  type InstalledPlugins,
   listVersions,
 } from './installed-plugins.ts'
-import { computeDigest } from './package-digests.ts'
+import { createPipelineChecks } from './pipeline-checks.ts'
+import {
+  assertIsolated,
+  assertNoElementCollision,
+  assertUnused,
+  assertUploaded,
+  describeQuarantine,
+  findRefusal,
+  getVersion,
+  isIdentical,
+} from './plugin-checks.ts'
 import type { PluginStore } from './plugin-store.ts'
-import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
+import { findUsers } from './plugin-usage.ts'
 import { readUploadedPlugin } from './read-uploaded-plugin.ts'
 import { listRefusedVersions } from './refused-versions.ts'
-import { assertAccepted, assertMayRun, assertUnchanged } from './trust/package-acceptance.ts'
+import { listReverts } from './revert-alarms.ts'
+import { assertAccepted, assertUnchanged } from './trust/package-acceptance.ts'
 import { type PackageClaim, readClaim } from './trust/package-claim.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
 import { toVersionSignature } from './trust/signature-policy.ts'
 import { type UnpackLimits, unpackPackage } from './unpack-package.ts'
+import type { SwitchHistory } from './upgrade/switch-history.ts'
+import type { VersionHealth } from './upgrade/version-health.ts'
+import { createVersionSwitches, type VersionSwitches } from './version-switches.ts'
 
 /** The parts of the engine that the management of plugins depends on. */
 export interface PluginsDependencies {
   store: PluginStore
   /** Creates the catalog of these elements and all models. */
-  createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
-  configuration: Pick<Configuration, 'runExclusive'>
+  createCatalogFor(elements: KnownElements): Catalog
+  configuration: Pick<Configuration, 'get' | 'runExclusive'>
   quarantine: PluginQuarantine
   grants: PluginGrants
   trust: Pick<PluginTrust, 'policy' | 'alarms'>
   sandboxes: Pick<Sandboxes, 'assertIsolated' | 'isolation'>
-  /** Opens failed elements of a channel again, without waiting for the next attempt. */
-  retryChannel(channel: number): void
+  runtime: { retryChannel(channel: number): void; startShadow: StartShadow }
+  history: SwitchHistory
+  health: Pick<VersionHealth, 'summarize'>
   limits: UnpackLimits
+  log: Log
 }
 
 export interface UploadOptions {
@@ -67,7 +80,7 @@ export interface UploadOptions {
  * Manages the installed plugins, which provide the elements (steps) of pipelines. Changes are atomic, and channels that
  * do not use the plugin continue to run.
  */
-export interface Plugins {
+export interface Plugins extends Omit<VersionSwitches, 'stop'> {
   list(): WithEtag<Plugin[]>
   get(name: string): WithEtag<Plugin>
   /** Returns what a package contains and asks for. Runs none of its code. */
@@ -79,11 +92,6 @@ export interface Plugins {
    * `unchanged` if the version is already installed with the same content.
    */
   upload(archive: Uint8Array, options: UploadOptions): Promise<WithEtag<Plugin> & { unchanged: boolean }>
-  /**
-   * Makes a version active. Throws `EyrieError`: `reference` if it is incompatible with existing pipelines, `grant` if it asks
-   * for more than was granted.
-   */
-  use(name: string, selection: PluginSwitch, client: string, ifMatch?: string): Promise<WithEtag<Plugin>>
   remove(name: string, version: string, ifMatch?: string): Promise<void>
   /** Releases all versions of a plugin from quarantine, so that they run again on all channels. */
   release(name: string, ifMatch?: string): Promise<WithEtag<Plugin>>
@@ -101,20 +109,28 @@ export function createPlugins({
   grants,
   trust,
   sandboxes,
-  retryChannel,
+  runtime,
+  history,
+  health,
   limits,
+  log,
 }: PluginsDependencies): Plugins {
   const mutex = new Mutex()
   const stopping = new AbortController()
+  const checks = createPipelineChecks({ store, grants, createCatalogFor })
 
   const findSignature = (plugin: KnownPlugin) =>
     plugin.origin === 'uploaded'
       ? toVersionSignature(readClaim(plugin), plugin.name, trust.policy())
       : undefined
+  const listUsers = (plugin: KnownPlugin) =>
+    findUsers(plugin, configuration.get().value.pipelines, store.elements)
+  const isUsed = (plugin: KnownPlugin) => listUsers(plugin).length > 0
   const readConditions = () => ({
     quarantined: quarantine.list(),
     findSignature,
     findMissing: grants.findMissing,
+    findUsers: listUsers,
   })
 
   const list = () => toTagged(describePlugins(store.installed(), readConditions()))
@@ -124,6 +140,20 @@ export function createPlugins({
     if (!plugin) throw new EyrieError('id', `plugin ${name} does not exist`)
     return toTagged(plugin)
   }
+
+  const switches = createVersionSwitches({
+    store,
+    configuration,
+    grants,
+    trust,
+    startShadow: (plugin, pipelines) => runtime.startShadow(plugin, pipelines),
+    history,
+    health,
+    checks,
+    mutex,
+    get,
+    log,
+  })
 
   /** Adds a plugin to the store. Returns false if the version is already installed with the same content. */
   async function install(
@@ -157,9 +187,12 @@ export function createPlugins({
       await grants.grant(plugin, client)
     }
 
-    // The first version becomes active, which starts the channels that wait for its elements.
-    if (isFirst) await configuration.runExclusive(() => store.add(plugin))
-    else await store.add(plugin)
+    // The first version becomes active, which starts the channels that wait for its elements. Others may be pinned.
+    await configuration.runExclusive(async configured => {
+      if (!isFirst) checks.assertFollowersAccept(configured, plugin)
+      await store.add(plugin)
+      return undefined
+    })
     return true
   }
 
@@ -179,32 +212,12 @@ export function createPlugins({
     const isActive = findActiveVersion(installed, name) === existing
     if (isActive) assertNoElementCollision({ ...installed, plugins }, plugin)
     await configuration.runExclusive(async configured => {
-      if (isActive) assertPipelinesRemainValid(configured, { ...installed, plugins }, version)
+      checks.assertRemainValid(configured, { ...installed, plugins }, version)
       await store.replace(existing, plugin)
+      return undefined
     })
     quarantine.release(name, version)
     return true
-  }
-
-  /** Throws `EyrieError` (`reference`) if `next`, in which `version` is selected, makes pipelines invalid. */
-  function assertPipelinesRemainValid(
-    configured: ConfiguredPipelines,
-    next: InstalledPlugins,
-    version: string,
-  ): void {
-    const incompatible = findIncompatiblePipelines(
-      configured,
-      createCatalogFor(store.elements),
-      createCatalogFor(collectElements(next)),
-    )
-    if (incompatible.length === 0) return
-
-    const reasons = incompatible.map(({ reason }) => reason).join('; ')
-    throw new EyrieError(
-      'reference',
-      `version ${version} is incompatible with the args or config of pipelines: ${reasons}`,
-      { value: { pipelines: incompatible.map(({ pipeline }) => pipeline) } },
-    )
   }
 
   const inspect: Plugins['inspect'] = archive =>
@@ -239,28 +252,6 @@ export function createPlugins({
       }),
     )
 
-  const use: Plugins['use'] = (name, { version, grant }, client, ifMatch) =>
-    mutex.runExclusive(async () => {
-      assertIfMatch(ifMatch, get(name).etag)
-      const installed = store.installed()
-      const plugin = getVersion(installed, name, version)
-      if (plugin.origin === 'uploaded')
-        assertMayRun({ name, version, claim: readClaim(plugin) }, trust.policy())
-      if (!grant) grants.assertGranted(plugin)
-      const isMoreGranted = grants.findMissing(plugin).length > 0
-      const isActive = findActiveVersion(installed, name) === plugin
-      if (isActive && !isMoreGranted) return get(name)
-
-      assertNoElementCollision(installed, plugin)
-      const next: InstalledPlugins = { ...installed, selected: { ...installed.selected, [name]: version } }
-      await configuration.runExclusive(async configured => {
-        assertPipelinesRemainValid(configured, next, version)
-        if (isMoreGranted) await grants.grant(plugin, client)
-        await store.select(name, version)
-      })
-      return get(name)
-    })
-
   const remove: Plugins['remove'] = (name, version, ifMatch) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get(name).etag)
@@ -273,13 +264,14 @@ export function createPlugins({
         await store.remove(plugin)
         quarantine.release(name, version)
         if (!hasUploadedVersion(store.installed(), name)) await grants.withdraw(name)
+        return undefined
       })
     })
 
   const release: Plugins['release'] = (name, ifMatch) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get(name).etag)
-      for (const { channel } of quarantine.release(name)) retryChannel(channel)
+      for (const { channel } of quarantine.release(name)) runtime.retryChannel(channel)
       return get(name)
     })
 
@@ -289,9 +281,10 @@ export function createPlugins({
     return [
       ...(refusal === undefined ? [] : [refusal]),
       ...trust.alarms(),
-      ...listRefusedVersions(store.installed(), trust.policy()).map(({ reason }) => reason),
+      ...listRefusedVersions(store.installed(), trust.policy(), isUsed).map(({ reason }) => reason),
       ...quarantine.list().map(describeQuarantine),
       ...listGrantAlarms(grants, store.installed()),
+      ...listReverts(history, store.installed()),
     ]
   }
 
@@ -301,11 +294,14 @@ export function createPlugins({
     inspect,
     listGrants,
     upload,
-    use,
+    ...switches,
     remove,
     release,
     alarms,
-    stop: () => stopping.abort(),
+    stop: () => {
+      stopping.abort()
+      switches.stop()
+    },
   }
 }
 
@@ -314,68 +310,3 @@ export function createPlugins({
  * public.
  */
 const toTagged = <T>(value: T): WithEtag<T> => ({ value, etag: computeEtag('plugins', value) })
-
-/** Throws `EyrieError` (`id`) if the version is not installed. */
-function getVersion(installed: InstalledPlugins, name: string, version: string): KnownPlugin {
-  const versions = listVersions(installed, name)
-  const plugin = versions.find(candidate => candidate.version === version)
-  if (plugin) return plugin
-
-  const available = versions.map(candidate => candidate.version).join(', ')
-  throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
-}
-
-/** A plugin that contains links, which only a folder of the owner can, is identical to no package. */
-async function isIdentical(existing: KnownPlugin, plugin: KnownPlugin): Promise<boolean> {
-  const digest = computeDigest(await hashPackage(plugin.folder))
-  const files = await hashPackage(existing.folder).catch(() => undefined)
-  return files !== undefined && computeDigest(files) === digest
-}
-
-/** `users` are the ids of the pipelines that use the plugin. */
-function assertUnused({ name, version }: KnownPlugin, users: readonly number[]): void {
-  if (users.length === 0) return
-  throw new EyrieError(
-    'reference',
-    `pipelines ${users.join(', ')} use version ${version} of ${name}: change them or select another version first`,
-    { value: { pipelines: users } },
-  )
-}
-
-const describeQuarantine = ({ plugin, version, channel, reason }: QuarantinedPlugin) =>
-  `version ${version} of plugin ${plugin} no longer runs on channel ${channel}, because it crashed repeatedly (${reason}): use another version, or release it with eyrie plugin release ${plugin}`
-
-function assertNoElementCollision(installed: InstalledPlugins, plugin: KnownPlugin): void {
-  const collision = findElementCollision(installed, plugin)
-  if (!collision) return
-  throw new EyrieError(
-    'conflict',
-    `plugin ${collision.plugin.name} already has an element ${collision.manifest.name}`,
-  )
-}
-
-function assertUploaded({ name, version, origin, folder }: KnownPlugin): void {
-  if (origin === 'uploaded') return
-  throw new EyrieError(
-    'conflict',
-    origin === 'built-in'
-      ? `version ${version} of ${name} is built in and cannot be removed: use another version instead`
-      : `version ${version} of ${name} was not uploaded: remove it from ${folder}`,
-  )
-}
-
-/** Uploaded code runs only within the boundaries that the owner of the machine accepts. */
-function assertIsolated(sandboxes: Pick<Sandboxes, 'assertIsolated'>): void {
-  const refusal = findRefusal(sandboxes)
-  if (refusal !== undefined) throw new EyrieError('conflict', refusal)
-}
-
-/** Returns why uploaded code does not run on this machine; undefined if it does. */
-function findRefusal(sandboxes: Pick<Sandboxes, 'assertIsolated'>): string | undefined {
-  try {
-    sandboxes.assertIsolated()
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
-}

@@ -1,9 +1,10 @@
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 import { describeRefusal } from './trust/package-acceptance.ts'
 import { readClaim } from './trust/package-claim.ts'
 import type { SignaturePolicy } from './trust/signature-policy.ts'
 
-/** An active version that does not run, because of its signature. */
+/** An active or pinned version that does not run, because of its signature. */
 export interface RefusedVersion {
   plugin: string
   version: string
@@ -11,10 +12,15 @@ export interface RefusedVersion {
   reason: string
 }
 
-/** Lists the active versions of uploaded plugins that a policy refuses. */
-export function listRefusedVersions(installed: InstalledPlugins, policy: SignaturePolicy): RefusedVersion[] {
+/** Lists the versions of uploaded plugins that a policy refuses, and that are active or used by a pipeline. */
+export function listRefusedVersions(
+  installed: InstalledPlugins,
+  policy: SignaturePolicy,
+  isUsed: (plugin: KnownPlugin) => boolean,
+): RefusedVersion[] {
+  const isActive = (plugin: KnownPlugin) => findActiveVersion(installed, plugin.name) === plugin
   return installed.plugins
-    .filter(plugin => plugin.origin === 'uploaded' && findActiveVersion(installed, plugin.name) === plugin)
+    .filter(plugin => plugin.origin === 'uploaded' && (isActive(plugin) || isUsed(plugin)))
     .flatMap(plugin => {
       const { name, version } = plugin
       const reason = describeRefusal({ name, version, claim: readClaim(plugin) }, policy)

@@ -15,7 +15,7 @@ const LIMIT_MS = 150_000
 type FrameMessage = Extract<OutputMessage, { kind: 'frame' }>
 
 it(
-  'switching a plugin version, even to one that hangs, loses no frame of other channels',
+  'switching a plugin version, even to one that hangs, loses no frame of other channels, nor of its own if it opens',
   async () => {
     const folder = createTemporaryFolder()
     const video = join(folder, 'numbered.mp4')
@@ -76,9 +76,10 @@ it(
     await until(() => counted('one').length > 0)
     await api.plugin.use('probe', { version: '2.0.0' })
     await until(() => counted('two').length > 0)
-    await api.plugin.use('probe', { version: '3.0.0' })
+    const switched = framesOf(own).findIndex(({ data }) => data.counters.probe?.two)
+    await api.plugin.use('probe', { version: '3.0.0', revert: false })
     await until(() => failedWith(/probe: no answer within 1 s/))
-    await api.plugin.use('probe', { version: '4.0.0' })
+    await api.plugin.use('probe', { version: '4.0.0', revert: false })
     await until(() => failedWith(/probe: no camera/))
     const before = counted('one').length
     await api.plugin.use('probe', { version: '1.0.0' })
@@ -88,6 +89,9 @@ it(
     const every = Array.from({ length: FRAMES }, (_, i) => i + 1)
     await until(() => framesOf(other).at(-1)?.data.n === FRAMES)
     expect(framesOf(other).map(({ data }) => data.n)).toEqual(every)
+    // The versions have followed each other between two frames.
+    const aroundSwitch = framesOf(own).slice(0, switched + 1)
+    expect(aroundSwitch.map(({ data }) => data.n)).toEqual(every.slice(0, switched + 1))
     // Each version starts counting from one.
     const firsts = ['one', 'two'].map(name => counted(name)[0]?.data.counters.probe?.[name])
     expect(firsts).toEqual([1, 1])

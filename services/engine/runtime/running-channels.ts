@@ -13,13 +13,25 @@ export interface ChannelSpec {
 export interface RunningChannelsOptions {
   /** Returns the part of an element's configuration that affects `source`. Other changes do not replace the channel. */
   toComparableElement(element: PipelineElement, source: number): unknown
+  /** Returns what identifies the code that an element of a pipeline runs. */
+  toComparableCode(element: PipelineElement): unknown
   create(spec: ChannelSpec): Channel
+  /** Continues a channel with the elements of `spec`, when they are open. */
+  replaceElements(channel: Channel, spec: ChannelSpec): void
 }
 
 interface RunningChannel {
   channel: Channel
+  comparableSpec: ComparableSpec
+}
+
+interface ComparableSpec {
   /** The channel is replaced when this value changes. */
-  comparableSpec: unknown
+  input: unknown
+  /** The channel is replaced when this value changes, unless the code changes. */
+  elements: unknown
+  /** The elements of the channel are replaced, without losing a frame, when this value changes. */
+  code: unknown
 }
 
 /** Starts and stops channels so that they match the plan. */
@@ -44,7 +56,8 @@ export class RunningChannels {
 
   /**
    * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately.
-   * Replaced and removed channels are stopped completely when the new channels are initialized.
+   * Replaced and removed channels are stopped completely when the new channels are initialized. Channels whose code changes
+   * continue, with new elements.
    */
   apply(plan: Plan): void {
     const obsolete = this.#running
@@ -57,6 +70,12 @@ export class RunningChannels {
       if (existing && isDeepStrictEqual(existing.comparableSpec, comparableSpec)) {
         obsolete.delete(id)
         this.#running.set(id, existing)
+        continue
+      }
+      if (existing && hasOtherCode(existing.comparableSpec, comparableSpec)) {
+        obsolete.delete(id)
+        this.#options.replaceElements(existing.channel, spec)
+        this.#running.set(id, { ...existing, comparableSpec })
         continue
       }
 
@@ -84,14 +103,19 @@ export class RunningChannels {
   }
 
   /** Channels do not depend on whether their source has ended or is recorded. */
-  #toComparableSpec({ plan, source, elements }: ChannelSpec): unknown {
+  #toComparableSpec({ plan, source, elements }: ChannelSpec): ComparableSpec {
+    const { toComparableElement, toComparableCode } = this.#options
     return {
-      plan,
-      source: { ...source, ended: false, recording: undefined },
-      elements: elements.map(element => this.#options.toComparableElement(element, plan.source)),
+      input: { plan, source: { ...source, ended: false, recording: undefined } },
+      elements: elements.map(element => toComparableElement(element, plan.source)),
+      code: elements.map(toComparableCode),
     }
   }
 }
+
+/** Whether other code analyses the same input, perhaps with other arguments. */
+const hasOtherCode = (current: ComparableSpec, next: ComparableSpec) =>
+  isDeepStrictEqual(current.input, next.input) && !isDeepStrictEqual(current.code, next.code)
 
 function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {
   const specs: ChannelSpec[] = []

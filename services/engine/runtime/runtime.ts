@@ -1,10 +1,11 @@
 import type { SourceCondition } from '@eyrie/contract/condition'
+import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { SourceStatus } from '@eyrie/contract/media'
-import type { PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
+import type { Pipeline, PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
-import { planStages } from '../channels/stage-plan.ts'
+import { openShadow, planStages } from '../channels/stage-plan.ts'
 import type { CropInference } from '../inference/crop-inference.ts'
 import type { InferenceClient, InferenceCosts, InferencePool } from '../inference/inference.ts'
 import { MediaClient, type SourceCost } from '../media/media-client.ts'
@@ -12,8 +13,13 @@ import type { Publisher } from '../output/message-draft.ts'
 import { findShapes } from '../pictures/drawing.ts'
 import type { Plan, SourcePlan } from '../plan/plan.ts'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
-import type { KnownElement } from '../plugin-host/known-plugin.ts'
+import type { ElementHealth } from '../plugin-host/element-health.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { OpenContext } from '../plugin-host/open-element.ts'
+import type { RunningShadow } from '../plugin-host/running-shadow.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
+import { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
 import { createRecordingTap } from '../publish/recording-tap.ts'
 import { describeSource } from './describe-source.ts'
@@ -36,8 +42,8 @@ export interface RuntimeOptions {
   egress: Egress
   /** Folder that the engine and the media service share. */
   ring: string
-  /** The elements that pipelines can use, by name. After a change of this map, `apply` must be called again. */
-  elements: ReadonlyMap<string, KnownElement>
+  /** The elements that pipelines can use. After a change of them, `apply` must be called again. */
+  elements: KnownElements
   inference: Pick<InferencePool, 'workers' | 'forChannel'>
   /** Runs the models of plugins. */
   cropInference: Pick<CropInference, 'forChannel'>
@@ -46,6 +52,8 @@ export interface RuntimeOptions {
   costs?: CostListener
   /** The steps of publishing after a message was added to the recordings. */
   publishing: Omit<PublishSteps, 'recordings' | 'log'>
+  /** Called when an element has failed, and when it processes frames again. */
+  onElementHealth?(health: ElementHealth): void
   tracer?: Tracer
   log: Log
   /** Delays between retries. */
@@ -122,7 +130,9 @@ export class Runtime {
     })
     this.#channels = new RunningChannels({
       toComparableElement: (element, source) => this.#toComparableElement(element, source),
+      toComparableCode: element => this.#toComparableCode(element),
       create: spec => this.#createChannel(spec),
+      replaceElements: (channel, spec) => channel.replaceElements(this.#planElements(spec, channel)),
     })
 
     this.#reporter = new StatusReporter({
@@ -174,6 +184,22 @@ export class Runtime {
     await this.#channels.get(id)?.initialized
   }
 
+  /**
+   * Runs the elements of another version of a plugin in shadow, on the channels that follow its active version. `pipelines` have
+   * the elements as they are with that version.
+   */
+  startShadow(
+    plugin: Pick<KnownPlugin, 'name' | 'version' | 'elements'>,
+    pipelines: readonly Pick<Pipeline, 'id' | 'elements'>[],
+  ): RunningShadow {
+    const channels = this.#channels.all()
+    const tallies = channels.flatMap(channel => this.#startShadowOn(channel, plugin, pipelines))
+    const end = () => {
+      for (const channel of channels) channel.endShadows(plugin.name)
+    }
+    return { compare: () => tallies.map(tally => tally.summarize()), end }
+  }
+
   /** Opens failed elements of a channel at once, without waiting for the next attempt. */
   retryChannel(id: number): void {
     this.#channels.get(id)?.retry()
@@ -215,10 +241,12 @@ export class Runtime {
     await this.#sinks.close()
   }
 
-  #createChannel({ plan, source, elements }: ChannelSpec): Channel {
-    const { elements: known, inference, cropInference, sandboxes, tracer, backoff, random } = this.#options
-    const log = this.#options.log.child({ channel: plan.id })
-
+  /** Plans the elements of a channel. Only opened elements call `channel`. */
+  #planElements(
+    { plan, source, elements }: ChannelSpec,
+    channel: Pick<Channel, 'statistics' | 'elementMetrics'>,
+  ) {
+    const { elements: known, inference, cropInference, sandboxes } = this.#options
     const stages = planStages(elements, {
       channel: plan.id,
       source: source.id,
@@ -237,22 +265,74 @@ export class Runtime {
       },
       onCost: (element, version, ms) => this.#options.costs?.recordElement(element, version, ms),
       onMetrics: (element, metrics) => channel.elementMetrics.set(element, metrics),
-      log,
+      onHealth: health => this.#options.onElementHealth?.(health),
+      log: this.#options.log.child({ channel: plan.id }),
     })
 
     const usesInference = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
     const window = usesInference ? WINDOW_PER_WORKER * inference.workers : WINDOW_WITHOUT_INFERENCE
-    const channel = new Channel({
+    return { stages, window }
+  }
+
+  #startShadowOn(
+    channel: Channel,
+    { name: pluginName, version, elements }: Pick<KnownPlugin, 'name' | 'version' | 'elements'>,
+    pipelines: readonly Pick<Pipeline, 'id' | 'elements'>[],
+  ): ShadowTally[] {
+    const { id, source, pipeline } = channel.plan
+    const current = this.#plan.pipelines.find(plan => plan.id === pipeline)?.elements ?? []
+    const next = pipelines.find(plan => plan.id === pipeline)?.elements ?? current
+    return current.flatMap(({ name }, index) => {
+      const known = this.#options.elements.get(name)
+      const isFollowing = known?.plugin.name === pluginName && parseElementReference(name).pin === undefined
+      const target = elements.find(({ manifest }) => manifest.name === known?.manifest.name)
+      if (!isFollowing || !target) return []
+
+      const budgets = {
+        active: known.manifest.capabilities?.budget_ms,
+        shadow: target.manifest.capabilities?.budget_ms,
+      }
+      const tally = new ShadowTally({ channel: id, element: target.manifest.name, budgets })
+      const context = {
+        channel: id,
+        source,
+        sandboxes: this.#options.sandboxes,
+        createInference: (findRing: OpenContext['findRing']) => {
+          const client = {
+            channel: id,
+            pacing: 'realtime',
+            priority: () => 0,
+            onYield: () => {},
+            findRing,
+          } as const
+          const { inference, cropInference } = this.#options
+          return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
+        },
+        log: this.#options.log.child({ channel: id, shadow: version }),
+      }
+      const element = next[index] ?? current[index]!
+      channel.startShadow(index, {
+        plugin: pluginName,
+        open: opening => openShadow(element, target, context, ms => tally.shadow.recordCost(ms), opening),
+        tally,
+      })
+      return [tally]
+    })
+  }
+
+  #createChannel(spec: ChannelSpec): Channel {
+    const { plan, source } = spec
+    const { tracer, backoff, random } = this.#options
+    return new Channel({
       plan,
       pacing: source.pacing,
-      stages,
-      window,
+      planElements: channel => this.#planElements(spec, channel),
       media: this.#media,
       sourceStatus: () => this.sourceStatus(source.id),
       sinks: () => this.#findSinks(plan.pipeline, source.id),
       publisher: this.#publisher,
       tracer,
-      log,
+      log: this.#options.log.child({ channel: plan.id }),
       backoff,
       random,
       onChange: () => {
@@ -261,18 +341,21 @@ export class Runtime {
         if (this.#priorities.has(plan.pipeline)) this.#reporter.publishPipelineState(plan.pipeline)
       },
     })
-    return channel
   }
 
   /** Returns the part of an element's configuration that affects `source`. A channel is replaced when it changes. */
-  #toComparableElement({ name, args, config }: PipelineElement, source: number): unknown {
-    const known = this.#options.elements.get(name)
-    const { entry, revision } = known ?? {}
-    if (!config || !known?.isKeyedBySource) return { name, args, config, entry, revision }
+  #toComparableElement({ name: reference, args, config }: PipelineElement, source: number): unknown {
+    const { name } = parseElementReference(reference)
+    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource) return { name, args, config }
 
     // The keys are omitted, because the other sources in a key such as `1,2` do not affect this source.
     const sourceConfig = Object.values(selectSourceConfig(config, source))
-    return { name, args, config: sourceConfig, entry, revision }
+    return { name, args, config: sourceConfig }
+  }
+
+  #toComparableCode({ name }: PipelineElement): unknown {
+    const { entry, revision } = this.#options.elements.get(name) ?? {}
+    return { entry, revision }
   }
 
   #findSinks(pipeline: number, source: number) {

@@ -7,7 +7,7 @@ import { openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import { createCropInference } from '../inference/crop-inference.ts'
 import { createInference } from '../inference/inference.ts'
-import type { KnownElement } from '../plugin-host/known-plugin.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
 
 /** What the engine needs to run pipelines: the settings of the runtime and the folders of its models. */
@@ -27,7 +27,7 @@ export interface StartedRuntime {
   isolation: () => Isolation
   catalog: Catalog
   /** Creates a catalog with other elements and the same models. */
-  createCatalogFor(elements: ReadonlyMap<string, KnownElement>): Catalog
+  createCatalogFor(elements: KnownElements): Catalog
   stop(): Promise<void>
 }
 
@@ -58,8 +58,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   })
   const runtime = new Runtime({ ...options, inference, cropInference })
 
-  const createCatalogFor = (elements: ReadonlyMap<string, KnownElement>) =>
-    createCatalog({ elements, models, inference })
+  const createCatalogFor = (elements: KnownElements) => createCatalog({ elements, models, inference })
 
   return {
     runtime,

@@ -45,6 +45,7 @@ const rows: Row[] = [
   ['plugins', 'get /plugins', v3Only],
   ['upload of a plugin', 'post /plugins', v3Only],
   ['switch of a plugin', 'put /plugins/{name}', v3Only],
+  ['run of a plugin in shadow', 'put /plugins/{name}/shadow', v3Only],
   ['removal of a version of a plugin', 'delete /plugins/{name}/{version}', v3Only],
   ['trusted publishers', 'get /plugin-trust', v3Only],
   ['trust in a publisher', 'put /plugin-trust/publishers/{key}', v3Only],

@@ -32,6 +32,8 @@ export function expandElement(
   if (typeof element !== 'string') return element
   const [name = '', ...texts] = element.split(':')
   const catalogElement = catalogElements.find(candidate => candidate.name === name)
+  if (name.includes('@') && texts.length > 0)
+    throw syntaxError(path, `the short form has no versions: write {"name": "${name}", "args": {…}} instead`)
   // The validation of the pipeline reports unknown elements later.
   if (!catalogElement || texts.length === 0) return { name }
 

@@ -115,6 +115,15 @@ function createPluginOperations({ plugins }: ApiContext): Operation[] {
     operation(routes.plugin.use, ({ params: { name }, body, client, ifMatch }) =>
       plugins.use(name, body, client, ifMatch),
     ),
+    operation(routes.plugin.switches, ({ params: { name } }) => ({ value: plugins.listSwitches(name) })),
+    operation(routes.plugin.startShadow, async ({ params: { name }, body, client }) => ({
+      value: await plugins.startShadow(name, body, client),
+    })),
+    operation(routes.plugin.getShadow, ({ params: { name } }) => ({ value: plugins.getShadow(name) })),
+    operation(routes.plugin.endShadow, ({ params: { name } }) => ({ value: plugins.endShadow(name) })),
+    operation(routes.plugin.acceptShadow, ({ params: { name }, body, client }) =>
+      plugins.acceptShadow(name, body, client),
+    ),
     operation(routes.plugin.release, ({ params: { name }, ifMatch }) => plugins.release(name, ifMatch)),
     operation(routes.plugin.remove, async ({ params: { name, version }, ifMatch }) => {
       await plugins.remove(name, version, ifMatch)

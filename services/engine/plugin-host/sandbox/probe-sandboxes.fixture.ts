@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { serviceEgress } from '@eyrie/kit'
-import { createSandboxes, type Sandboxes, type SandboxesOptions } from './sandboxes.ts'
+import { createSandboxes, type Sandboxes, type SandboxesOptions, type SandboxRequest } from './sandboxes.ts'
 
 /** Creates sandboxes for the plugins of a folder, in which they also store what they need. */
 export const createTestSandboxes = (
@@ -19,7 +19,12 @@ export const createTestSandboxes = (
   })
 
 /** Opens the element of the plugin `probe` of the folder on channel 1. */
-export const openProbe = (sandboxes: Sandboxes, folder: string, log: SandboxesOptions['log']) =>
+export const openProbe = (
+  sandboxes: Sandboxes,
+  folder: string,
+  log: SandboxesOptions['log'],
+  request: Partial<SandboxRequest> = {},
+) =>
   sandboxes.open({
     plugin: { plugin: 'probe', version: '1.0.0', channel: 1 },
     source: {
@@ -32,4 +37,5 @@ export const openProbe = (sandboxes: Sandboxes, folder: string, log: SandboxesOp
     findRing: () => undefined,
     onCost: () => {},
     log,
+    ...request,
   })

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import type { Isolation } from '@eyrie/contract/health'
 import type { Element, Log } from '@eyrie/element'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
@@ -36,6 +37,8 @@ export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
   cacheFolder?: string | undefined
   /** CPU time per frame that the manifest declares, in ms. */
   budgetMs?: number | undefined
+  /** Whether everything else on the machine has priority. */
+  isBackground?: boolean
   /** Does what the element calls for. Rejects with the reason. */
   onCall?(call: ElementCall): Promise<unknown>
   /** Throws an `Error` if the code must not run within these boundaries. */
@@ -90,6 +93,7 @@ export async function openSandboxedElement(
     source,
     cacheFolder,
     budgetMs,
+    isBackground,
     checkIsolation,
     onCost,
     onUsage,
@@ -107,6 +111,7 @@ export async function openSandboxedElement(
     descriptors: ['pipe', rings.inherited],
   })
   rings.closeInherited()
+  if (isBackground) lowerPriority(child)
 
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
   const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
@@ -175,6 +180,15 @@ export async function openSandboxedElement(
 function sendMessage(socket: Socket, message: ToElement): void {
   // The end of the process is reported by its event.
   if (socket.writable) socket.write(encodeMessage(MESSAGE_KIND.request, message))
+}
+
+/** Threads that the process starts later have the same priority. */
+function lowerPriority({ pid }: ChildProcess): void {
+  try {
+    setPriority(pid!, constants.priority.PRIORITY_LOW)
+  } catch {
+    // It has ended already, which is reported elsewhere.
+  }
 }
 
 /** Kills the process, and others that it could have started where boundaries are missing. */

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Isolation } from '@eyrie/contract/health'
 import type { Capabilities } from '@eyrie/contract/plugin'
@@ -5,14 +6,15 @@ import type { Element, Log } from '@eyrie/element'
 import type { Egress } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { launch } from '@eyrie/kit/launcher/launch'
+import type { ElementCall } from '../protocol/element-calls.ts'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
-import type { ElementUse } from '../protocol/remote-element.ts'
+import { DEFAULT_TIMEOUTS, type ElementUse } from '../protocol/remote-element.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
 import type { PluginOnChannel, PluginQuarantine } from './plugin-quarantine.ts'
 import { createProcessPolicy, fillCompileCache } from './process-policy.ts'
-import { openSandboxedElement } from './sandboxed-element.ts'
+import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
 /** An element of an uploaded plugin that is to run on a channel. */
 export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' | 'checkResult'> {
@@ -24,6 +26,11 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
   prepare?(): Promise<void>
   /** Runs a model for the element. */
   infer?(call: InferCall): Promise<EncodedResult>
+  /**
+   * Whether the element only shows what it would do. It runs at the lowest priority, its storage is empty and is deleted, it
+   * sends no requests, and its crashes do not count.
+   */
+  isShadow?: boolean
   onCost(ms: number): void
   log: Log
 }
@@ -88,16 +95,26 @@ export async function createSandboxes({
   return {
     isolation,
     assertIsolated: () => checkIsolation(isolation),
-    open: async ({ plugin, source, capabilities, prepare, infer, log, ...request }) => {
-      assertReleased(quarantine, plugin)
+    open: async ({ plugin, source, capabilities, prepare, infer, isShadow = false, log, ...request }) => {
+      if (!isShadow) assertReleased(quarantine, plugin)
       checkIsolation(isolation)
       const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
       assertAccepted()
       await verifyPackage(plugin.plugin, plugin.version)
       await prepare?.()
-      const element = await openSandboxedElement({
+      const root = isShadow ? join(storageFolder, SHADOW_FOLDER) : storageFolder
+      const folder = join(root, plugin.plugin, source.name, String(plugin.channel))
+      if (isShadow) await rm(folder, { recursive: true, force: true })
+      const callHandler = createCallHandler({
+        declared: capabilities,
+        egress,
+        ...(infer && { infer }),
+        folder,
+      })
+      const options: SandboxedElementOptions = {
         ...request,
         source,
+        isBackground: isShadow,
         cacheFolder: cache.find(),
         budgetMs: capabilities?.budget_ms,
         ...(capabilities && {
@@ -105,25 +122,50 @@ export async function createSandboxes({
           checkResult: result => checkDeclared(capabilities, result),
         }),
         checkIsolation,
-        onCall: createCallHandler({
-          declared: capabilities,
-          egress,
-          ...(infer && { infer }),
-          folder: join(storageFolder, plugin.plugin, source.name, String(plugin.channel)),
-        }),
+        onCall: isShadow ? call => handleInShadow(call, callHandler) : callHandler,
         onCrash: reason => {
+          if (isShadow) return
           const isQuarantined = quarantine.addCrash(plugin, `${source.name}: ${reason}`)
           const { plugin: name, version } = plugin
           log.error({ plugin: name, version, element: source.name, reason }, 'plugin crashed')
           if (isQuarantined) log.error({ plugin: name, version, reason }, 'put plugin in quarantine')
         },
-        logFields: { plugin: plugin.plugin, element: source.name },
+        logFields: {
+          plugin: plugin.plugin,
+          element: source.name,
+          ...(isShadow && { shadow: plugin.version }),
+        },
         log,
-      })
-      return whileAccepted(element, assertAccepted)
+      }
+      const element = await openSandboxedElement(options, isShadow ? SHADOW_TIMEOUTS : DEFAULT_TIMEOUTS)
+      if (!isShadow) return whileAccepted(element, assertAccepted)
+      return whileAccepted(thenDelete(element, folder), assertAccepted)
     },
   }
 }
+
+/** Storage of versions in shadow. No plugin has such a name. */
+const SHADOW_FOLDER = '.shadow'
+/** At the lowest priority, a frame may wait for the processor for long. */
+const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
+
+/** Requests of a version in shadow would be sent twice. */
+async function handleInShadow(
+  call: ElementCall,
+  handle: (call: ElementCall) => Promise<unknown>,
+): Promise<unknown> {
+  if (call.method === 'fetch') throw new Error('a version in shadow sends no requests')
+  return handle(call)
+}
+
+/** Returns an element whose files are deleted when it closes. */
+const thenDelete = (element: Element, folder: string): Element => ({
+  ...element,
+  close: () => {
+    element.close?.()
+    rm(folder, { recursive: true, force: true }).catch(() => {})
+  },
+})
 
 /** Returns an element that closes before the first frame at which `assertAccepted` throws. */
 function whileAccepted(element: Element, assertAccepted: () => void): Element {

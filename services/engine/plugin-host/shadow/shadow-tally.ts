@@ -1,0 +1,141 @@
+import type { ShadowComparison, ShadowSide } from '@eyrie/contract/plugin-upgrade'
+import type { Counters, EventData, FrameResult } from '@eyrie/element'
+
+/** Maximum number of costs from which the percentile is computed: the latest ones. */
+const MAX_COSTS = 1000
+
+/** What one version of an element does while another one runs in shadow. */
+class SideTally {
+  readonly #budgetMs: number | undefined
+  #failures = 0
+  #lastFailure: string | undefined
+  readonly #costs: number[] = []
+  #costCount = 0
+  #costSum = 0
+  #overBudget = 0
+  #objects = 0
+  readonly #events = new Map<string, number>()
+  #firstCounters: Counters | undefined
+  #lastCounters: Counters = {}
+
+  constructor(budgetMs: number | undefined) {
+    this.#budgetMs = budgetMs
+  }
+
+  recordCost(ms: number): void {
+    this.#costs[this.#costCount % MAX_COSTS] = ms
+    this.#costCount += 1
+    this.#costSum += ms
+    if (this.#budgetMs !== undefined && ms > this.#budgetMs) this.#overBudget += 1
+  }
+
+  recordFailure(reason: string): void {
+    this.#failures += 1
+    this.#lastFailure = reason
+  }
+
+  recordResult(objects: number, { events = [], counters = {} }: FrameResult): void {
+    this.#objects += objects
+    for (const { type } of events) this.#events.set(type, (this.#events.get(type) ?? 0) + 1)
+    this.#firstCounters ??= counters
+    this.#lastCounters = counters
+  }
+
+  summarize(): ShadowSide {
+    return {
+      failures: this.#failures,
+      ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
+      ...(this.#costCount > 0 && {
+        cpu_ms: {
+          mean: round(this.#costSum / this.#costCount),
+          p95: round(findPercentile(this.#costs, 0.95)),
+        },
+      }),
+      ...(this.#budgetMs !== undefined && { budget_ms: this.#budgetMs }),
+      over_budget: this.#overBudget,
+      objects: this.#objects,
+      events: Object.fromEntries(this.#events),
+      counters: subtract(this.#lastCounters, this.#firstCounters ?? {}),
+    }
+  }
+}
+
+/** What is compared. */
+export interface ShadowSubject {
+  channel: number
+  element: string
+  /** CPU time per frame that the manifests of both versions declare, in ms. */
+  budgets: { active: number | undefined; shadow: number | undefined }
+}
+
+/** Compares an element of a channel with that of a version in shadow. */
+export class ShadowTally {
+  readonly active: SideTally
+  readonly shadow: SideTally
+  /** Why the version in shadow does not run any more. */
+  problem: string | undefined
+  readonly #subject: ShadowSubject
+  #frames = 0
+  #skipped = 0
+  readonly #different = { objects: 0, events: 0 }
+
+  constructor(subject: ShadowSubject) {
+    this.#subject = subject
+    this.active = new SideTally(subject.budgets.active)
+    this.shadow = new SideTally(subject.budgets.shadow)
+  }
+
+  recordSkipped(): void {
+    this.#skipped += 1
+  }
+
+  /** Records the results of both versions for a frame with this number of objects. */
+  recordFrame(objects: number, active: FrameResult, shadow: FrameResult): void {
+    this.#frames += 1
+    const activeObjects = active.objects?.length ?? objects
+    const shadowObjects = shadow.objects?.length ?? objects
+    this.active.recordResult(activeObjects, active)
+    this.shadow.recordResult(shadowObjects, shadow)
+    if (activeObjects !== shadowObjects) this.#different.objects += 1
+    if (listTypes(active.events) !== listTypes(shadow.events)) this.#different.events += 1
+  }
+
+  summarize(): ShadowComparison {
+    const { channel, element } = this.#subject
+    return {
+      channel,
+      element,
+      frames: this.#frames,
+      skipped: this.#skipped,
+      ...(this.problem !== undefined && { problem: this.problem }),
+      active: this.active.summarize(),
+      shadow: this.shadow.summarize(),
+      different_frames: { ...this.#different },
+    }
+  }
+}
+
+const listTypes = (events: readonly EventData[] = []) =>
+  events
+    .map(({ type }) => type)
+    .sort()
+    .join(' ')
+
+const round = (ms: number) => Math.round(ms * 1000) / 1000
+
+function findPercentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** Returns by how much counters have changed. Unchanged counters are omitted. */
+function subtract(last: Counters, first: Counters): Counters {
+  const changes: Counters = {}
+  for (const [name, counter] of Object.entries(last)) {
+    const changed = Object.entries(counter)
+      .map(([key, value]) => [key, value - (first[name]?.[key] ?? 0)] as const)
+      .filter(([, change]) => change !== 0)
+    if (changed.length > 0) changes[name] = Object.fromEntries(changed)
+  }
+  return changes
+}

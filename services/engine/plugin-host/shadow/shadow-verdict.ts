@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract/plugin-upgrade'
+
+/** A version may exceed its budget in this share of the frames: the first ones take longer. */
+const MAX_OVER_BUDGET = 0.05
+/** Differences of CPU time below both of these are noise. */
+const MIN_COST_RATIO = 1.5
+const MIN_COST_DIFFERENCE_MS = 0.5
+/** From this share of skipped frames on, results differ because of them. */
+const MAX_SKIPPED = 0.1
+
+type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
+type Versions = Pick<ShadowReport, 'active' | 'version'>
+
+/** Says in words how a version in shadow differs from the active one, and whether it is worse. */
+export function judgeShadow(versions: Versions, comparisons: readonly ShadowComparison[]): Judgement {
+  const worse = comparisons.flatMap(comparison => findWorse(versions, comparison))
+  const different = comparisons.flatMap(comparison => findDifferences(versions, comparison))
+  const notes = comparisons.flatMap(comparison => findNotes(versions, comparison))
+  const frameCount = comparisons.reduce((sum, { frames }) => sum + frames, 0)
+  return {
+    verdict: selectVerdict(worse, different, frameCount),
+    findings: [...worse, ...different, ...notes],
+  }
+}
+
+function selectVerdict(
+  worse: readonly string[],
+  different: readonly string[],
+  frameCount: number,
+): ShadowReport['verdict'] {
+  if (worse.length > 0) return 'worse'
+  if (frameCount === 0) return 'unknown'
+  return different.length > 0 ? 'different' : 'same'
+}
+
+const labelOf = ({ element, channel }: ShadowComparison) => `${element} on channel ${channel}`
+
+function findWorse({ active, version }: Versions, comparison: ShadowComparison): string[] {
+  const label = labelOf(comparison)
+  const before = comparison.active
+  const after = comparison.shadow
+  const findings: string[] = []
+  if (after.failures > before.failures)
+    findings.push(
+      `${label}: ${version} has failed ${formatTimes(after.failures)} (${after.last_failure}), ${active} ${formatTimes(before.failures)}`,
+    )
+  const isOverBudget = (side: ShadowSide) => side.over_budget > comparison.frames * MAX_OVER_BUDGET
+  if (isOverBudget(after) && !isOverBudget(before))
+    findings.push(
+      `${label}: ${version} exceeds its budget of ${after.budget_ms} ms in ${after.over_budget} of ${comparison.frames} frames`,
+    )
+  return findings
+}
+
+function findDifferences({ active, version }: Versions, comparison: ShadowComparison): string[] {
+  const label = labelOf(comparison)
+  const before = comparison.active
+  const after = comparison.shadow
+  const findings: string[] = []
+  const types = [...new Set([...Object.keys(before.events), ...Object.keys(after.events)])].sort()
+  for (const type of types) {
+    const [old = 0, next = 0] = [before.events[type], after.events[type]]
+    if (old !== next) findings.push(`${label}: ${next} events ${type} instead of ${old}`)
+  }
+  const { objects, events } = comparison.different_frames
+  if (events > 0) findings.push(`${label}: other events in ${events} of ${comparison.frames} frames`)
+  if (objects > 0)
+    findings.push(
+      `${label}: another number of objects in ${objects} of ${comparison.frames} frames (${after.objects} instead of ${before.objects})`,
+    )
+  for (const name of new Set([...Object.keys(before.counters), ...Object.keys(after.counters)])) {
+    const [old = {}, next = {}] = [before.counters[name], after.counters[name]]
+    if (!isDeepStrictEqual(old, next))
+      findings.push(
+        `${label}: counter ${name} has changed by ${formatCounter(next)} instead of ${formatCounter(old)}`,
+      )
+  }
+  const [old, next] = [before.cpu_ms?.mean, after.cpu_ms?.mean]
+  const isCostlier =
+    old !== undefined &&
+    next !== undefined &&
+    next > old * MIN_COST_RATIO &&
+    next > old + MIN_COST_DIFFERENCE_MS
+  if (isCostlier)
+    findings.push(`${label}: ${version} needs ${next} ms of CPU time a frame, ${active} ${old} ms`)
+  return findings
+}
+
+function findNotes({ version }: Versions, comparison: ShadowComparison): string[] {
+  const { frames, skipped, problem } = comparison
+  const label = labelOf(comparison)
+  const isIncomplete = skipped > (frames + skipped) * MAX_SKIPPED
+  return [
+    ...(problem === undefined ? [] : [`${label}: ${version} does not run in shadow: ${problem}`]),
+    ...(isIncomplete
+      ? [
+          `${label}: ${version} has skipped ${skipped} of ${frames + skipped} frames, so that its results may differ`,
+        ]
+      : []),
+  ]
+}
+
+const formatTimes = (count: number) => {
+  if (count === 0) return 'never'
+  return count === 1 ? 'once' : `${count} times`
+}
+
+const formatCounter = (counter: Record<string, number>) =>
+  Object.entries(counter)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ') || '0'

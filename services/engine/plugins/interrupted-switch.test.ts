@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { startEngine } from '../../../test/fixtures/engine/engine.ts'
+import { createPluginPackage } from '../../../test/fixtures/engine/plugin-package.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+
+const data = { EYRIE_LICENSE: 'community' }
+const withArgument = (name: string) => ({
+  params_schema: { type: 'object', properties: { [name]: {} }, additionalProperties: false },
+})
+
+it('a switch during which the engine has ended changes the pipelines when it starts again', async () => {
+  const folder = createTemporaryFolder()
+  const first = await startEngine(folder, data)
+  const upload = async (version: string, name: string) => {
+    const archive = await createPluginPackage({ version, element: withArgument(name) })
+    await first.call('POST', '/plugins', archive, { 'Content-Type': 'application/gzip' })
+  }
+  await upload('1.0.0', 'limit')
+  await upload('2.0.0', 'threshold')
+  const before = [{ name: 'probe', args: { limit: 4 } }]
+  const after = [{ name: 'probe', args: { threshold: 4 } }]
+  const { id } = (await first.call('POST', '/pipelines', { elements: before })).body
+  const { id: edited } = (await first.call('POST', '/pipelines', { elements: [{ name: 'probe', args: {} }] }))
+    .body
+  await first.engine.stop()
+
+  // As it is after the version was stored, and before the pipelines were.
+  const selection = join(folder, 'plugins', 'active.json')
+  writeFileSync(selection, JSON.stringify({ ...JSON.parse(readFileSync(selection, 'utf8')), probe: '2.0.0' }))
+  const pipelines = [id, edited].map(id => ({ id, before, after }))
+  const unfinished = { to: '2.0.0', pipelines }
+  writeFileSync(
+    join(folder, 'plugins', 'switches.json'),
+    JSON.stringify({ probe: { switches: [], unfinished } }),
+  )
+
+  const second = await startEngine(folder, data)
+  onTestFinished(() => second.engine.stop())
+  expect((await second.call('GET', `/pipelines/${id}`)).body.elements).toEqual(after)
+  // Somebody has edited this one since.
+  expect((await second.call('GET', `/pipelines/${edited}`)).body.elements[0].args).toEqual({})
+  expect(JSON.parse(readFileSync(join(folder, 'plugins', 'switches.json'), 'utf8'))).toEqual({
+    probe: { switches: [] },
+  })
+})

@@ -40,6 +40,11 @@ import {
 import { benchPluginCommand } from './plugin-bench/bench-command.ts'
 import { devPluginCommand } from './plugin-dev/dev-command.ts'
 import {
+  pluginSwitchesCommand,
+  shadowPluginCommand,
+  upgradePluginCommand,
+} from './plugin/upgrade-commands.ts'
+import {
   createPluginCommand,
   generatePluginCommand,
   testPluginCommand,
@@ -96,6 +101,9 @@ const commands: Readonly<Record<string, Command>> = {
   'plugin list': listPluginsCommand,
   'plugin show': showPluginCommand,
   'plugin use': usePluginCommand,
+  'plugin upgrade': upgradePluginCommand,
+  'plugin shadow': shadowPluginCommand,
+  'plugin switches': pluginSwitchesCommand,
   'plugin release': releasePluginCommand,
   'plugin remove': removePluginCommand,
   'plugin keygen': pluginKeygenCommand,

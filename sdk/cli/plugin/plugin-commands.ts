@@ -79,9 +79,12 @@ export const listPluginsCommand: Command = {
 
     const header = ['PLUGIN', 'VERSION', 'STATE', 'ORIGIN', 'SIGNATURE', 'LICENSE', 'ELEMENTS']
     const rows = plugins.flatMap(({ name, active, versions }) =>
-      versions.map(({ version, origin, license, signature, elements, quarantined = [] }) => {
+      versions.map(({ version, origin, license, signature, elements, pipelines = [], quarantined = [] }) => {
         const states = [
           ...(version === active ? ['active'] : []),
+          ...(version !== active && pipelines.length > 0
+            ? [`pinned by pipelines ${pipelines.join(', ')}`]
+            : []),
           ...(signature?.refused === undefined ? [] : ['refused']),
           ...quarantined.map(({ channel }) => `in quarantine on channel ${channel}`),
         ]
@@ -143,29 +146,35 @@ export const releasePluginCommand: Command = {
 }
 
 export const usePluginCommand: Command = {
-  usage: '<name> <version> [--grant] [--url URL] [--token TOKEN]',
+  usage: '<name> <version> [--grant] [--no-revert] [--url URL] [--token TOKEN]',
   about:
     'Activates another version of a plugin. Only channels that use the plugin restart. Fails without any effect if the version\n' +
-    'is incompatible with a pipeline. A version that asks for more than was granted needs --grant, or a yes on a terminal.',
+    'is incompatible with a pipeline. A version that asks for more than was granted needs --grant, or a yes on a terminal.\n' +
+    'If it fails more than the present one within ten minutes, the engine switches back, unless --no-revert is given.',
 
   async run(args, terminal) {
-    const options = { grant: { type: 'boolean' }, ...ENGINE_OPTIONS } as const
+    const options = {
+      grant: { type: 'boolean' },
+      'no-revert': { type: 'boolean' },
+      ...ENGINE_OPTIONS,
+    } as const
     const { values, positionals } = parseArguments(args, options, ['name', 'version'])
     const [name, version] = positionals
     const engine = connectToChangePlugins(values, terminal)
     const plugin = await engine.plugin.get(name)
     const { not_granted = [] } = plugin.versions.find(other => other.version === version) ?? {}
     const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
+    const selection = { version, ...(values['no-revert'] && { revert: false }) }
     // What is granted is what was printed: the engine refuses it if the plugin has changed since.
     const { active } = isGranted
-      ? await engine.plugin.use(name, { version, grant: true }, { ifMatch: getEtag(plugin) })
-      : await engine.plugin.use(name, { version })
+      ? await engine.plugin.use(name, { ...selection, grant: true }, { ifMatch: getEtag(plugin) })
+      : await engine.plugin.use(name, selection)
     writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },
 }
 
 /** Returns whether the user grants what a version asks for. Throws an `Error` if the user declines. */
-async function grantRequested(
+export async function grantRequested(
   label: string,
   requested: readonly RequestedCapability[],
   hasGranted: boolean | undefined,

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ShadowReport } from '@eyrie/contract'
+import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
+import { confirm, isInteractive } from '../command/confirm.ts'
+import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { grantRequested } from './plugin-commands.ts'
+import { printShadowReport } from './upgrade-report.ts'
+
+/** Commands that upgrade plugins while their pipelines run. */
+
+const POLL_MS = 500
+const DEFAULT_SECONDS = '60'
+
+export const upgradePluginCommand: Command = {
+  usage: '<name> <version> [--seconds 60] [--accept] [--grant] [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Runs a version of a plugin in shadow, next to the active one and without any effect, and prints how it differs. --accept\n' +
+    'then activates it unless it did worse; on a terminal, it asks.',
+
+  async run(args, terminal) {
+    const options = {
+      seconds: { type: 'string', default: DEFAULT_SECONDS },
+      accept: { type: 'boolean' },
+      grant: { type: 'boolean' },
+      ...JSON_OPTION,
+      ...ENGINE_OPTIONS,
+    } as const
+    const { values, positionals } = parseArguments(args, options, ['name', 'version'])
+    const [name, version] = positionals
+    const seconds = parsePositiveInteger('seconds', values.seconds)
+    const engine = connectToChangePlugins(values, terminal)
+    const { versions } = await engine.plugin.get(name)
+    const { not_granted = [] } = versions.find(other => other.version === version) ?? {}
+    const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
+
+    let report: ShadowReport = await engine.plugin.startShadow(name, {
+      version,
+      seconds,
+      ...(isGranted && { grant: true as const }),
+    })
+    if (!values.json) terminal.out.write(`running ${name} ${version} in shadow until ${report.ends}\n`)
+    while (report.state === 'running') {
+      await sleep(POLL_MS)
+      report = await engine.plugin.getShadow(name)
+    }
+    if (values.json) writeJson(terminal.out, report)
+    else printShadowReport(report, terminal.out)
+
+    const isAcceptable = report.verdict === 'same' || report.verdict === 'different'
+    const asks = !values.accept && !values.json && isAcceptable && isInteractive(terminal)
+    const isAccepted = values.accept || (asks && (await confirm(terminal, `Switch to ${name} ${version}?`)))
+    if (!isAccepted) return
+    const { active } = await engine.plugin.acceptShadow(name, {})
+    if (!values.json) writeSuccess(terminal.out, 'active', `${name} ${active}`)
+  },
+}
+
+export const shadowPluginCommand: Command = {
+  usage: '<name> [--end] [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Prints how the version of a plugin that runs in shadow differs from the active one. --end ends the run.',
+
+  async run(args, terminal) {
+    const options = { end: { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const { values, positionals } = parseArguments(args, options, ['name'])
+    const [name] = positionals
+    const report = values.end
+      ? await connectToChangePlugins(values, terminal).plugin.endShadow(name)
+      : await connectEngine(values, terminal).plugin.getShadow(name)
+    if (values.json) writeJson(terminal.out, report)
+    else printShadowReport(report, terminal.out)
+  },
+}
+
+export const pluginSwitchesCommand: Command = {
+  usage: '<name> [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Lists the switches of the active version of a plugin, and why the engine has switched back by itself.',
+
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const [name] = positionals
+    const switches = await connectEngine(values, terminal).plugin.switches(name)
+    if (values.json) return writeJson(terminal.out, switches)
+    const rows = switches.map(({ time, from, to, client, reason, pipelines }) => [
+      time,
+      from,
+      to,
+      client ?? 'engine',
+      pipelines.join(', '),
+      reason ?? '',
+    ])
+    writeTable(terminal.out, [['TIME', 'FROM', 'TO', 'BY', 'EDITED PIPELINES', 'REASON'], ...rows])
+  },
+}

@@ -37,13 +37,13 @@ import {
   listPublishersCommand,
   trustPublisherCommand,
 } from './plugin/trust-commands.ts'
-import { benchPluginCommand } from './plugin-bench/bench-command.ts'
-import { devPluginCommand } from './plugin-dev/dev-command.ts'
 import {
   pluginSwitchesCommand,
   shadowPluginCommand,
   upgradePluginCommand,
 } from './plugin/upgrade-commands.ts'
+import { benchPluginCommand } from './plugin-bench/bench-command.ts'
+import { devPluginCommand } from './plugin-dev/dev-command.ts'
 import {
   createPluginCommand,
   generatePluginCommand,

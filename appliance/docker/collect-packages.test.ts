@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { findProgramParts, listPackageFolders } from './collect-packages.ts'
+import { describe, expect, it, test } from 'vitest'
+import { findProgramParts, isNeeded, listPackageFolders } from './collect-packages.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const find = (...programs: string[]) => findProgramParts(programs)
@@ -38,4 +38,27 @@ it('lists packages with all packages that they need', () => {
   const folders = listPackageFolders(['nodemailer', 'bree'])
   expect(folders).toEqual(expect.arrayContaining(['node_modules/bree', 'node_modules/nodemailer']))
   expect(folders.length).toBeGreaterThan(5)
+})
+
+describe('isNeeded', () => {
+  const library = (architecture: string) =>
+    `node_modules/onnxruntime-node/bin/napi-v6/linux/${architecture}/libonnxruntime.so.1`
+  const addon = (architecture: string) =>
+    `node_modules/zeromq/build/linux/${architecture}/node/137/addon.node`
+
+  test.each([
+    ['x64', 'arm64'],
+    ['arm64', 'x64'],
+  ])('keeps native code for %s in its image, and no code for %s', (architecture, other) => {
+    for (const path of [library, addon]) {
+      expect(isNeeded(path(architecture), architecture)).toBe(true)
+      expect(isNeeded(path(other), architecture)).toBe(false)
+    }
+  })
+
+  it('omits other systems, declarations and documentation, but no licence', () => {
+    for (const path of ['bin/napi-v6/darwin/arm64/a.dylib', 'index.d.ts', 'docs', 'README.md'])
+      expect(isNeeded(`node_modules/onnxruntime-node/${path}`, 'arm64')).toBe(false)
+    expect(isNeeded('node_modules/onnxruntime-node/LICENSE.md', 'arm64')).toBe(true)
+  })
 })

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 // Copies the npm packages that programs need, and nothing else, for an image: node collect-packages.ts <folder> <program> ...
 //   --without <folder>    leaves out packages that exist there, because a lower layer contains them
 //   --exclude <module>    a module that these programs never load
+//   --architecture <name>    of the image, if it is not that of this machine
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const { dependencies = {} } = readManifest(ROOT)
@@ -103,11 +104,13 @@ function findPackage(folder: string, name: string): string | undefined {
   return existsSync(join(ROOT, candidate, 'package.json')) ? candidate : undefined
 }
 
-const OTHER_PLATFORM = new RegExp(
-  `/bin/napi-v\\d+/(?!linux/${process.arch}(/|$)|linux$)[^/]+` +
-    `|^node_modules/zeromq/build/(?!manifest|linux(?:$|/${process.arch}))` +
-    '|/musl(?:/|-|$)',
-)
+/** Files for platforms other than Linux on one architecture. */
+const createOtherPlatform = (architecture: string) =>
+  new RegExp(
+    `/bin/napi-v\\d+/(?!linux/${architecture}(/|$)|linux$)[^/]+` +
+      `|^node_modules/zeromq/build/(?!manifest|linux(?:$|/${architecture}))` +
+      '|/musl(?:/|-|$)',
+  )
 /** What no program loads: declarations, documentation, tests, builds for browsers. Licences stay. */
 const UNUSED = [
   /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow|min\.js|standalone\.js)$/i,
@@ -120,9 +123,11 @@ const UNUSED = [
 ]
 const LICENCE = /licen[cs]e|notice|copying/i
 
-/** Whether an image needs a file or folder; `path` is relative to the project. */
-const isNeeded = (path: string) =>
-  LICENCE.test(path) || ![OTHER_PLATFORM, ...UNUSED].some(pattern => pattern.test(path))
+/** Returns whether an image for an architecture needs a file or folder; `path` is relative to the project. */
+export function isNeeded(path: string, architecture: string): boolean {
+  const unneeded = [createOtherPlatform(architecture), ...UNUSED]
+  return LICENCE.test(path) || !unneeded.some(pattern => pattern.test(path))
+}
 
 interface Collection {
   target: string
@@ -131,10 +136,12 @@ interface Collection {
   excluded: ReadonlySet<string>
   /** A folder with packages that are left out. */
   without: string | undefined
+  /** Architecture of the image, as Node names it. */
+  architecture: string
 }
 
 /** Copies the packages of programs to a folder. */
-function collect({ target, programs, excluded, without }: Collection): void {
+function collect({ target, programs, excluded, without, architecture }: Collection): void {
   for (const folder of listPackageFolders(findProgramParts(programs, excluded).packages)) {
     if (without !== undefined && existsSync(join(without, folder, 'package.json'))) continue
     const source = join(ROOT, folder)
@@ -143,14 +150,19 @@ function collect({ target, programs, excluded, without }: Collection): void {
       recursive: true,
       // Packages below are copied on their own, if they are needed.
       filter: path =>
-        !relative(source, path).split('/').includes('node_modules') && isNeeded(relative(ROOT, path)),
+        !relative(source, path).split('/').includes('node_modules') &&
+        isNeeded(relative(ROOT, path), architecture),
     })
   }
 }
 
 if (process.argv[1] === import.meta.filename) {
   const { values, positionals } = parseArgs({
-    options: { without: { type: 'string' }, exclude: { type: 'string', multiple: true, default: [] } },
+    options: {
+      without: { type: 'string' },
+      exclude: { type: 'string', multiple: true, default: [] },
+      architecture: { type: 'string', default: process.arch },
+    },
     allowPositionals: true,
   })
   const [target = '', ...programs] = positionals
@@ -159,5 +171,6 @@ if (process.argv[1] === import.meta.filename) {
     programs,
     excluded: new Set(values.exclude.map(module => resolve(ROOT, module))),
     without: values.without && resolve(values.without),
+    architecture: values.architecture,
   })
 }

@@ -1,4 +1,4 @@
-"""Downloads Node and npm for an image: fetch-node.py <package-lock.json> <architecture> <folder>
+"""Downloads Node and npm for an image: fetch-node.py <package-lock.json> <folder> <package> ...
 
 Debian's npm would need 700 packages. The lock file contains the versions and the hashes of both."""
 
@@ -11,13 +11,13 @@ import sys
 import tarfile
 import urllib.request
 
-lock_file, architecture, folder = sys.argv[1:]
+lock_file, folder, *names = sys.argv[1:]
 registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org")
 
 with open(lock_file) as file:
     packages = json.load(file)["packages"]
 
-for name in ["npm", f"node-linux-{architecture}"]:
+for name in names:
     package = packages[f"node_modules/{name}"]
     url = f"{registry}/{name}/-/{name}-{package['version']}.tgz"
     with urllib.request.urlopen(url) as response:

@@ -3,6 +3,7 @@
 # sources would download, so that it needs no network. Takes about nine minutes on two cores. An interrupted build
 # continues at the next call.
 #   build.sh <folder of the npm package mediasoup> <folder to build in> <executable to write>
+# CROSS_SYSTEM names another system to build for as Debian does, such as aarch64-linux-gnu; its compiler and libraries must be installed.
 set -euo pipefail
 package=$(readlink -f "${1:?folder of the npm package mediasoup}")
 mkdir -p "${2:?folder to build in}"
@@ -30,7 +31,33 @@ prepare() {
     exit 1
   }
 
-  meson setup "$work/build" --wrap-mode=nodownload --buildtype=release -Db_ndebug=true
+  local cross=()
+  if [[ -n ${CROSS_SYSTEM:-} ]]; then
+    describe_cross_system >"$work/cross-system"
+    cross=(--cross-file "$work/cross-system")
+  fi
+  meson setup "$work/build" --wrap-mode=nodownload --buildtype=release -Db_ndebug=true "${cross[@]}"
+}
+
+describe_cross_system() {
+  local processor=${CROSS_SYSTEM%%-*}
+  cat <<END
+[binaries]
+c = '$CROSS_SYSTEM-gcc'
+cpp = '$CROSS_SYSTEM-g++'
+ar = '$CROSS_SYSTEM-ar'
+strip = '$CROSS_SYSTEM-strip'
+pkg-config = 'pkg-config'
+
+[properties]
+pkg_config_libdir = ['/usr/lib/$CROSS_SYSTEM/pkgconfig', '/usr/share/pkgconfig']
+
+[host_machine]
+system = 'linux'
+cpu_family = '$processor'
+cpu = '$processor'
+endian = 'little'
+END
 }
 
 # Meson writes build.ninja last: without it the configuration is incomplete.
@@ -38,6 +65,6 @@ prepare() {
 ninja -C "$work/build" mediasoup-worker
 mkdir -p "$(dirname "$executable")"
 # The executable appears atomically, so that media never starts an incomplete one.
-install -m 755 -s "$work/build/mediasoup-worker" "$executable.new"
+install -m 755 -s --strip-program "${CROSS_SYSTEM:+$CROSS_SYSTEM-}strip" "$work/build/mediasoup-worker" "$executable.new"
 mv "$executable.new" "$executable"
 rm -rf "$source" "$work/build"

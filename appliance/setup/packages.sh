@@ -35,16 +35,19 @@ parser_packages=(
 )
 
 # To build the mediasoup worker, for live views by WebRTC, if it cannot be downloaded.
-worker_packages=(
+worker_tools=(
   flatbuffers-compiler
+  meson
+  ninja-build
+)
+worker_libraries=(
   libabsl-dev
   libflatbuffers-dev
   libsrtp2-dev
   libssl-dev
   libuv1-dev
-  meson
-  ninja-build
 )
+worker_packages=("${worker_tools[@]}" "${worker_libraries[@]}")
 
 # For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, an
 # MQTT broker, the types of Python, and the programs that the guides use.

@@ -7,6 +7,6 @@ shift 2
 cd "$(dirname "$0")/$name"
 mkdir -p build
 # Replaced at once, because services may have loaded the addon.
-gcc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fstack-protector-strong -isystem "$node/include/node" \
+"${CC:-gcc}" -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fstack-protector-strong -isystem "$node/include/node" \
   -Wl,-z,relro,-z,now "$@" -o "build/$name.node.new" src/*.c
 mv "build/$name.node.new" "build/$name.node"

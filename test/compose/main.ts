@@ -3,6 +3,7 @@ import { measureFrames } from './frame-path.ts'
 import { fullDisk } from './full-disk.ts'
 import { runSeveralEngines } from './several-engines.ts'
 import { createStack } from './stack.ts'
+import { serveTls } from './tls.ts'
 
 // Drives the appliance in containers through its published ports: make test-compose. Two tags of the images must exist:
 //   node test/compose/main.ts <tag> <other tag>
@@ -34,6 +35,7 @@ try {
   await step(`downgrade to ${version}`, () => steps.changeVersion(version))
   await step('backup, and restore to an empty installation', steps.backup)
   await step('frame path in a container and outside', () => measureFrames(stack, version))
+  await step('a certificate from files', () => serveTls(version))
   await step('a full disk', () => fullDisk(version))
   await step('three engines, one of which is stopped', () => runSeveralEngines(version))
   passed = true

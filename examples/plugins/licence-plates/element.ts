@@ -1,7 +1,7 @@
 import { type DetectedObject, defineElement, definePlugin, findLargest, getOutput, z } from '@eyrie/element'
 import { PlateVotes } from './plate-votes.ts'
 
-/** Models of the engine: one finds plates in the picture of a vehicle, the other reads a plate. */
+/** One model finds plates in the picture of a vehicle, the other reads a plate. */
 const DETECTOR = 'plate-detector'
 const READER = 'plate-reader'
 /** The characters of the reader, in the order of its output; the last one stands for an empty place. */

@@ -28,7 +28,10 @@ def write_manifest(folder: Path) -> None:
     for element in manifest['elements']:
         definition = find_definition(folder / manifest['entry'], element['name'])
         element.update(describe_element(definition, element.get('capabilities', {})))
-    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + '\n')
+    written = json.dumps(manifest, indent=2, ensure_ascii=False) + '\n'
+    # `eyrie plugin dev` uploads the folder again when a file changes.
+    if path.read_text() != written:
+        path.write_text(written)
 
 
 def describe_element(definition: ElementDefinition[Any, Any], capabilities: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readEnvironment, type ServiceName } from '@eyrie/kit'
+import { listNodeOptions } from '@eyrie/kit/node-options'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { createServiceEnvironment } from '../supervisor/service-environment.ts'
@@ -44,6 +45,15 @@ function readTarget(name: string): string {
 }
 
 describe('supervisor and compose.yaml', () => {
+  test.each(names)('both start %s with the same options of Node', name => {
+    const start = readText('appliance/docker/start')
+    const [, common = ''] = start.match(/^options=\((.*)\)$/m) ?? []
+    const own = start.match(/^\[\[ \$service != (\w+) \]\] \|\| options\+=\((.*)\)$/m)
+    const options = [common, ...(own?.[1] === name ? [own[2]] : [])]
+    // Media is started by a program that has these options from the same list.
+    expect(options).toEqual(listNodeOptions(name))
+  })
+
   test.each(names)('both start %s, by the same program', name => {
     const unit = SERVICE_UNITS.find(each => each.name === name)!
     const { image, command } = compose.services[name]!

@@ -1,5 +1,6 @@
 import { readEnvironment } from '@eyrie/kit'
 import { toLaunchCommand } from '@eyrie/kit/launcher/launch'
+import { listNodeOptions } from '@eyrie/kit/node-options'
 import { createMediaPolicy, listWritableFolders } from '../supervisor/media-policy.ts'
 
 // Prints the command that starts media within its boundaries, each word followed by a zero byte: node media-command.ts <parent>
@@ -10,12 +11,16 @@ const INHERITED_DESCRIPTORS = 4
 try {
   const environment = readEnvironment(process.env)
   const policy = createMediaPolicy(environment, process.env, listWritableFolders(environment))
-  const command = toLaunchCommand([process.execPath, '--disable-sigusr1', 'services/media/main.ts'], policy, {
-    inherit: INHERITED_DESCRIPTORS,
-    reportToProgram: true,
-    parentSignal: 'SIGTERM',
-    parent: Number(process.argv[2]),
-  })
+  const command = toLaunchCommand(
+    [process.execPath, ...listNodeOptions('media'), 'services/media/main.ts'],
+    policy,
+    {
+      inherit: INHERITED_DESCRIPTORS,
+      reportToProgram: true,
+      parentSignal: 'SIGTERM',
+      parent: Number(process.argv[2]),
+    },
+  )
   process.stdout.write(command.map(word => `${word}\0`).join(''))
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type Environment, type ServiceName, toLocalUrl } from '@eyrie/kit'
 import { holdFolder } from '@eyrie/kit/held-folder'
+import { listNodeOptions } from '@eyrie/kit/node-options'
 import { createSharedFolder } from '@eyrie/kit/private-folder'
 import { terminalNotice } from '@eyrie/kit/terminal-notice'
 import { separateServices } from '../accounts/separate-services.ts'
@@ -126,8 +127,7 @@ export async function startSupervisor({
     const createCommand = (unit: ServiceUnit) => {
       const program = {
         name: unit.name,
-        // Otherwise, other processes of the user could open the inspector with a signal.
-        args: ['--disable-sigusr1', unit.main],
+        args: [...listNodeOptions(unit.name), unit.main],
         environment: createUnitEnvironment(unit, environment, caller, serviceEnvironment),
         secrets: selectSecrets(unit.name, environment, tokens),
         port: ports[unit.name],

@@ -135,7 +135,8 @@ it(
         additionalProperties: false,
       },
     }
-    const open = reporting('two', 'each').replace('% setup.args.each', '% 5')
+    // Reports each frame: a busy machine skips frames in shadow, and the rest may contain as many multiples of 5 as of 10.
+    const open = reporting('two', 'each').replace('% setup.args.each', '% 1')
     await upload({ version: '1.1.0', element, members: migrate, open })
     const report = await runInShadow('1.1.0')
     expect(report).toMatchObject({ active: '1.0.0', version: '1.1.0', state: 'ended', verdict: 'different' })
@@ -146,7 +147,7 @@ it(
       shadow: { failures: 0 },
       active: { failures: 0 },
     })
-    expect(comparison!.shadow.events.multiple).toBeGreaterThan(comparison!.active.events.multiple!)
+    expect(comparison!.shadow.events.multiple).toBeGreaterThan(comparison!.active.events.multiple ?? 0)
     expect(report.findings.join()).toMatch(/probe on channel \d+: \d+ events multiple instead of \d+/)
     // Nothing of it was published, and nothing was changed.
     expect(listReporters()).toEqual(new Set(['one']))

@@ -11,10 +11,11 @@ import { openQuarantine } from '@eyrie/model-store/quarantine'
 import type { Provider } from '@eyrie/model-store/session'
 import type { CropModel, CropModelSource, CropModels } from '../plugin-host/models/crop-models.ts'
 import { toCropInput } from './crops/crop-input.ts'
-import { createCurrentRing } from './current-ring.ts'
 import { selectProvider } from './devices.ts'
+import { findModel } from './find-model.ts'
 import { followModel } from './followed-model.ts'
 import type { InferenceClient } from './inference.ts'
+import { openModelQueue } from './model-queue.ts'
 import { type LoadableModel, type ModelLease, ModelRegistry } from './model-registry.ts'
 import { Scheduler } from './scheduler.ts'
 import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
@@ -27,7 +28,7 @@ import type { WorkerProcess } from './worker-process.ts'
 
 /** A model that does not answer within this time has crashed its worker. */
 const TIMEOUT_MS = 10_000
-/** Models of plugins are strangers' files, which may ask for any amount of memory. */
+/** Models of plugins are files of third parties, which may ask for any amount of memory. */
 const MAX_DATA_BYTES = 4 * 2 ** 30
 /** Detectors get about three times as much of a busy core. */
 const NICENESS = 5
@@ -104,13 +105,11 @@ export async function createCropInference(options: CropInferenceOptions): Promis
   }
 
   /** Leases a model of the catalog, and follows it when its file is replaced. */
-  function followCatalogModel(name: string, { registry, provider }: StartedWorkers): Promise<ModelLease> {
-    const model = models.get(name)
-    if (!model)
-      throw new Error(
-        `there is no model ${name}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
-      )
-    return followModel(model, {
+  async function followCatalogModel(
+    name: string,
+    { registry, provider }: StartedWorkers,
+  ): Promise<ModelLease> {
+    return followModel(findModel(models, name), {
       models,
       registry: {
         acquire: (model, provider) => registry.acquire(toCropModel(model as StoredModel), provider),
@@ -134,34 +133,27 @@ export async function createCropInference(options: CropInferenceOptions): Promis
         : await followCatalogModel(source.name, started)
 
     // Regions of one frame do not replace each other. The element limits how many wait.
-    const queue = started.scheduler.openQueue({
+    const { pool, scheduler } = started
+    const queue = openModelQueue({
+      lease,
+      pool,
+      scheduler,
+      findRing: () => findRing(view),
       mode: 'a',
       pacing: 'all',
       priority,
-      canRunOn: lease.isLoadedOn,
     })
-    void lease.revoked.then(reason => queue.close(reason))
-    const currentRing = createCurrentRing(started.pool)
-    let isClosed = false
 
     return {
       run: ({ n, region, thresholds, signal }) =>
         queue.submit(n, async worker => {
           signal.throwIfAborted()
-          const ring = findRing(view)
-          if (!ring) throw new FrameDroppedError(n)
-          currentRing.switchTo(ring.path)
+          const ring = queue.openRing(n)
           const answer = await lease.runOnCrop(worker, { ring, n, region, thresholds })
           if (answer.type !== 'cropped') throw new FrameDroppedError(n)
           return answer.result
         }),
-      close: () => {
-        if (isClosed) return
-        isClosed = true
-        queue.close(new Error('the element is closed'))
-        lease.release()
-        currentRing.switchTo(undefined)
-      },
+      close: () => queue.close('the element is closed'),
     }
   }
 

@@ -14,9 +14,10 @@ import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
-import { createCurrentRing } from './current-ring.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
+import { findModel } from './find-model.ts'
 import { followModel } from './followed-model.ts'
+import { openModelQueue } from './model-queue.ts'
 import { ModelRegistry } from './model-registry.ts'
 import { toModelView } from './model-view.ts'
 import { Scheduler } from './scheduler.ts'
@@ -140,12 +141,7 @@ async function openDetector(
   context: DetectorContext,
 ): Promise<Detector> {
   const { models, registry, scheduler, pool, providers, costs, log } = context
-  const model = models.get(request.model)
-  if (!model)
-    throw new Error(
-      `there is no model ${request.model}: "eyrie model list" lists the available ones, "eyrie model add" adds one`,
-    )
-
+  const model = findModel(models, request.model)
   await pool.startAll()
   const provider = selectProvider(request.hw, providers)
   const device = toDeviceType(provider)
@@ -159,23 +155,19 @@ async function openDetector(
   })
 
   const { pacing, priority, onYield } = client
-  const queue = scheduler.openQueue({
+  const queue = openModelQueue({
+    lease,
+    pool,
+    scheduler,
+    findRing: () => client.findRing(view),
     mode: request.mode,
     pacing,
     priority,
     onYield,
-    canRunOn: lease.isLoadedOn,
   })
-  void lease.revoked.then(reason => queue.close(reason))
-
-  const currentRing = createCurrentRing(pool)
-  let isClosed = false
 
   async function detectOn(worker: WorkerProcess, n: number, thresholds: Thresholds): Promise<Detections> {
-    const ring = client.findRing(view)
-    if (!ring) throw new FrameDroppedError(n)
-    currentRing.switchTo(ring.path)
-
+    const ring = queue.openRing(n)
     // Read before the inference, during which the model may be replaced.
     const { sha256 } = lease.card
     const answer = await lease.run(worker, { ring, n, thresholds })
@@ -188,12 +180,6 @@ async function openDetector(
   return {
     view,
     detect: ({ n }, thresholds) => queue.submit(n, worker => detectOn(worker, n, thresholds)),
-    close: () => {
-      if (isClosed) return
-      isClosed = true
-      queue.close(new Error('the detector is closed'))
-      lease.release()
-      currentRing.switchTo(undefined)
-    },
+    close: () => queue.close('the detector is closed'),
   }
 }

@@ -33,6 +33,8 @@ export interface WorkerPool {
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
+  /** Number of workers that have not been started. */
+  let missing = count
   let isStopping = false
 
   const addWorker = async (): Promise<WorkerProcess> => {
@@ -77,19 +79,20 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
-  /** Adds workers. Rejects with the reason of the first that fails to start. */
-  const addWorkers = async (missing: number) => {
-    const added = await Promise.allSettled(Array.from({ length: missing }, addWorker))
-    const failed = added.find(result => result.status === 'rejected')
+  /** Starts workers for the first time. Rejects with the reason of the first that fails to start. */
+  const startWorkers = async (length: number) => {
+    const started = await Promise.allSettled(Array.from({ length }, addWorker))
+    missing -= started.filter(result => result.status === 'fulfilled').length
+    const failed = started.find(result => result.status === 'rejected')
     if (failed) throw new Error(`failed to start an inference worker: ${(failed.reason as Error).message}`)
   }
 
-  await addWorkers(1)
+  await startWorkers(1)
   let starting: Promise<void> | undefined
   return {
     workers: () => workers,
     startAll: () => {
-      starting ??= addWorkers(count - workers.length).catch(error => {
+      starting ??= startWorkers(missing).catch(error => {
         starting = undefined
         throw error
       })

@@ -1,86 +1,44 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
 import type { Element } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
-import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
-import type { RingLocation } from '../../frames/ring-reader.ts'
+import { createTestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import type { ElementTimeouts } from '../protocol/remote-element.ts'
-import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
+import {
+  impatient,
+  patient,
+  shape,
+  type TestElementOptions,
+  useSandbox,
+} from './sandboxed-element.fixture.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
-const shape = { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 } as const
-/** A busy machine must not make elements fail that do not hang. */
-const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
-const impatient: ElementTimeouts = { ...patient, processMs: 1000 }
+const its = useSandbox()
 
-let folder: string
-let ring: TestRing
-let location: RingLocation
-let element: Element | undefined
-let logged: [level: string, fields: object, message: string][]
-let crashes: string[]
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-  ring = createTestRing(join(folder, 'view.ring'), shape)
-  location = { path: ring.path, generation: ring.generation }
-  logged = []
-  crashes = []
-})
-afterEach(() => {
-  element?.close?.()
-  element = undefined
-  ring.close()
-  rmSync(folder, { recursive: true })
-})
-
-interface TestElementOptions extends Partial<SandboxedElementOptions> {
+interface ModuleOptions extends TestElementOptions {
   module?: string
-  timeouts?: ElementTimeouts
 }
 
 /** Opens an element with this body of `open(setup)` in a sandbox. */
-async function openWith(open: string, options: TestElementOptions = {}): Promise<Element> {
-  const { module, timeouts = patient, ...rest } = options
-  writePlugin(folder, { open, module })
-  const record = (level: string) => (fields: object, message: string) =>
-    void logged.push([level, fields, message])
-  element = await openSandboxedElement(
-    {
-      source: {
-        entry: join(folder, 'probe/element.ts'),
-        name: 'probe',
-        setup: { args: { step: 2 }, config: undefined, source: { id: 1 }, size: undefined },
-      },
-      needsPixels: false,
-      findRing: () => location,
-      checkIsolation: () => {},
-      onCost: () => {},
-      onCrash: reason => crashes.push(reason),
-      logFields: { plugin: 'probe' },
-      log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') },
-      ...rest,
-    },
-    timeouts,
-  )
-  return element
+function openWith(open: string, { module, ...options }: ModuleOptions = {}): Promise<Element> {
+  writePlugin(its.folder, { open, module })
+  return its.open('element.ts', { step: 2 }, options)
 }
 
 /** Opens an element with this `process`, and returns what it returns for the first frame. */
-async function processOnce(process: string, options: TestElementOptions = {}) {
+async function processOnce(process: string, options: ModuleOptions = {}) {
   const opened = await openWith(`return { process: ${process} }`, options)
   return opened.process(frame(1))
 }
 
 /** Opens an element that breaks in `process`, and returns why the frame was not processed. */
-async function failWith(process: string, options: TestElementOptions = {}): Promise<string> {
+async function failWith(process: string, options: ModuleOptions = {}): Promise<string> {
   const opened = await openWith(`return { process: ${process} }`, options)
   const failure = Promise.resolve(opened.process(frame(1))).then(
     () => 'it did not fail',
@@ -107,21 +65,21 @@ describe('sandboxed element', () => {
       objects: frame(2).objects,
       counters: { seen: { sum: 4 } },
     })
-    expect(logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
-    await vi.waitFor(() => expect(logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
-    expect(crashes).toEqual([])
+    expect(its.logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
+    await vi.waitFor(() => expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
+    expect(its.crashes).toEqual([])
   })
 
   it('processes frames at any rate', async () => {
     const opened = await openWith('return { process: (frame: any) => ({ objects: frame.objects }) }')
     // More answers than a process may write within a second without having been asked.
     for (let n = 1; n <= 8000; n += 1) await opened.process(frame(n))
-    expect(crashes).toEqual([])
+    expect(its.crashes).toEqual([])
   })
 
   it('imports the SDK and its own files', async () => {
-    writePlugin(folder, {})
-    writeFileSync(join(folder, 'probe/limit.ts'), 'export const limit: number = 3')
+    writePlugin(its.folder, {})
+    writeFileSync(join(its.folder, 'probe/limit.ts'), 'export const limit: number = 3')
     const module = `
       import { z } from '@eyrie/element'
       import { limit } from './limit.ts'
@@ -154,18 +112,18 @@ describe('sandboxed element', () => {
         },
       ],
     })
-    ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
+    its.ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
     expect(await opened.process(frame(5))).toEqual(picture([1, 2, 3, 4, 5, 6, 7, 8]))
-    ring.write(9, new Uint8Array(8))
+    its.ring.write(9, new Uint8Array(8))
     await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameDroppedError)
 
-    const path = join(folder, 'other.ring')
+    const path = join(its.folder, 'other.ring')
     const other = createTestRing(path, { ...shape, generation: 2 })
     onTestFinished(other.close)
     other.write(10, Uint8Array.of(8, 7, 6, 5, 4, 3, 2, 1))
-    location = { path, generation: 2 }
+    its.location = { path, generation: 2 }
     expect(await opened.process(frame(10))).toEqual(picture([8, 7, 6, 5, 4, 3, 2, 1]))
-    location = { path: join(folder, 'removed.ring'), generation: 3 }
+    its.location = { path: join(its.folder, 'removed.ring'), generation: 3 }
     await expect(opened.process(frame(11))).rejects.toBeInstanceOf(FrameDroppedError)
   })
 
@@ -177,7 +135,7 @@ describe('sandboxed element', () => {
       },
     })
     await expect(open).rejects.toThrow('not isolated')
-    expect(logged).toEqual([])
+    expect(its.logged).toEqual([])
   })
 
   it.each([
@@ -186,7 +144,7 @@ describe('sandboxed element', () => {
     ['has a view that is none', `return { view: { format: 'XYZ' }, process: () => ({}) }`, '/view/format'],
   ])('does not open when it %s, which is not a crash', async (_, open, reason) => {
     await expect(openWith(open)).rejects.toThrow(reason)
-    expect(crashes).toEqual([])
+    expect(its.crashes).toEqual([])
   })
 
   it('shortens what it reports about itself, and removes control characters', async () => {
@@ -196,7 +154,7 @@ describe('sandboxed element', () => {
 
   it('reports an error of a frame, which is not a crash', async () => {
     expect(await failWith(`() => { throw new Error('boom') }`)).toMatch(/^boom \(element\.ts:2:\d+\)$/)
-    expect(crashes).toEqual([])
+    expect(its.crashes).toEqual([])
   })
 
   it.each<[does: string, process: string, reason: RegExp, timeouts?: ElementTimeouts]>([
@@ -242,7 +200,7 @@ describe('sandboxed element', () => {
     ],
   ])('crashes, and is killed, when it %s', async (_, process, reason, timeouts = patient) => {
     expect(await failWith(process, { timeouts })).toMatch(reason)
-    expect(crashes).toEqual([expect.stringMatching(reason)])
+    expect(its.crashes).toEqual([expect.stringMatching(reason)])
   })
 
   const forging = (bytes: string) =>
@@ -265,23 +223,23 @@ describe('sandboxed element', () => {
   ])('is killed when it sends %s', async (_, bytes, reason) => {
     const opened = await openWith(`return { process: ${forging(bytes)} }`)
     await expect(opened.process(frame(1))).rejects.toThrow()
-    await vi.waitFor(() => expect(crashes).toHaveLength(1), { timeout: 60_000 })
-    expect(crashes[0]).toMatch(reason)
+    await vi.waitFor(() => expect(its.crashes).toHaveLength(1), { timeout: 60_000 })
+    expect(its.crashes[0]).toMatch(reason)
   })
 
   it('cannot use what the engine has not granted, and learns nothing about it', async () => {
-    const secret = join(folder, 'secret')
+    const secret = join(its.folder, 'secret')
     writeFileSync(secret, 'content')
     const victim = spawn('/bin/sleep', ['600'])
     onTestFinished(() => void victim.kill('SIGKILL'))
     const attacks = {
       'reads secrets': `readFileSync('${secret}')`,
-      'reads rings by name': `readFileSync('${ring.path}')`,
-      'lists files': `readdirSync('${folder}')`,
+      'reads rings by name': `readFileSync('${its.ring.path}')`,
+      'lists files': `readdirSync('${its.folder}')`,
       'reads accounts': `readFileSync('/etc/passwd')`,
       'reads the environment of the engine': `readFileSync('/proc/' + process.ppid + '/environ')`,
       'writes a file': `writeFileSync('/tmp/eyrie-hostile-element', '')`,
-      'changes its package': `writeFileSync('${join(folder, 'probe/element.ts')}', '')`,
+      'changes its package': `writeFileSync('${join(its.folder, 'probe/element.ts')}', '')`,
       'starts a program': `execFileSync('/bin/true')`,
       'starts threads': `new Worker('', { eval: true })`,
       'kills a process': `process.kill(${victim.pid}, 'SIGKILL')`,
@@ -321,19 +279,19 @@ describe('sandboxed element', () => {
   })
 
   it('cannot use more with native code in its package', async () => {
-    const secret = join(folder, 'secret')
+    const secret = join(its.folder, 'secret')
     writeFileSync(secret, 'content')
     const victim = spawn('/bin/sleep', ['600'])
     onTestFinished(() => void victim.kill('SIGKILL'))
-    writePlugin(folder, {})
+    writePlugin(its.folder, {})
     const include = resolve(process.execPath, '../../include/node')
-    const addon = join(folder, 'probe/attacks.node')
+    const addon = join(its.folder, 'probe/attacks.node')
     const source = resolve(import.meta.dirname, 'native-attacks.fixture.c')
     execFileSync('gcc', ['-shared', '-fPIC', '-isystem', include, '-o', addon, source], { stdio: 'pipe' })
 
     const module = `import { createRequire } from 'node:module'
       const { attack } = createRequire(import.meta.url)('./attacks.node')`
-    ring.write(1, new Uint8Array(8))
+    its.ring.write(1, new Uint8Array(8))
     const opened = await openWith(
       `return {
         view: ${JSON.stringify(view)},
@@ -351,7 +309,7 @@ describe('sandboxed element', () => {
 
   it('shows its log at a limited rate', async () => {
     await processOnce(`() => { for (let i = 0; i < 1000; i++) setup.log.info({ i }, 'entry'); return {} }`)
-    const entries = logged.filter(([, , text]) => text === 'entry')
+    const entries = its.logged.filter(([, , text]) => text === 'entry')
     expect(entries.length).toBeGreaterThanOrEqual(100)
     expect(entries.length).toBeLessThan(200)
   })

@@ -1,44 +1,24 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Element } from '@eyrie/element'
 import { FrameDroppedError } from '@eyrie/element/inference'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createElementFrame as frame } from '../../../../../test/fixtures/engine/element-frame.ts'
 import { writePythonPlugin } from '../../../../../test/fixtures/engine/python-plugin.ts'
-import { createTestRing, type TestRing } from '../../../../../test/fixtures/media/test-ring.ts'
-import type { RingLocation } from '../../../frames/ring-reader.ts'
+import { createTestRing } from '../../../../../test/fixtures/media/test-ring.ts'
 import { readPlugin } from '../../known-plugin.ts'
 import type { ElementTimeouts } from '../../protocol/remote-element.ts'
-import { openSandboxedElement, type SandboxedElementOptions } from '../sandboxed-element.ts'
+import {
+  impatient,
+  patient,
+  shape,
+  type TestElementOptions,
+  useSandbox,
+} from '../sandboxed-element.fixture.ts'
 import { assertPythonInstalled } from './python-process.ts'
 
-const shape = { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 } as const
-/** A busy machine must not make elements fail that do not hang. */
-const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
-const impatient: ElementTimeouts = { ...patient, processMs: 1000 }
-
-let folder: string
-let ring: TestRing
-let location: RingLocation
-let element: Element | undefined
-let logged: [level: string, fields: object, message: string][]
-let crashes: string[]
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-  ring = createTestRing(join(folder, 'view.ring'), shape)
-  location = { path: ring.path, generation: ring.generation }
-  logged = []
-  crashes = []
-})
-afterEach(() => {
-  element?.close?.()
-  element = undefined
-  ring.close()
-  rmSync(folder, { recursive: true })
-})
+const its = useSandbox()
 
 const SDK = `
 from dataclasses import dataclass
@@ -54,46 +34,22 @@ class Outcome(Event):
     outcome: object = None
 `
 
-interface TestElementOptions extends Partial<SandboxedElementOptions> {
-  timeouts?: ElementTimeouts
+interface ModuleOptions extends TestElementOptions {
   args?: object
 }
 
 /** Opens an element with this module, which defines the class `Probe`, in a sandbox. */
-async function openModule(
-  code: string,
-  { timeouts = patient, args = {}, ...options }: TestElementOptions = {},
-) {
-  writePythonPlugin(folder, {
+function openModule(code: string, { args = {}, ...options }: ModuleOptions = {}): Promise<Element> {
+  writePythonPlugin(its.folder, {
     code: `${SDK}\n${code}\nelements = {'probe': ElementDefinition(Probe, args=Args)}\n`,
   })
-  const record = (level: string) => (fields: object, message: string) =>
-    void logged.push([level, fields, message])
-  element = await openSandboxedElement(
-    {
-      source: {
-        entry: join(folder, 'probe/element.py'),
-        name: 'probe',
-        setup: { args, config: undefined, source: { id: 1 }, size: undefined },
-      },
-      needsPixels: false,
-      findRing: () => location,
-      checkIsolation: () => {},
-      onCost: () => {},
-      onCrash: reason => crashes.push(reason),
-      logFields: { plugin: 'probe' },
-      log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') },
-      ...options,
-    },
-    timeouts,
-  )
-  return element
+  return its.open('element.py', args, options)
 }
 
 const indent = (code: string) => code.replaceAll('\n', '\n        ')
 
 /** Opens an element with this body of `process(self, frame)`. */
-const openWith = (process: string, options: TestElementOptions = {}) =>
+const openWith = (process: string, options: ModuleOptions = {}) =>
   openModule(
     `class Probe(Element):
     def __init__(self, context):
@@ -105,7 +61,7 @@ const openWith = (process: string, options: TestElementOptions = {}) =>
   )
 
 /** Opens an element that breaks in `process`, and returns why the frame was not processed. */
-async function failWith(process: string, options: TestElementOptions = {}): Promise<string> {
+async function failWith(process: string, options: ModuleOptions = {}): Promise<string> {
   const opened = await openWith(process, options)
   return Promise.resolve(opened.process(frame(1))).then(
     () => 'it did not fail',
@@ -120,8 +76,10 @@ it('Python that is missing is reported with the remedy', () => {
 })
 
 it('a plugin in Python does not run in a thread of the engine', () => {
-  writePythonPlugin(folder, { code: '' })
-  expect(() => readPlugin(join(folder, 'probe'), 'folder')).toThrow(/upload the plugin with eyrie plugin add/)
+  writePythonPlugin(its.folder, { code: '' })
+  expect(() => readPlugin(join(its.folder, 'probe'), 'folder')).toThrow(
+    /upload the plugin with eyrie plugin add/,
+  )
 })
 
 describe('sandboxed element in Python', () => {
@@ -157,15 +115,15 @@ class Probe(Element):
       counters: { seen: { sum: 2 } },
     })
     expect(metrics).toEqual([{ values: { brightness: 0.5 }, totals: {} }])
-    expect(logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
-    expect(logged).toContainEqual(['warn', { logger: 'library', plugin: 'probe' }, 'slow'])
-    await vi.waitFor(() => expect(logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
-    expect(crashes).toEqual([])
+    expect(its.logged).toContainEqual(['warn', { level: 3, plugin: 'probe' }, 'low light'])
+    expect(its.logged).toContainEqual(['warn', { logger: 'library', plugin: 'probe' }, 'slow'])
+    await vi.waitFor(() => expect(its.logged).toContainEqual(['info', { plugin: 'probe' }, 'printed']))
+    expect(its.crashes).toEqual([])
   })
 
   it('imports its own files, and libraries of its package', async () => {
-    writePythonPlugin(folder, { code: '' })
-    writeFileSync(join(folder, 'probe/limit.py'), 'LIMIT = 3\n')
+    writePythonPlugin(its.folder, { code: '' })
+    writeFileSync(join(its.folder, 'probe/limit.py'), 'LIMIT = 3\n')
     const opened = await openModule(`
 import numpy
 from limit import LIMIT
@@ -194,28 +152,28 @@ class Probe(Element):
     const outcome = (pixels: number[][]) => ({
       events: [{ type: 'outcome', outcome: [pixels, false, false, 'GRAY8', [4, 2]] }],
     })
-    ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
+    its.ring.write(5, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
     expect(await opened.process(frame(5))).toEqual(
       outcome([
         [1, 2, 3, 4],
         [5, 6, 7, 8],
       ]),
     )
-    ring.write(9, new Uint8Array(8))
+    its.ring.write(9, new Uint8Array(8))
     await expect(opened.process(frame(5))).rejects.toBeInstanceOf(FrameDroppedError)
 
-    const path = join(folder, 'other.ring')
+    const path = join(its.folder, 'other.ring')
     const other = createTestRing(path, { ...shape, generation: 2 })
     onTestFinished(other.close)
     other.write(10, Uint8Array.of(8, 7, 6, 5, 4, 3, 2, 1))
-    location = { path, generation: 2 }
+    its.location = { path, generation: 2 }
     expect(await opened.process(frame(10))).toEqual(
       outcome([
         [8, 7, 6, 5],
         [4, 3, 2, 1],
       ]),
     )
-    location = { path: join(folder, 'removed.ring'), generation: 3 }
+    its.location = { path: join(its.folder, 'removed.ring'), generation: 3 }
     await expect(opened.process(frame(11))).rejects.toBeInstanceOf(FrameDroppedError)
   })
 
@@ -233,10 +191,10 @@ class Probe(Element):
       {
         needsPixels: true,
         // The element waits for this between two looks at the picture.
-        onCall: async () => ring.write(5, new Uint8Array(8)),
+        onCall: async () => its.ring.write(5, new Uint8Array(8)),
       },
     )
-    ring.write(1, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
+    its.ring.write(1, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))
     await expect(opened.process(frame(1))).rejects.toBeInstanceOf(FrameDroppedError)
   })
 
@@ -281,7 +239,7 @@ return Result(events=[Outcome(outcome=[int(storage.read('count')), storage.names
     ['needs a library that is missing', 'import cv2_missing', /apt-get install .* \(element\.py:18\)$/],
   ])('fails with the file and line when it %s, which is not a crash', async (_, process, reason) => {
     expect(await failWith(process)).toMatch(reason)
-    expect(crashes).toEqual([])
+    expect(its.crashes).toEqual([])
   })
 
   it('names the file and line of an error of its syntax', async () => {
@@ -323,22 +281,22 @@ import time; time.sleep(60)`,
     ],
   ])('is ended when it %s', async (_, process, reason, timeouts = patient) => {
     expect(await failWith(process, { timeouts })).toMatch(reason)
-    await expect(element!.process(frame(2))).rejects.toThrow(reason)
+    await expect(its.element!.process(frame(2))).rejects.toThrow(reason)
   })
 
   it('cannot use what the engine has not granted', async () => {
-    const secret = join(folder, 'secret')
+    const secret = join(its.folder, 'secret')
     writeFileSync(secret, 'content')
     const victim = spawn('/bin/sleep', ['600'])
     onTestFinished(() => void victim.kill('SIGKILL'))
     const attacks = {
       'reads secrets': `open('${secret}').read()`,
-      'reads rings by name': `open('${ring.path}', 'rb').read()`,
-      'lists files': `os.listdir('${folder}')`,
+      'reads rings by name': `open('${its.ring.path}', 'rb').read()`,
+      'lists files': `os.listdir('${its.folder}')`,
       'reads accounts': `open('/etc/passwd').read()`,
       'reads the environment of the engine': `open(f'/proc/{os.getppid()}/environ').read()`,
       'writes a file': `open('/tmp/eyrie-hostile-element', 'w')`,
-      'changes its package': `open('${join(folder, 'probe/element.py')}', 'w')`,
+      'changes its package': `open('${join(its.folder, 'probe/element.py')}', 'w')`,
       'starts a program': `os.posix_spawn('/bin/true', ['true'], {})`,
       'starts a process': 'os.fork()',
       'kills a process': `os.kill(${victim.pid}, 9)`,

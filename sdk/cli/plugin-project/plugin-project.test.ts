@@ -1,9 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTypedInput, runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { askQuestions } from './questions.ts'
 
 let folder: string
@@ -55,10 +54,9 @@ describe('eyrie plugin create', () => {
   })
 
   it('asks on a terminal for what no option says', async () => {
-    const input = Object.assign(new PassThrough(), { isTTY: true })
     let asked = ''
     const out = { isTTY: true, write: (text: string) => (asked += text) }
-    input.write('\npictures\nWatches the light\n')
+    const input = createTypedInput('\npictures\nWatches the light\n')
     const answers = await askQuestions({}, { data: folder, input, out, err: out })
     expect(answers).toEqual({ language: 'typescript', reads: 'pictures', description: 'Watches the light' })
     expect(asked.match(/\?/g)).toHaveLength(3)

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
@@ -44,8 +43,6 @@ afterAll(async () => {
 
 /** Runs a command. Words that begin with @ are files in the folder. `answer`: what somebody types at the terminal. */
 async function run(line: string, answer?: string) {
-  const input = Object.assign(new PassThrough(), { isTTY: true })
-  if (answer !== undefined) input.write(answer)
   return runEyrieCommand(
     line.split(' ').map(word => word.replace(/^@/, `${folder}/`)),
     {
@@ -54,7 +51,7 @@ async function run(line: string, answer?: string) {
         EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}`,
         EYRIE_PLUGIN_REGISTRY: registry,
       },
-      ...(answer !== undefined && { input }),
+      answer,
     },
   )
 }

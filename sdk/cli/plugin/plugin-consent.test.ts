@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { type Capabilities, capabilities } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,12 +23,10 @@ afterAll(async () => {
 
 /** Runs a command. `answer`: what somebody types at the terminal; without it, there is no terminal. */
 async function run(line: string, answer?: string) {
-  const input = Object.assign(new PassThrough(), { isTTY: true })
-  if (answer !== undefined) input.write(answer)
   return runEyrieCommand(line.split(' '), {
     data: join(folder, 'data'),
     environment: { EYRIE_ENGINE_URL: `http://127.0.0.1:${server.port}` },
-    ...(answer !== undefined && { input }),
+    answer,
   })
 }
 

@@ -56,3 +56,11 @@ export const eventData = z.looseObject({
   picture_offset: pictureOffset.optional(),
 })
 export type EventData = z.infer<typeof eventData>
+
+/** What an element returns for a frame. */
+export const frameResult = z.strictObject({
+  objects: z.array(detectedObject).optional(),
+  lowScoreObjects: z.array(detectedObject).optional(),
+  counters: counters.optional(),
+  events: z.array(eventData).optional(),
+})

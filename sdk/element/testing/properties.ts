@@ -1,16 +1,6 @@
-import { counters, detectedObject, eventData } from '@eyrie/contract/object'
+import { frameResult } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
-import { z } from 'zod'
-import type { FrameResult } from '../frame.ts'
 import type { Run } from './run-element.ts'
-
-/** A result, as the engine accepts it. */
-const frameResult = z.strictObject({
-  objects: z.array(detectedObject).optional(),
-  lowScoreObjects: z.array(detectedObject).optional(),
-  counters: counters.optional(),
-  events: z.array(eventData).optional(),
-}) satisfies z.ZodType<FrameResult>
 
 /**
  * Returns what the engine would reject or lose of the results of a run, each with the number of its frame; nothing if all is

@@ -1,15 +1,8 @@
-import { counters, detectedObject, eventData } from '@eyrie/contract/object'
+import { frameResult } from '@eyrie/contract/object'
 import { parseAs } from '@eyrie/contract/parse'
 import type { FrameResult } from '@eyrie/element'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
-
-const frameResult = z.strictObject({
-  objects: z.array(detectedObject).optional(),
-  lowScoreObjects: z.array(detectedObject).optional(),
-  counters: counters.optional(),
-  events: z.array(eventData).optional(),
-}) satisfies z.ZodType<FrameResult>
 
 /** Validates without copying, unlike zod: a channel produces hundreds of objects per second. */
 const isValidFrameResult = new Ajv2020().compile<FrameResult>(z.toJSONSchema(frameResult))

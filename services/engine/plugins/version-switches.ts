@@ -100,6 +100,12 @@ export function createVersionSwitches({
     return plugin
   }
 
+  /** The installed plugins once a version is active. */
+  function planSelection({ name, version }: KnownPlugin): InstalledPlugins {
+    const installed = store.installed()
+    return { ...installed, selected: { ...installed.selected, [name]: version } }
+  }
+
   /** Makes a version active, with the pipelines that `change` returns. Returns the pipelines that have changed. */
   async function select(
     plugin: KnownPlugin,
@@ -107,8 +113,7 @@ export function createVersionSwitches({
     change: (configured: ConfiguredPipelines, next: InstalledPlugins) => Promise<Pipeline[]>,
   ): Promise<ChangedPipeline[]> {
     const { name, version } = plugin
-    const installed = store.installed()
-    const next: InstalledPlugins = { ...installed, selected: { ...installed.selected, [name]: version } }
+    const next = planSelection(plugin)
     let changed: ChangedPipeline[] = []
     await configuration.runExclusive(async configured => {
       const pipelines = await change(configured, next)
@@ -178,28 +183,30 @@ export function createVersionSwitches({
 
   const reviewSwitch: VersionSwitches['reviewSwitch'] = name => {
     if (findRevertReason(name) === undefined) return
-    void mutex.runExclusive(async () => {
-      const watch = history.findWatch(name)
-      const reason = findRevertReason(name)
-      if (!watch || reason === undefined) return
-      const { from, to } = watch
-      try {
-        const plugin = getRunnable(name, { version: from })
-        const pipelines = await select(plugin, undefined, async configured =>
-          restorePipelines(configured.pipelines, watch.pipelines),
-        )
-        const time = new Date().toISOString()
-        const ids = pipelines.map(({ id }) => id)
-        await history.add(name, { time, from: to, to: from, reason, pipelines: ids })
-        log.warn({ plugin: name, from: to, to: from, reason }, 'switched back to previous plugin version')
-      } catch (error) {
-        await history.endWatch(name)
-        log.error(
-          { plugin: name, from: to, to: from, err: error },
-          'failed to switch back to previous plugin version',
-        )
-      }
-    })
+    void mutex
+      .runExclusive(async () => {
+        const watch = history.findWatch(name)
+        const reason = findRevertReason(name)
+        if (!watch || reason === undefined) return
+        const { from, to } = watch
+        try {
+          const plugin = getRunnable(name, { version: from })
+          const pipelines = await select(plugin, undefined, async configured =>
+            restorePipelines(configured.pipelines, watch.pipelines),
+          )
+          const time = new Date().toISOString()
+          const ids = pipelines.map(({ id }) => id)
+          await history.add(name, { time, from: to, to: from, reason, pipelines: ids })
+          log.warn({ plugin: name, from: to, to: from, reason }, 'switched back to previous plugin version')
+        } catch (error) {
+          log.error(
+            { plugin: name, from: to, to: from, err: error },
+            'failed to switch back to previous plugin version',
+          )
+          await history.endWatch(name)
+        }
+      })
+      .catch(error => log.error({ plugin: name, err: error }, 'failed to store the switches of a plugin'))
   }
 
   const completeSwitches: VersionSwitches['completeSwitches'] = () =>
@@ -226,9 +233,7 @@ export function createVersionSwitches({
       assertCanRunInShadow(plugin, previous)
       const { pipelines, sources } = configuration.get().value
       const migrated = await migratePipelines(pipelines, { plugin, previous }, stopping.signal)
-      const installed = store.installed()
-      const next = { ...installed, selected: { ...installed.selected, [name]: plugin.version } }
-      checks.assertRemainValid({ pipelines, sources }, next, plugin.version, migrated)
+      checks.assertRemainValid({ pipelines, sources }, planSelection(plugin), plugin.version, migrated)
       if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
       const running = runInShadow(plugin, migrated)
       const { version } = plugin

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Environment } from '@eyrie/kit'
 import { createSetprivCommand } from '@eyrie/kit/accounts/setpriv'
+import { WITHOUT_INSPECTOR } from '@eyrie/kit/node-options'
 import { findDatabasePrivileges } from '../accounts/database-account.ts'
 import type { SeparatedServices } from '../accounts/separate-services.ts'
 import type { ServiceLog } from '../process/service-log.ts'
@@ -32,7 +33,7 @@ export async function startDatabase(
     }
     const command = {
       name: 'database',
-      args: ['--disable-sigusr1', PROGRAM],
+      args: [WITHOUT_INSPECTOR, PROGRAM],
       environment: createOwnEnvironment(environment, data, 'database'),
       launcher: createSetprivCommand(privileges),
     }

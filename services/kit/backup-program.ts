@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
+import { WITHOUT_INSPECTOR } from './node-options.ts'
 import type { SecretVariables } from './secret-variables.ts'
 
 /**
@@ -48,7 +49,7 @@ export async function runBackupProgram(options: BackupProgramOptions): Promise<v
   const { data, path, passphrase, environment, databaseUrl, signal } = options
   signal.throwIfAborted()
   const secrets: SecretVariables = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }
-  const child = spawn(process.execPath, ['--disable-sigusr1', PROGRAM, 'backup', path], {
+  const child = spawn(process.execPath, [WITHOUT_INSPECTOR, PROGRAM, 'backup', path], {
     env: { ...environment, EYRIE_DATA: data, EYRIE_SECRETS_FD: String(SECRETS_FD) },
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })

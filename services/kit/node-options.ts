@@ -1,7 +1,7 @@
 import type { ServiceName } from './run.ts'
 
-/** Without it, other processes of the user could open the inspector with a signal. */
-const COMMON = '--disable-sigusr1'
+/** The option of every process: without it, other processes of the user could open the inspector with a signal. */
+export const WITHOUT_INSPECTOR = '--disable-sigusr1'
 
 /**
  * Under load, what requests have loaded while they wait for the database exceeds the memory of new objects, 16 MB by default. It is
@@ -11,4 +11,4 @@ const MANAGEMENT = '--max-semi-space-size=64'
 
 /** The options with which Node runs a service. */
 export const listNodeOptions = (service: ServiceName): string[] =>
-  service === 'management' ? [COMMON, MANAGEMENT] : [COMMON]
+  service === 'management' ? [WITHOUT_INSPECTOR, MANAGEMENT] : [WITHOUT_INSPECTOR]

@@ -7,17 +7,11 @@ import {
   SLOT_HEADER,
   SLOT_HEADER_BYTES,
 } from '@eyrie/contract/ring'
-import type { ViewSpec } from '@eyrie/contract/view'
+import type { RingShape } from './ring-reader.ts'
 
-export interface RingShape {
-  width: number
-  height: number
-  format: ViewSpec['format']
-  payloadSize: number
-  slots?: number
-  generation?: number
-  content?: { x: number; y: number; width: number; height: number }
-}
+/** The shape of a new ring. By default, it has four slots, and the source fills the whole view. */
+export type NewRingShape = Pick<RingShape, 'width' | 'height' | 'format' | 'payloadSize'> &
+  Partial<Pick<RingShape, 'slots' | 'generation' | 'content'>>
 
 /** A frame ring (pictures in shared memory) written from JavaScript, as media writes it: for benchmarks and tests. */
 export interface RingFile {
@@ -27,7 +21,7 @@ export interface RingFile {
   close(): void
 }
 
-export function createRingFile(path: string, shape: RingShape): RingFile {
+export function createRingFile(path: string, shape: NewRingShape): RingFile {
   const { width, height, format, payloadSize, slots = 4, generation = 1 } = shape
   const content = shape.content ?? { x: 0, y: 0, width, height }
   const stride = Math.ceil((SLOT_HEADER_BYTES + payloadSize) / 4096) * 4096

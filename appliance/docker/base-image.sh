@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Provides the base image, and prints its name: base-image.sh [name] [architecture]
 # Pulls it, or makes an equal one from Debian's archive where no registry can be reached. Does nothing if the image exists. An image for
-# another architecture is made with a name of its own, because a name stands for one architecture on this machine.
+# another architecture gets a name of its own, because Docker keeps one architecture for a name.
 set -euo pipefail
 image=${1:-debian:trixie-slim}
 own=$(docker version --format '{{.Server.Arch}}')

@@ -84,7 +84,7 @@ function editFile({ instruction, code }: Block): void {
   writeFileSync(file, content.replace(text!, code.trim()))
 }
 
-/** Asserts that a program has printed the lines of a block, in which an ellipsis stands for any text. */
+/** Asserts that a program has printed the lines of a block, in which an ellipsis matches any text. */
 function assertPrinted(printed: string, { code }: Block): void {
   for (const line of code.trimEnd().split('\n')) expect(printed).toContain(line.replace(/ …$/, ''))
 }

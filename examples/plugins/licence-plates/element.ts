@@ -4,7 +4,7 @@ import { PlateVotes } from './plate-votes.ts'
 /** One model finds plates in the picture of a vehicle, the other reads a plate. */
 const DETECTOR = 'plate-detector'
 const READER = 'plate-reader'
-/** The characters of the reader, in the order of its output; the last one stands for an empty place. */
+/** The characters of the reader, in the order of its output; the last one means that a place is empty. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
 const FORGOTTEN_AFTER_S = 10
 

@@ -33,8 +33,8 @@ export const statusCommand: Command = {
 }
 
 /**
- * Returns the URLs of the other services, by name, and the names of those whose addresses are unknown: if the engine is at an
- * address of its own, the others are not expected at the default addresses, where another appliance may run.
+ * Returns the URLs of the other services by name, and the names of services whose addresses are unknown. If only the address of the
+ * engine was given, another appliance may run at the default addresses of the others.
  */
 function findOtherServices(terminal: Terminal): { urls: Record<string, string>; not_asked: string[] } {
   const { environment = {} } = terminal

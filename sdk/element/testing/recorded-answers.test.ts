@@ -34,7 +34,7 @@ describe('an element that runs models', () => {
     expect((await runElement(other, [stream.next([animal])])).events[0]).toMatchObject({ score: 0.75 })
   })
 
-  it('is told which answers the test lacks', async () => {
+  it('fails with the model whose answers are missing', async () => {
     const run = async (infer?: ReturnType<typeof createRecordedAnswers>) => {
       const element = await openElement(dogs, infer ? { infer } : {})
       return runElement(element, [createStream(25).next([animal])])

@@ -35,7 +35,7 @@ const overview = z.object({
  * counting.
  */
 export async function runSeveralEngines(version: string): Promise<string> {
-  const scene = await renderTestScene(SCENE_S)
+  const scene = await renderTestScene({ seconds: SCENE_S })
   const stack = await createStack({ version, variables: { COMPOSE_FILE: OVERRIDE, EYRIE_CHANNELS: '4' } })
   try {
     await stack.compose('up', '--detach', '--no-build', '--scale', `engine=${ENGINES}`)

@@ -12,12 +12,13 @@ import type { Outline } from '../../scene/truth/scene-truth.ts'
 import { event, notification, setting } from '../../services/management/db/schema/index.ts'
 import { alertInput } from '../fixtures/management/alert-input.ts'
 import { type Fleet, startFleet, startManagedEngine } from '../fixtures/management/fleet.ts'
-import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { HALF_SIZE, renderTestScene } from '../fixtures/media/rendered-scene.ts'
 import { startMediaProcess } from '../fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const LONG_MS = 900_000
 const SCENE_S = 12
+const FPS = 5
 /** The scene is repeated in one file, because pictures are missing for a moment when a file begins again. */
 const REPETITIONS = 20
 const MIN_EVENTS_PER_SECOND = 1.2
@@ -75,7 +76,7 @@ const readMessageTimes = (fleet: Fleet) =>
 
 /** The scene as a camera of management, with an alert of each kind. */
 async function startScene() {
-  const scene = await renderTestScene(SCENE_S)
+  const scene = await renderTestScene({ seconds: SCENE_S, fps: FPS, ...HALF_SIZE })
   const crossings = lines.flatMap(line => findCrossings(line, scene.truth.frames))
   expect(crossings.length / SCENE_S).toBeGreaterThan(MIN_EVENTS_PER_SECOND)
 
@@ -100,7 +101,7 @@ async function startScene() {
   const fleet = await startFleet()
   const engine = await startManagedEngine({ media, variables })
   const engine_id = await fleet.registerEngine({ engine_port: engine.port })
-  const stream = { type: 'inf', address: video, fps: { output: 5 } }
+  const stream = { type: 'inf', address: video }
   const { source_id } = await fleet.addSource(engine_id, stream)
   const elements = createScenePipeline('scene-detector', 0).map(element =>
     element.name === 'line-crossing' ? { ...element, config: { [source_id]: { lines } } } : element,

@@ -9,14 +9,13 @@ import { createServiceLog } from '../../appliance/process/service-log.ts'
 import { drawProposedLines } from '../../appliance/quickstart/quickstart-lines.ts'
 import { createScenePipeline, DEFAULT_LINES } from '../../appliance/quickstart/quickstart-pipeline.ts'
 import { readState } from '../../appliance/quickstart/quickstart-state.ts'
-import { DEMO } from '../../scene/demo.ts'
 import { findCrossings } from '../../scene/truth/derive-truth.ts'
 import {
   createEngineClient,
   readDurableMessages,
   waitUntilStopped,
 } from '../fixtures/engine/engine-client.ts'
-import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { HALF_SIZE, renderTestScene } from '../fixtures/media/rendered-scene.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 
@@ -26,14 +25,14 @@ let scene: Scene
 let appliance: Appliance
 
 const IS_LONG = process.env.EYRIE_LONG === '1'
-/** The shortest part of the demo in which each line is crossed often enough; in the long run all of it. */
-const SECONDS = IS_LONG ? DEMO.seconds : 39
+/** The shortest part of the demo in which each line is crossed often enough, and smaller; in the long run all of it. */
+const VARIANT = IS_LONG ? {} : { seconds: 39, ...HALF_SIZE }
 
 /** With this pacing every frame is analysed, so the counts do not depend on the speed of the machine. */
 const settings = { engine: { pacing: 'all' } }
 
 beforeAll(async () => {
-  scene = await renderTestScene(SECONDS)
+  scene = await renderTestScene(VARIANT)
   appliance = await startAppliance({
     // To `make run`, the scene is the user's own video here.
     source: scene.video,

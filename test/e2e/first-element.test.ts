@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { openConsole } from '../fixtures/browser/local-session.ts'
-import { renderTestScene } from '../fixtures/media/rendered-scene.ts'
+import { HALF_SIZE, renderTestScene } from '../fixtures/media/rendered-scene.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { installedProgram } from '../fixtures/requirements/installed-program.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
@@ -37,7 +37,7 @@ let checkout: string
 
 beforeAll(async () => {
   // The beginning of the scene that `make run` analyses, which shows a dozen people.
-  const scene = await renderTestScene(3)
+  const scene = await renderTestScene({ seconds: 3, fps: 5, ...HALF_SIZE })
   appliance = await startAppliance({
     source: scene.video,
     model: 'scene-detector',

@@ -3,91 +3,43 @@ import type { Signal } from '@preact/signals'
 
 const ROLE_KEYS: GroupRole['role_key'][] = ['superadmin', 'admin', 'manager', 'viewer']
 
+const NEW_GROUP_ROLE: GroupRole = {
+  group: '',
+  role_key: 'viewer',
+  organization_id: null,
+  customer_ids: [],
+  site_ids: [],
+}
+
 interface GroupRolesProps {
   groupRoles: Signal<GroupRole[]>
   organizations: Organization[]
   customers: Customer[]
 }
 
-/** The roles of the groups at the identity provider. */
+/** Edits the roles that members of groups at the identity provider receive. */
 export function GroupRoles({ groupRoles, organizations, customers }: GroupRolesProps) {
   const change = (index: number, changes: Partial<GroupRole>) => {
-    groupRoles.value = groupRoles.value.map((entry, n) => (n === index ? { ...entry, ...changes } : entry))
+    groupRoles.value = groupRoles.value.with(index, { ...groupRoles.value[index]!, ...changes })
   }
   const remove = (index: number) => {
-    groupRoles.value = groupRoles.value.filter((_, n) => n !== index)
+    groupRoles.value = groupRoles.value.toSpliced(index, 1)
   }
   const add = () => {
-    const entry: GroupRole = {
-      group: '',
-      role_key: 'viewer',
-      organization_id: null,
-      customer_ids: [],
-      site_ids: [],
-    }
-    groupRoles.value = [...groupRoles.value, entry]
+    groupRoles.value = [...groupRoles.value, NEW_GROUP_ROLE]
   }
 
   return (
     <>
       <h2>Roles of groups</h2>
-      {groupRoles.value.map((entry, index) => (
+      {groupRoles.value.map((groupRole, index) => (
         <fieldset key={index} aria-label={`Group ${index + 1}`}>
-          <label>
-            Group
-            <input
-              value={entry.group}
-              required
-              onInput={event => change(index, { group: event.currentTarget.value })}
-            />
-          </label>
-          <label>
-            Role
-            <select
-              value={entry.role_key}
-              onChange={event => change(index, { role_key: ROLE_KEYS[event.currentTarget.selectedIndex]! })}
-            >
-              {ROLE_KEYS.map(role => (
-                <option key={role} value={role}>
-                  {role}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Organization
-            <select
-              value={entry.organization_id ?? ''}
-              onChange={event => change(index, { organization_id: event.currentTarget.value || null })}
-            >
-              <option value="">none</option>
-              {organizations.map(({ organization_id, organization_name }) => (
-                <option key={organization_id} value={organization_id}>
-                  {organization_name}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Customers
-            <select
-              multiple
-              onChange={event => {
-                const selected = [...event.currentTarget.selectedOptions]
-                change(index, { customer_ids: selected.map(({ value }) => value) })
-              }}
-            >
-              {customers.map(({ customer_id, customer_name }) => (
-                <option
-                  key={customer_id}
-                  value={customer_id}
-                  selected={entry.customer_ids.includes(customer_id)}
-                >
-                  {customer_name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <GroupRoleFields
+            groupRole={groupRole}
+            organizations={organizations}
+            customers={customers}
+            onChange={changes => change(index, changes)}
+          />
           <button type="button" onClick={() => remove(index)}>
             Remove
           </button>
@@ -96,7 +48,69 @@ export function GroupRoles({ groupRoles, organizations, customers }: GroupRolesP
       <button type="button" onClick={add}>
         Add a group
       </button>
-      <p class="hint">The API can assign single sites to a group. They are kept here.</p>
+      <p class="hint">Roles for single sites, which only the API can set, are kept.</p>
+    </>
+  )
+}
+
+interface GroupRoleFieldsProps {
+  groupRole: GroupRole
+  organizations: Organization[]
+  customers: Customer[]
+  onChange(changes: Partial<GroupRole>): void
+}
+
+function GroupRoleFields({ groupRole, organizations, customers, onChange }: GroupRoleFieldsProps) {
+  const { group, role_key, organization_id, customer_ids } = groupRole
+  return (
+    <>
+      <label>
+        Group
+        <input value={group} required onInput={event => onChange({ group: event.currentTarget.value })} />
+      </label>
+      <label>
+        Role
+        <select
+          value={role_key}
+          onChange={event => onChange({ role_key: event.currentTarget.value as GroupRole['role_key'] })}
+        >
+          {ROLE_KEYS.map(role => (
+            <option key={role} value={role}>
+              {role}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Organization
+        <select
+          value={organization_id ?? ''}
+          onChange={event => onChange({ organization_id: event.currentTarget.value || null })}
+        >
+          <option value="">none</option>
+          {organizations.map(organization => (
+            <option key={organization.organization_id} value={organization.organization_id}>
+              {organization.organization_name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Customers
+        <select
+          multiple
+          onChange={event => {
+            const selected = [...event.currentTarget.selectedOptions]
+            onChange({ customer_ids: selected.map(({ value }) => value) })
+          }}
+        >
+          {customers.map(({ customer_id, customer_name }) => (
+            <option key={customer_id} value={customer_id} selected={customer_ids.includes(customer_id)}>
+              {customer_name}
+            </option>
+          ))}
+        </select>
+      </label>
     </>
   )
 }

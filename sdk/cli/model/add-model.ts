@@ -5,6 +5,9 @@ import { readLocalFile } from '../command/local-files.ts'
 import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
 import { MODEL_OPTIONS, type ModelOptions, parseModelOptions } from './model-options.ts'
 
+/** Escape sequence that erases the current line of a terminal. */
+const CLEAR_LINE = '\r\x1b[K'
+const BYTES_PER_MIB = 1024 * 1024
 const PUBLISHED_NAMES = Object.keys(PUBLISHED_MODELS).join(', ')
 
 /** `eyrie model add`: adds a detection model to the data folder, by download or from a local file. */
@@ -34,9 +37,8 @@ export const addModelCommand: Command = {
     })
 
     const { width, height, dynamic, multiple_of } = card.input
-    const alternative = dynamic ? `, or any multiple of ${multiple_of}` : ''
-    const size = `${width}x${height}${alternative}`
-    writeSuccess(terminal.out, 'added', `${name}: ${card.labels.length} classes at ${size}, in ${folder}`)
+    const sizes = dynamic ? `${width}x${height}, or any multiple of ${multiple_of}` : `${width}x${height}`
+    writeSuccess(terminal.out, 'added', `${name}: ${card.labels.length} classes at ${sizes}, in ${folder}`)
   },
 }
 
@@ -86,15 +88,10 @@ function showProgress(output: Output, title: string): { report: OnProgress; end(
   }
 }
 
-/** Escape sequence that erases the current line of a terminal. */
-const CLEAR_LINE = '\r\x1b[K'
-
 function formatProgress(receivedBytes: number, totalBytes: number | undefined): string {
   if (!totalBytes) return `${toMib(receivedBytes)} MiB`
   const percent = Math.floor((receivedBytes / totalBytes) * 100)
   return `${toMib(receivedBytes)} of ${toMib(totalBytes)} MiB, ${percent} %`
 }
-
-const BYTES_PER_MIB = 1024 * 1024
 
 const toMib = (bytes: number) => (bytes / BYTES_PER_MIB).toFixed(1)

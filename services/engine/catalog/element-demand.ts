@@ -8,8 +8,8 @@ import type { ModelStore } from '@eyrie/model-store'
 import { toModelView } from '../inference/model-view.ts'
 
 /**
- * What an element of a pipeline will compute for each frame, estimated from its arguments. The engine looks up the measured
- * CPU time of the element and of its model with it, to predict the load of the pipeline.
+ * What an element of a pipeline will compute for each frame, estimated from its arguments. The engine predicts the load of a
+ * pipeline from the CPU time that it has measured for such elements and models.
  */
 export interface ElementDemand {
   name: string
@@ -27,17 +27,22 @@ export interface InferenceDemand {
   view: Pick<ViewSpec, 'width' | 'height'>
 }
 
+/** What the engine knows about an element. */
+interface KnownElement {
+  plugin: { version: string }
+  manifest: Pick<ManifestElement, 'params_mapping'>
+}
+
 /** The elements, models and devices of the engine. */
 export interface DemandContext {
-  elements: {
-    get(
-      reference: string,
-    ): { plugin: { version: string }; manifest: Pick<ManifestElement, 'params_mapping'> } | undefined
-  }
+  elements: { get(reference: string): KnownElement | undefined }
   models: Pick<ModelStore, 'get'>
   /** The type of device that runs a model if the arguments do not select one. */
   bestDevice: string | undefined
 }
+
+/** The element whose arguments are the size to which it scales the picture. */
+const RESIZING_ELEMENT = 'image-resize'
 
 /** Estimates the demand of the elements of a pipeline. Unknown elements are omitted. */
 export function estimateDemand(
@@ -51,12 +56,13 @@ export function estimateDemand(
     if (!element) continue
     const { name } = parseElementReference(reference)
     // Other elements may resize the picture too, but their sizes are unknown before they are opened.
-    if (name === 'image-resize') pictureSize = args as PictureSize
+    if (name === RESIZING_ELEMENT) pictureSize = args as PictureSize
 
     const demand: ElementDemand = { name, version: element.plugin.version }
-    const { name: modelParam, hw: deviceParam } = element.manifest.params_mapping.models ?? {}
-    const model = modelParam ? models.get(String(args[modelParam])) : undefined
-    const device = selectDevice(deviceParam && args[deviceParam], bestDevice)
+    // The manifest says which arguments of the element are the model and the device.
+    const { name: modelArg, hw: deviceArg } = element.manifest.params_mapping.models ?? {}
+    const model = modelArg ? models.get(String(args[modelArg])) : undefined
+    const device = selectDevice(deviceArg && args[deviceArg], bestDevice)
     if (model && device) demand.inference = toInferenceDemand(model.card, device, pictureSize)
     demands.push(demand)
   }

@@ -20,30 +20,27 @@ export interface RecordingTap {
 
 type Annotation = Extract<MessageToMedia, { type: 'event' | 'result' }>
 
-export function createRecordingTap(
-  media: Recorder,
-  channelShapes: (channel: number) => Shape[],
-): RecordingTap {
+export function createRecordingTap(media: Recorder, findShapes: (channel: number) => Shape[]): RecordingTap {
   /** The second of stream time for which shapes were last sent, by channel. */
   const lastShapesSecond = new Map<number, number>()
 
-  /** Returns the shapes of a channel once per second, so that a player finds shapes near any position of a recording. */
-  function selectShapes(channel: number, pts: number): Shape[] | undefined {
+  /** Returns the shapes of a channel, unless they were taken in this second: a player finds them near any position. */
+  function takeShapesOncePerSecond(channel: number, pts: number): Shape[] | undefined {
     const second = Math.floor(pts / TICKS_PER_SECOND)
     if (lastShapesSecond.get(channel) === second) return undefined
     lastShapesSecond.set(channel, second)
-    return channelShapes(channel)
+    return findShapes(channel)
   }
 
   /** Returns the message that adds a draft to a recording; undefined for drafts that are not recorded. */
-  function toAnnotation(draft: MessageDraft): Annotation | undefined {
-    const { source, channel, pts, time } = draft
-    if (source === null || channel === null || pts === null) return undefined
+  function toAnnotation(draft: MessageDraft, source: number): Annotation | undefined {
+    const { channel, pts, time } = draft
+    if (channel === null || pts === null) return undefined
     if (draft.kind === 'event') return { type: 'event', source, channel, pts, time, data: draft.data }
     if (draft.kind !== 'frame') return undefined
 
     const { objects, counters } = draft.data
-    const shapes = selectShapes(channel, pts)
+    const shapes = takeShapesOncePerSecond(channel, pts)
     return {
       type: 'result',
       source,
@@ -58,7 +55,7 @@ export function createRecordingTap(
   return {
     annotate(draft) {
       if (draft.source === null || !media.isRecorded(draft.source)) return
-      const annotation = toAnnotation(draft)
+      const annotation = toAnnotation(draft, draft.source)
       if (annotation) media.send(annotation)
     },
   }

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os'
 /** What an IP address stands for, as far as it matters to the rules for outgoing connections. */
 export type AddressKind = 'loopback' | 'link-local' | 'metadata' | 'multicast' | 'private' | 'ordinary'
 
+/** The subnets of each kind. An address is of the first kind that matches: one for metadata is also link-local or private. */
 const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   // Services that give credentials to virtual machines in clouds.
   metadata: [
@@ -21,13 +22,13 @@ const KINDS: Record<Exclude<AddressKind, 'ordinary'>, readonly string[]> = {
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
 }
 
-const lists = Object.entries(KINDS).map(([kind, subnets]) => {
+const blockLists = Object.entries(KINDS).map(([kind, subnets]) => {
   const list = new BlockList()
   for (const subnet of subnets) addSubnet(list, subnet)
   return { kind: kind as AddressKind, list }
 })
 
-/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws for anything else. */
+/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws if the address, or the number after the slash, is out of range. */
 export function addSubnet(list: BlockList, subnet: string): void {
   const [address = '', prefix] = subnet.split('/')
   const family = getFamily(address)
@@ -35,13 +36,14 @@ export function addSubnet(list: BlockList, subnet: string): void {
   else list.addSubnet(address, Number(prefix), family)
 }
 
-export const isInSubnets = (list: BlockList, address: string): boolean => {
+export function isInSubnets(list: BlockList, address: string): boolean {
   const plain = toPlainAddress(address)
   return list.check(plain, getFamily(plain))
 }
 
-export const findKind = (address: string): AddressKind =>
-  lists.find(({ list }) => isInSubnets(list, address))?.kind ?? 'ordinary'
+export function findKind(address: string): AddressKind {
+  return blockLists.find(({ list }) => isInSubnets(list, address))?.kind ?? 'ordinary'
+}
 
 /** Returns whether a connection to the address reaches this machine. */
 export function isOwnAddress(address: string): boolean {
@@ -55,17 +57,14 @@ function getFamily(address: string) {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
-/**
- * Prefixes of IPv6 addresses in which an IPv4 address is embedded, and the position of its first 16-bit group: mapped and
- * compatible addresses (RFC 4291), NAT64 (RFC 6052 and 8215) and 6to4 (RFC 3056).
- */
-const EMBEDDINGS: readonly { groups: readonly number[]; at: number }[] = [
-  { groups: [0, 0, 0, 0, 0, 0xffff], at: 6 },
-  { groups: [0, 0, 0, 0, 0xffff, 0], at: 6 },
-  { groups: [0, 0, 0, 0, 0, 0], at: 6 },
-  { groups: [0x64, 0xff9b, 0, 0, 0, 0], at: 6 },
-  { groups: [0x64, 0xff9b, 1, 0, 0, 0], at: 6 },
-  { groups: [0x2002], at: 1 },
+/** The IPv6 addresses in which an IPv4 address is embedded: their first 16-bit groups, which the IPv4 address follows. */
+const EMBEDDING_PREFIXES: readonly (readonly number[])[] = [
+  [0, 0, 0, 0, 0, 0xffff], // mapped (RFC 4291)
+  [0, 0, 0, 0, 0xffff, 0], // translated (RFC 2765)
+  [0, 0, 0, 0, 0, 0], // compatible (RFC 4291)
+  [0x64, 0xff9b, 0, 0, 0, 0], // NAT64 (RFC 6052)
+  [0x64, 0xff9b, 1, 0, 0, 0], // NAT64 of a local network (RFC 8215)
+  [0x2002], // 6to4 (RFC 3056)
 ]
 
 /** Returns an address without zone, in its canonical form, and as IPv4 if an IPv4 address is embedded in it. */
@@ -74,10 +73,11 @@ function toPlainAddress(address: string): string {
   if (!isIPv6(unzoned)) return unzoned
   const canonical = new URL(`http://[${unzoned}]`).hostname.slice(1, -1)
   const groups = parseGroups(canonical)
-  const isLocalForm = canonical === '::' || canonical === '::1'
-  const embedding = EMBEDDINGS.find(({ groups: prefix }) => prefix.every((group, i) => groups[i] === group))
-  if (isLocalForm || !embedding) return canonical
-  const [high = 0, low = 0] = groups.slice(embedding.at)
+  // The unspecified and the loopback address look like compatible addresses, but embed none.
+  if (canonical === '::' || canonical === '::1') return canonical
+  const prefix = EMBEDDING_PREFIXES.find(each => each.every((group, i) => groups[i] === group))
+  if (!prefix) return canonical
+  const [high = 0, low = 0] = groups.slice(prefix.length)
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 

@@ -24,35 +24,38 @@ export function createAlertRequest(
   }
 }
 
-const SUFFIXES: Record<Occasion, string> = {
-  began: '',
-  lasts: ' (not acknowledged yet)',
-  ended: ' (ended)',
-  summary: '',
-}
-
 function createSubject(occasion: Occasion, alerts: readonly SystemAlertReport[]): string {
-  if (occasion === 'summary') return `Daily summary: ${countAlerts(alerts)}`
-  return describe(alerts) + SUFFIXES[occasion]
+  switch (occasion) {
+    case 'began':
+      return nameAlerts(alerts)
+    case 'lasts':
+      return `${nameAlerts(alerts)} (not acknowledged yet)`
+    case 'ended':
+      return `${nameAlerts(alerts)} (ended)`
+    case 'summary':
+      return `Daily summary: ${summarizeKinds(alerts)}`
+  }
 }
 
 /** Returns the kind and the subject of one alert, or the number of alerts and their kinds. */
-function describe(alerts: readonly SystemAlertReport[]): string {
+function nameAlerts(alerts: readonly SystemAlertReport[]): string {
   const [first] = alerts
   if (first && alerts.length === 1) return `${getTitle(first.system_alert_kind)}: ${first.subject}`
-  return countAlerts(alerts)
+  return summarizeKinds(alerts)
 }
 
-function countAlerts(alerts: readonly SystemAlertReport[]): string {
+/** Returns a text such as `3 system alerts (2 × camera offline, 1 × disk full)`. */
+function summarizeKinds(alerts: readonly SystemAlertReport[]): string {
+  if (alerts.length === 0) return 'no system alerts'
   const byTitle = Map.groupBy(alerts, ({ system_alert_kind }) => getTitle(system_alert_kind).toLowerCase())
   const kinds = [...byTitle].map(([title, { length }]) => `${length} × ${title}`)
-  const number = alerts.length === 1 ? '1 system alert' : `${alerts.length} system alerts`
-  return alerts.length === 0 ? 'no system alerts' : `${number} (${kinds.join(', ')})`
+  const total = alerts.length === 1 ? '1 system alert' : `${alerts.length} system alerts`
+  return `${total} (${kinds.join(', ')})`
 }
 
-const createMessage = (alerts: readonly SystemAlertReport[]) => alerts.map(describeReport).join('\n\n')
+const createMessage = (alerts: readonly SystemAlertReport[]) => alerts.map(describeAlert).join('\n\n')
 
-function describeReport({
+function describeAlert({
   system_alert_kind,
   subject,
   message,
@@ -67,7 +70,7 @@ function describeReport({
 
 const formatTime = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`
 
-/** The values of placeholders in the texts of an action. */
+/** The values of placeholders in the texts of an action, which were written for the alerts of channels. */
 const createDetails = (alerts: readonly SystemAlertReport[], now: Date): FiringDetails => ({
   alert_name: alerts.length === 1 ? getTitle(alerts[0]!.system_alert_kind) : 'System alerts',
   alert_priority: 'high',

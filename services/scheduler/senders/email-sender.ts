@@ -5,15 +5,15 @@ import { createEmailMessage } from './email-message.ts'
 import type { MailTransports } from './mail-transports.ts'
 import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
 
-const NO_SERVER = 'no mail server is configured: a superadmin sets smtp_host with /config/smtp/update'
-const NO_SENDER = 'the e-mail has no sender: a superadmin sets smtp_from with /config/smtp/update'
+const NO_SERVER = 'no mail server is configured: ask a superadmin to set smtp_host (/config/smtp/update)'
+const NO_SENDER = 'the e-mail has no sender: ask a superadmin to set smtp_from (/config/smtp/update)'
 const NO_RECEIVER = 'the e-mail has no receiver: set action_to of the alert, or smtp_to of the settings'
 const UNSUBSCRIBED =
-  'the receiver has unsubscribed from digests: a superadmin lists the addresses with /delivery/unsubscribed/list'
+  'the receiver has unsubscribed from digests: a superadmin can list such addresses (/delivery/unsubscribed/list)'
 const NO_REPORT = 'the file of the report was deleted'
 const TOO_SLOW = 'the mail server did not answer in time'
 
-/** Sends e-mails by the mail server of the settings, which passes them on. */
+/** Sends e-mails through the mail server of the settings. `dead` outcomes are final; failed deliveries are tried again. */
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
   let transports: MailTransports | undefined
   return async attempt => {

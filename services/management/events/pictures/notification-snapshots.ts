@@ -9,10 +9,9 @@ import { attachToNotifications } from './nearest-picture.ts'
 import type { SnapshotSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/**
- * Notifications whose moment has no picture of an event, such as one that a count or the clock has fired, receive a snapshot.
- * The engine has snapshots of the last seconds only, so they are requested at once.
- */
+// Pictures of notifications that no event illustrates, because a count or the clock has fired them. The engine keeps pictures of
+// the last seconds only, so a snapshot is requested as soon as such a notification is stored.
+
 export interface SnapshotOptions {
   database: Database
   source: SnapshotSource
@@ -35,11 +34,12 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
   while (!options.signal.aborted) {
     const due = await findDueSnapshots(options.database)
     if (due.length === 0) return
-    const channels = [...Map.groupBy(due, ({ channel_id }) => channel_id).values()]
-    const work = async () => {
-      for (let rows = channels.shift(); rows; rows = channels.shift()) await fetchOfChannel(rows, options)
+    const channels = Map.groupBy(due, ({ channel_id }) => channel_id).values()
+    const fetchNextChannels = async () => {
+      for (const rows of channels) await fetchForChannel(rows, options)
     }
-    await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, work))
+    // They take the channels from one iterator, so that each channel is handled once.
+    await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchNextChannels))
   }
 }
 
@@ -64,18 +64,20 @@ const findDueSnapshots = (database: Database) =>
 
 /**
  * Requests the snapshots of a channel one after the other. A snapshot illustrates all notifications within a second, so that a burst
- * does not cost the engine a picture for each.
+ * does not cost the engine a picture for each. After a failure, the engine is not asked again for the other notifications.
  */
-async function fetchOfChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
+async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
   const { database, log, signal } = options
   const takenMs: number[] = []
   let hasFailed = false
   for (const row of rows) {
     const { notification_uuid, engine_id, time } = row
-    if (takenMs.some(ms => Math.abs(ms - time.getTime()) <= MAX_PICTURE_OFFSET_MS)) continue
-    if (!hasFailed)
+    const isIllustrated = takenMs.some(ms => Math.abs(ms - time.getTime()) <= MAX_PICTURE_OFFSET_MS)
+    // `attachToNotifications` has recorded it.
+    if (isIllustrated) continue
+    if (!hasFailed) {
       try {
-        const snapshotMs = await fetchToStore(row, options)
+        const snapshotMs = await fetchAndStore(row, options)
         if (snapshotMs !== undefined) takenMs.push(snapshotMs)
       } catch (error) {
         log.debug({ err: error, engine_id, notification_uuid }, 'failed to fetch snapshot of notification')
@@ -83,11 +85,12 @@ async function fetchOfChannel(rows: readonly DueSnapshot[], options: SnapshotOpt
         if (signal.aborted) return
         hasFailed = true
       }
+    }
     await recordResult(database, row, !hasFailed || row.isTooOld)
   }
 }
 
-/** Records that a snapshot was requested. Unless that is done, it becomes due again. */
+/** Records that a notification needs no further request, or else when its snapshot is requested again. */
 const recordResult = (
   database: Database,
   { notification_uuid }: DueSnapshot,
@@ -105,7 +108,7 @@ const recordResult = (
  * Stores the snapshot as a file and attaches it. Resolves to the time of the picture in epoch ms, or to undefined if the engine has
  * no picture of this moment.
  */
-async function fetchToStore(
+async function fetchAndStore(
   { channel_id, engine_id, channel_sid, is_storage, time }: DueSnapshot,
   { database, source, store, signal }: SnapshotOptions,
 ): Promise<number | undefined> {

@@ -50,18 +50,19 @@ export async function readProvisioningState(
   const provisions = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
   const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
 
+  /** `Fields` is what the service stored for objects of this kind. */
   function selectProvisioned<Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] {
     return provisions
       .filter(({ kind }) => kind === resourceKind)
-      .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) }))
+      .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) as Fields }))
   }
 
-  const decrypt = (stream: typeof deviceStream.$inferSelect | null) =>
+  const decryptPassword = (stream: typeof deviceStream.$inferSelect | null) =>
     stream && { ...stream, password: secrets.decrypt(stream.password) }
-  const storedSources = sources.map(({ source, device_stream, sub_stream }) => ({
-    ...source,
-    stream: decrypt(device_stream),
-    sub_stream: decrypt(sub_stream),
+  const storedSources = sources.map(row => ({
+    ...row.source,
+    stream: decryptPassword(row.device_stream),
+    sub_stream: decryptPassword(row.sub_stream),
   }))
   // The cast is safe, because the API stores only validated elements.
   const storedPipelines = pipelines as StoredConfiguration['pipelines']

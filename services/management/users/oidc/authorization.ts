@@ -16,8 +16,10 @@ import { isStorable } from '../../db/schema/columns.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { ProviderClient } from './provider-client.ts'
 
-// A sign-in with the identity provider: the browser goes to the provider and comes back with a code, which the appliance
-// exchanges for an ID token. State, nonce and the verifier of PKCE (RFC 7636) bind the code to the browser that has started.
+/**
+ * A sign-in with the identity provider: the browser goes to the provider and comes back with a code, which the appliance
+ * exchanges for an ID token. State, nonce and the verifier of PKCE (RFC 7636) bind the code to the browser that has started.
+ */
 
 export const SIGN_IN_MINUTES = 10
 
@@ -53,7 +55,7 @@ export interface AuthorizationDependencies {
   now(): Date
 }
 
-/** Returns the address to which the browser goes, and the text that it keeps until it comes back. */
+/** Returns the address of the provider to which the browser goes, and the encrypted state that it brings back. */
 export async function startAuthorization(
   settings: OidcSettings,
   { provider, secrets, now }: AuthorizationDependencies,
@@ -70,7 +72,7 @@ export async function startAuthorization(
     expires_at: now().getTime() + SIGN_IN_MINUTES * 60_000,
   }
   const url = buildAuthorizationUrl(configuration, {
-    redirect_uri: settings.oidc_console_url + PROVIDER_CALLBACK_PATH,
+    redirect_uri: getCallbackUrl(settings),
     scope: settings.oidc_scopes,
     code_challenge: await calculatePKCECodeChallenge(pending.verifier),
     code_challenge_method: 'S256',
@@ -82,8 +84,8 @@ export async function startAuthorization(
 
 /**
  * Exchanges the code with which the browser has come back, and verifies the ID token: signature, issuer, audience, expiry and
- * nonce. `kept` is what the browser has kept. Throws `EyrieError` with a reason for the user, and any other error if the
- * provider or the browser has sent something wrong.
+ * nonce. `kept` is the encrypted state that the browser brings back. Throws `EyrieError` with a reason for the user. Other
+ * errors mean that the provider or the browser has sent an invalid response, and are for the log.
  */
 export async function finishAuthorization(
   settings: OidcSettings,
@@ -97,7 +99,7 @@ export async function finishAuthorization(
     throw new EyrieError('auth', 'this sign-in was not started in this browser, or has expired: start again')
 
   const configuration = await provider.connect(settings)
-  const callback = new URL(settings.oidc_console_url + PROVIDER_CALLBACK_PATH)
+  const callback = new URL(getCallbackUrl(settings))
   callback.search = query
   const tokens = await authorizationCodeGrant(configuration, callback, {
     pkceCodeVerifier: pending.verifier,
@@ -121,6 +123,9 @@ export async function finishAuthorization(
   }
   return toAccount(issuer, claims, settings.oidc_groups_claim)
 }
+
+/** The address at which the browser comes back. */
+const getCallbackUrl = (settings: OidcSettings) => settings.oidc_console_url + PROVIDER_CALLBACK_PATH
 
 function readPending(kept: string, secrets: Secrets): PendingSignIn | undefined {
   try {
@@ -153,10 +158,13 @@ function toAccount(issuer: string, claims: Record<string, unknown>, groupsClaim:
     email: verifiedEmail?.data,
     first_name: toText(claims.given_name) || toText(claims.name),
     last_name: claims.given_name ? toText(claims.family_name) : '',
-    groups: [claims[groupsClaim]].flat().map(toText),
+    groups: [claims[groupsClaim]]
+      .flat()
+      .map(toText)
+      .filter(group => group !== ''),
   }
 }
 
-/** Returns the text of a claim, or an empty text if the claim is missing or no text that can be stored. */
+/** Returns the text of a claim. Returns an empty text if there is none, or none that the database can store. */
 const toText = (claim: unknown) =>
   typeof claim === 'string' && claim.length <= MAX_CLAIM_LENGTH && isStorable(claim) ? claim : ''

@@ -9,8 +9,8 @@ const TWILIO_URL = 'https://api.twilio.com'
 const BAD_REQUEST = 400
 
 const NO_PROVIDER =
-  'no SMS provider is configured: a superadmin sets sms_auth_key and sms_auth_token with /config/sms/update'
-const NO_SENDER = 'the SMS has no sender: a superadmin sets sms_from with /config/sms/update'
+  'no SMS provider is configured: ask a superadmin to set sms_auth_key and sms_auth_token (/config/sms/update)'
+const NO_SENDER = 'the SMS has no sender: ask a superadmin to set sms_from (/config/sms/update)'
 const NO_RECEIVER = 'the SMS has no receiver: set action_to of the alert, or sms_to of the settings'
 const INVALID_PROVIDER =
   'sms_provider must be twilio, or the address of a server with the interface of Twilio'

@@ -174,7 +174,7 @@ async function startComponents(
     quarantine,
     allowsPartialIsolation: settings.allow_partial_plugin_isolation,
     folder: pluginFolder,
-    cacheFolder: join(folder, 'compiled-plugin-code'),
+    codeFolder: join(folder, 'compiled-plugin-code'),
     storageFolder: join(folder, 'plugin-storage'),
     egress: createEgress('plugin', environment),
     verifyPackage: async (name, version) => {

@@ -8,7 +8,7 @@ export const bench: Bench = {
 
   async run() {
     const plugin = writeBenchPlugin()
-    await plugin.fillCache()
+    await plugin.storeCode()
     return measureStarts(plugin)
   },
 }

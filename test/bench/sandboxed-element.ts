@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Element, Frame } from '@eyrie/element'
 import type { RingLocation } from '../../services/engine/frames/ring-reader.ts'
-import { fillCompileCache } from '../../services/engine/plugin-host/sandbox/process-policy.ts'
+import { storeCompiledCode } from '../../services/engine/plugin-host/sandbox/compiled-code.ts'
 import { openSandboxedElement } from '../../services/engine/plugin-host/sandbox/sandboxed-element.ts'
 import { writePythonPlugin } from '../fixtures/engine/python-plugin.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
@@ -16,8 +16,8 @@ const ignore = () => {}
 export interface BenchPlugin {
   /** Starts a process and opens the element. */
   open(ring?: RingLocation): Promise<Element>
-  /** Stores compiled code, as the engine does when it has started its first process. */
-  fillCache(): Promise<void>
+  /** Stores compiled code, as the engine does when it has started the first process of a plugin. */
+  storeCode(): Promise<void>
   remove(): void
 }
 
@@ -61,21 +61,21 @@ elements = {'probe': ElementDefinition(Probe, args=NoArgs)}
 }
 
 function createBenchPlugin(folder: string, entry: string, needsPixels: boolean): BenchPlugin {
-  const cacheFolder = join(folder, '.compiled')
-  let isFilled = false
+  const path = join(folder, 'probe', entry)
+  let codeFolder: string | undefined
   return {
-    fillCache: async () => {
-      await fillCompileCache(cacheFolder)
-      isFilled = true
+    storeCode: async () => {
+      codeFolder = join(folder, '.compiled')
+      await storeCompiledCode(codeFolder, path)
     },
     open: ring =>
       openSandboxedElement({
         source: {
-          entry: join(folder, 'probe', entry),
+          entry: path,
           name: 'probe',
           setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
         },
-        cacheFolder: isFilled ? cacheFolder : undefined,
+        codeFolder,
         needsPixels,
         findRing: () => ring,
         checkIsolation: ignore,

@@ -10,7 +10,7 @@ export const createTestSandboxes = (
 ): Promise<Sandboxes> =>
   createSandboxes({
     folder,
-    cacheFolder: join(folder, '.compiled'),
+    codeFolder: join(folder, '.compiled'),
     storageFolder: join(folder, '.storage'),
     egress: serviceEgress,
     verifyPackage: async () => {},

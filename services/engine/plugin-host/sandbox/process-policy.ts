@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { launch } from '@eyrie/kit/launcher/launch'
 import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 import { ELEMENT_CODE } from '../../isolation/engine-code.ts'
 import { MAX_RESIDENT_BYTES } from './limits/usage-limits.ts'
@@ -11,18 +8,25 @@ const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
 /** The engine ends a process that uses too much memory, but not in the moment in which it does. */
 const MAX_DATA_BYTES = 2 * MAX_RESIDENT_BYTES
 const MAX_OPEN_FILES = 64
+const LIMITS = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES }
+/** Node does not use code that was compiled with others. */
+const V8_OPTIONS = [
+  `--max-old-space-size=${MAX_HEAP_MIB}`,
+  // Without it, a native crash could be mistaken for an error of WebAssembly.
+  '--disable-wasm-trap-handler',
+]
 
 /** What is needed to run an element. */
 export interface ProcessOptions {
   /** Path of the entry module of the plugin. */
   entry: string
-  /** Folder of compiled code of the SDK, which makes processes start faster. */
-  cacheFolder?: string | undefined
+  /** Folder of compiled code of the SDK and the plugin, which makes processes start faster. */
+  codeFolder?: string | undefined
 }
 
 /** The folders and files that the process of an element reads: its package, and the code with which it is run. */
-function listReadable({ entry, cacheFolder }: ProcessOptions): string[] {
-  return [...ELEMENT_CODE, dirname(entry), ...(cacheFolder === undefined ? [] : [cacheFolder])]
+function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
+  return [...ELEMENT_CODE, dirname(entry), ...(codeFolder === undefined ? [] : [codeFolder])]
 }
 
 /**
@@ -30,14 +34,14 @@ function listReadable({ entry, cacheFolder }: ProcessOptions): string[] {
  * files and starts no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
-  const limits = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES, fileBytes: 0 }
+  const limits = { ...LIMITS, fileBytes: 0 }
   if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
 
 /** The program and the arguments that run an element. */
 export function createProcessCommand(options: ProcessOptions): [program: string, ...args: string[]] {
-  const { entry, cacheFolder } = options
+  const { entry, codeFolder } = options
   if (isPython(entry)) return createPythonCommand('serve')
   return [
     process.execPath,
@@ -47,35 +51,28 @@ export function createProcessCommand(options: ProcessOptions): [program: string,
     '--disable-warning=SecurityWarning',
     ...listReadable(options).map(path => `--allow-fs-read=${path}`),
     // Node reads the compiled code only if it may also write it, which the launcher prevents.
-    ...(cacheFolder === undefined ? [] : [`--allow-fs-write=${cacheFolder}`]),
-    `--max-old-space-size=${MAX_HEAP_MIB}`,
-    // Without it, a native crash could be mistaken for an error of WebAssembly.
-    '--disable-wasm-trap-handler',
-    resolve(import.meta.dirname, 'process/start-process.ts'),
-    ...(cacheFolder === undefined ? [] : [cacheFolder]),
+    ...(codeFolder === undefined ? [] : [`--allow-fs-write=${codeFolder}`]),
+    ...V8_OPTIONS,
+    resolve(import.meta.dirname, 'process/start-process.js'),
+    ...(codeFolder === undefined ? [] : [codeFolder]),
   ]
 }
 
-/**
- * Stores the compiled code of the SDK in the cache folder, with a process that runs no plugin. Rejects if that is not
- * possible; processes compile the code themselves then.
- */
-export async function fillCompileCache(cacheFolder: string): Promise<void> {
-  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
-  const options = [`--max-old-space-size=${MAX_HEAP_MIB}`, '--disable-wasm-trap-handler']
-  const command = [
-    process.execPath,
-    ...options,
-    resolve(import.meta.dirname, 'process/compiled-modules.ts'),
-    cacheFolder,
-  ]
-  const policy = {
-    read: ELEMENT_CODE,
+/** What the process may use that compiles the SDK, and the plugin that it is given: it writes to the folder of the code. */
+export function createCompilerPolicy(codeFolder: string, entry: string | undefined): LaunchPolicy {
+  return {
+    read: [...ELEMENT_CODE, ...(entry === undefined ? [] : [dirname(entry)])],
     execute: [process.execPath],
-    write: [cacheFolder],
-    limits: { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES },
+    write: [codeFolder],
+    limits: LIMITS,
   }
-  const { child } = launch(command as [string, ...string[]], policy, { output: 'ignore' })
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`the process has ended with exit code ${code}`)
+}
+
+/** The program and the arguments that store compiled code in a folder. */
+export function createCompilerCommand(
+  codeFolder: string,
+  entry: string | undefined,
+): [program: string, ...args: string[]] {
+  const module = resolve(import.meta.dirname, 'process/compile-modules.ts')
+  return [process.execPath, ...V8_OPTIONS, module, codeFolder, ...(entry === undefined ? [] : [entry])]
 }

@@ -33,8 +33,8 @@ import { RingSender } from './ring-sender.ts'
 /** An element (a step of a pipeline) that is to run in a process of its own, which can use only what it is granted. */
 export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
   source: ElementSource
-  /** Folder that `fillCompileCache` has filled. */
-  cacheFolder?: string | undefined
+  /** Folder that `storeCompiledCode` has filled. */
+  codeFolder?: string | undefined
   /** CPU time per frame that the manifest declares, in ms. */
   budgetMs?: number | undefined
   /** Whether everything else on the machine has priority. */
@@ -91,7 +91,7 @@ export async function openSandboxedElement(
 ): Promise<Element> {
   const {
     source,
-    cacheFolder,
+    codeFolder,
     budgetMs,
     isBackground,
     checkIsolation,
@@ -104,8 +104,8 @@ export async function openSandboxedElement(
     ...use
   } = options
   const rings = new RingSender()
-  const command = createProcessCommand({ entry: source.entry, cacheFolder })
-  const policy = createProcessPolicy({ entry: source.entry, cacheFolder })
+  const command = createProcessCommand({ entry: source.entry, codeFolder })
+  const policy = createProcessPolicy({ entry: source.entry, codeFolder })
   const { child, report } = launch(command, policy, {
     output: 'pipe',
     descriptors: ['pipe', rings.inherited],

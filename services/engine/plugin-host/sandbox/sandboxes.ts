@@ -10,10 +10,11 @@ import type { ElementCall } from '../protocol/element-calls.ts'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
 import { DEFAULT_TIMEOUTS, type ElementUse } from '../protocol/remote-element.ts'
+import { createCompiledCode } from './compiled-code.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
 import type { PluginOnChannel, PluginQuarantine } from './plugin-quarantine.ts'
-import { createProcessPolicy, fillCompileCache } from './process-policy.ts'
+import { createProcessPolicy } from './process-policy.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
 /** An element of an uploaded plugin that is to run on a channel. */
@@ -51,8 +52,8 @@ export interface SandboxesOptions {
   allowsPartialIsolation: boolean
   /** Folder of uploaded plugins. */
   folder: string
-  /** Folder for compiled code of the SDK. */
-  cacheFolder: string
+  /** Folder for compiled code of the SDK and the plugins. */
+  codeFolder: string
   /** Folder of the files that elements store. */
   storageFolder: string
   /** Opens connections to the servers that manifests declare. */
@@ -72,7 +73,7 @@ export async function createSandboxes({
   quarantine,
   allowsPartialIsolation,
   folder,
-  cacheFolder,
+  codeFolder,
   storageFolder,
   egress,
   verifyPackage,
@@ -90,7 +91,7 @@ export async function createSandboxes({
     )
   }
 
-  const cache = createCodeCache(cacheFolder, log)
+  const code = await createCompiledCode(codeFolder, log)
 
   return {
     isolation,
@@ -115,7 +116,7 @@ export async function createSandboxes({
         ...request,
         source,
         isBackground: isShadow,
-        cacheFolder: cache.find(),
+        codeFolder: code.findFolder({ ...plugin, entry: source.entry }),
         budgetMs: capabilities?.budget_ms,
         ...(capabilities && {
           checkView: view => checkView(capabilities, view),
@@ -179,30 +180,6 @@ function whileAccepted(element: Element, assertAccepted: () => void): Element {
         throw error
       }
       return element.process(frame)
-    },
-  }
-}
-
-/** The folder of compiled code, which is filled when the first process of the engine starts, for all later ones. */
-function createCodeCache(folder: string, log: Log) {
-  let isFilling = false
-  let isFilled = false
-
-  async function fill(): Promise<void> {
-    isFilling = true
-    try {
-      await fillCompileCache(folder)
-      isFilled = true
-    } catch (error) {
-      log.warn({ err: error }, 'failed to store compiled code for plugins')
-    }
-  }
-
-  return {
-    /** Returns undefined until the folder is filled. */
-    find(): string | undefined {
-      if (!isFilling) void fill()
-      return isFilled ? folder : undefined
     },
   }
 }

@@ -60,6 +60,9 @@ export const shadowComparison = z
       description:
         'Frames that the version in shadow did not process, because it was busy, or came too late for the picture',
     }),
+    starved: z.literal(true).optional().meta({
+      description: 'The version in shadow has waited for a processor for longer than it has run',
+    }),
     problem: z.string().optional().meta({ description: 'Why the version does not run in shadow here' }),
     active: shadowSide,
     shadow: shadowSide,

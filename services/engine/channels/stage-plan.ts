@@ -8,7 +8,7 @@ import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownElement } from '../plugin-host/known-plugin.ts'
 import type { CropModels } from '../plugin-host/models/crop-models.ts'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
-import { type OpenContext, openElement } from '../plugin-host/open-element.ts'
+import { type OpenContext, type OpenRequest, openElement } from '../plugin-host/open-element.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 
 /** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
@@ -85,18 +85,20 @@ export function openShadow(
   element: PipelineElement,
   known: KnownElement,
   context: Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
-  onCost: (ms: number) => void,
+  measures: Pick<OpenRequest, 'onCost' | 'onUsage'>,
   opening: OpenContext,
 ): Promise<HostedElement> {
-  return openPlanned(element, known, { ...context, onCost, onMetrics: () => {}, isShadow: true }, opening)
+  return openPlanned(
+    element,
+    known,
+    { ...context, ...measures, onMetrics: () => {}, isShadow: true },
+    opening,
+  )
 }
 
 interface OpenPlannedContext
-  extends Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'> {
-  onCost(ms: number): void
-  onMetrics(metrics: MetricValues): void
-  isShadow?: boolean
-}
+  extends Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
+    Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'> {}
 
 function openPlanned(
   { args, config }: PipelineElement,
@@ -114,6 +116,7 @@ function openPlanned(
     sandboxes,
     ...context.createInference(opening.findRing),
     onCost: context.onCost,
+    ...(context.onUsage && { onUsage: context.onUsage }),
     onMetrics: context.onMetrics,
     ...(context.isShadow && { isShadow: true }),
     log: context.log,

@@ -11,6 +11,7 @@ import { createElementModels, type ElementModels } from './models/element-models
 import type { HostedElement } from './models/hosted-element.ts'
 import { decodeResult } from './protocol/infer-call.ts'
 import { loadElement } from './protocol/load-element.ts'
+import type { ProcessUsage } from './sandbox/limits/process-usage.ts'
 import type { Sandboxes } from './sandbox/sandboxes.ts'
 import { openElementThread } from './thread/thread-element.ts'
 
@@ -38,6 +39,8 @@ export interface OpenRequest extends OpenContext {
   cropModels: CropModels
   /** Receives the CPU time of a frame in ms. */
   onCost(ms: number): void
+  /** Receives what the process of an uploaded plugin uses. */
+  onUsage?(usage: ProcessUsage): void
   /** Receives all metrics of the element after some have changed. */
   onMetrics(metrics: MetricValues): void
   log: Log
@@ -88,6 +91,7 @@ async function openWithModels(
       capabilities: manifest.capabilities,
       prepare: load,
       ...(request.isShadow && { isShadow: true }),
+      ...(request.onUsage && { onUsage: request.onUsage }),
     })
   }
   if (request.isShadow) throw new Error('only uploaded versions run in shadow')

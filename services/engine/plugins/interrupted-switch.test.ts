@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { createPluginPackage } from '../../../test/fixtures/engine/plugin-package.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
+const LIMIT_MS = 120_000
 const data = { EYRIE_LICENSE: 'community' }
 const withArgument = (name: string) => ({
   params_schema: { type: 'object', properties: { [name]: {} }, additionalProperties: false },
@@ -45,3 +46,38 @@ it('a switch during which the engine has ended changes the pipelines when it sta
     probe: { switches: [] },
   })
 })
+
+it(
+  'a switch remains under watch when the engine starts again, and is reverted when the version fails then',
+  async () => {
+    const folder = createTemporaryFolder()
+    const first = await startEngine(folder, data)
+    const upload = async (version: string, open?: string) => {
+      const archive = await createPluginPackage({ version, open })
+      await first.call('POST', '/plugins', archive, { 'Content-Type': 'application/gzip' })
+    }
+    await upload('1.0.0')
+    await upload('2.0.0', `throw new Error('no lens')`)
+    // Without a pipeline, the version does not run yet.
+    expect((await first.call('PUT', '/plugins/probe', { version: '2.0.0' })).body.active).toBe('2.0.0')
+    await first.engine.stop()
+
+    const second = await startEngine(folder, data)
+    onTestFinished(() => second.engine.stop())
+    const source = { type: 'inf', address: 'test://ball' }
+    await second.call('POST', '/configuration', [
+      { sources: [source], sinks: [], elements: [{ name: 'probe' }] },
+    ])
+    await vi.waitUntil(
+      async () => (await second.call('GET', '/plugins/probe')).body.active === '1.0.0',
+      LIMIT_MS,
+    )
+    const switches = (await second.call('GET', '/plugins/probe/switches')).body
+    expect(switches.at(-1)).toMatchObject({
+      from: '2.0.0',
+      to: '1.0.0',
+      reason: expect.stringContaining('no lens'),
+    })
+  },
+  LIMIT_MS,
+)

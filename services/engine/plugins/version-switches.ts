@@ -263,7 +263,7 @@ export function createVersionSwitches({
         throw new EyrieError(
           'conflict',
           verdict === 'unknown'
-            ? `version ${version} of ${name} has processed no frame in shadow: run it on a channel that has frames, or accept it with force`
+            ? `version ${version} of ${name} has processed no frame in shadow${findings.length > 0 ? ` (${findings.join('; ')})` : ''}: run it on a channel that has frames, or accept it with force`
             : `version ${version} of ${name} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
         )
       shadows.end(name)

@@ -29,6 +29,11 @@ export interface RemoteElementOptions {
   onCall?(call: ElementCall): Promise<unknown>
   /** Adds to the reason why the element broke what is known about its thread or process. */
   explain?(reason: string): string
+  /**
+   * Returns the time in ms in which the thread or process has waited for a processor since its start. It does not count as time
+   * of the element. Without it, that time counts.
+   */
+  waitedMs?(): number
   /** Called once if the element breaks: it ends, does not answer in time, or sends what it must not. */
   onCrash?(reason: string): void
 }
@@ -215,13 +220,13 @@ export class RemoteElement {
     }
   }
 
-  /** Waits for an answer. The time in which the element waits for inferences, which is limited elsewhere, does not count. */
+  /** Waits for an answer. The time in which the element waits for others does not count. */
   async #awaitAnswer(
     timeoutMs: number,
     answer: PromiseWithResolvers<ElementAnswer>,
     timeoutMessage: string | undefined,
   ): Promise<ElementAnswer> {
-    const startedAt = performance.now() - this.#inferringMs
+    const startedAt = performance.now() - this.#readWaitedMs()
     let timeout: unknown
     for (let remainingMs = timeoutMs; ; ) {
       try {
@@ -233,10 +238,15 @@ export class RemoteElement {
         timeout ??= error
       }
       await Promise.race([answer.promise, Promise.all(this.#inferences)])
-      remainingMs = timeoutMs - (performance.now() - startedAt - this.#inferringMs)
+      remainingMs = timeoutMs - (performance.now() - startedAt - this.#readWaitedMs())
       // Timers may end a little early.
       if (remainingMs < 1) throw timeout
     }
+  }
+
+  /** Time in which the element has waited for inferences, which is limited elsewhere, and for a processor. */
+  #readWaitedMs(): number {
+    return this.#inferringMs + (this.#options.waitedMs?.() ?? 0)
   }
 
   #toReason(text: string): string {

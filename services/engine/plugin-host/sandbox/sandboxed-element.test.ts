@@ -70,6 +70,32 @@ describe('sandboxed element', () => {
     expect(its.crashes).toEqual([])
   })
 
+  it('runs at the lowest priority in the background, where waiting for a processor takes none of its time', async () => {
+    const opened = await openWith(
+      `return {
+        metadata: { pid: process.pid, priority: getPriority() },
+        process: () => {
+          const start = process.cpuUsage()
+          while (process.cpuUsage(start).user < 20_000);
+          return {}
+        },
+      }`,
+      {
+        module: `import { getPriority } from 'node:os'`,
+        isBackground: true,
+        timeouts: { ...patient, processMs: 500 },
+      },
+    )
+    const { pid, priority } = opened.metadata as { pid: number; priority: number }
+    expect(priority).toBe(19)
+    // Both on one processor, of which the element gets a seventieth: 20 ms take 1.4 s.
+    const busy = spawn('taskset', ['-c', '0', process.execPath, '-e', 'for (;;);'])
+    onTestFinished(() => void busy.kill('SIGKILL'))
+    execFileSync('taskset', ['-pc', '0', String(pid)])
+    expect(await opened.process(frame(1))).toEqual({})
+    expect(its.crashes).toEqual([])
+  })
+
   it('processes frames at any rate', async () => {
     const opened = await openWith('return { process: (frame: any) => ({ objects: frame.objects }) }')
     // More answers than a process may write within a second without having been asked.

@@ -112,6 +112,7 @@ export async function openSandboxedElement(
   })
   rings.closeInherited()
   if (isBackground) lowerPriority(child)
+  const usage = openUsage(child)
 
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
   const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
@@ -131,6 +132,7 @@ export async function openSandboxedElement(
     explain: reason => memory.explain(reason),
     onCrash,
     ...(onCall && { onCall }),
+    ...(isBackground && { waitedMs: () => usage?.read()?.waitedMs ?? 0 }),
   })
 
   const intake = new LogIntake(log, logFields, performance.now())
@@ -141,7 +143,10 @@ export async function openSandboxedElement(
   // The report says why the process failed to start.
   child.on('error', () => {})
   child.on('close', (code, signal) => remote.fail(describeExit(code, signal)))
-  child.on('close', () => rings.close())
+  child.on('close', () => {
+    rings.close()
+    usage?.close()
+  })
 
   try {
     const launched = await report
@@ -156,7 +161,7 @@ export async function openSandboxedElement(
 
   let frameCount: number | undefined
   const usageLimits = new UsageLimits({ budgetMs, onCost })
-  watchUsage(child, remote, sample => {
+  watchUsage(child, usage, remote, sample => {
     onUsage?.(sample)
     memory.sample(sample.residentBytes)
     return usageLimits.check(sample, frameCount, performance.now())
@@ -274,10 +279,10 @@ function describeExit(code: number | null, signal: NodeJS.Signals | null): strin
 /** Ends the process when it exceeds its limits. `check` returns which limit a sample exceeds. */
 function watchUsage(
   child: ChildProcess,
+  usage: UsageReader | undefined,
   remote: RemoteElement,
   check: (sample: ProcessUsage) => string | undefined,
 ): void {
-  const usage = openUsage(child)
   if (!usage) return
   const timer = setInterval(() => {
     const sample = usage.read()
@@ -285,10 +290,7 @@ function watchUsage(
     if (problem) remote.fail(problem)
   }, SAMPLE_INTERVAL_MS)
   timer.unref()
-  child.on('close', () => {
-    clearInterval(timer)
-    usage.close()
-  })
+  child.on('close', () => clearInterval(timer))
 }
 
 /** Returns undefined if the process has ended already. */

@@ -13,6 +13,7 @@ import { DEFAULT_TIMEOUTS, type ElementUse } from '../protocol/remote-element.ts
 import { createCompiledCode } from './compiled-code.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
+import type { ProcessUsage } from './limits/process-usage.ts'
 import type { PluginOnChannel, PluginQuarantine } from './plugin-quarantine.ts'
 import { createProcessPolicy } from './process-policy.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
@@ -33,6 +34,8 @@ export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' 
    */
   isShadow?: boolean
   onCost(ms: number): void
+  /** Receives what the process uses, five times a second. */
+  onUsage?(usage: ProcessUsage): void
   log: Log
 }
 
@@ -147,7 +150,7 @@ export async function createSandboxes({
 
 /** Storage of versions in shadow. No plugin has such a name. */
 const SHADOW_FOLDER = '.shadow'
-/** At the lowest priority, a frame may wait for the processor for long. */
+/** At the lowest priority, a frame may take long, even without the time in which it waits for a processor. */
 const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
 
 /** Requests of a version in shadow would be sent twice. */

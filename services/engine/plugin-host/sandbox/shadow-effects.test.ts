@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { capabilities } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit'
@@ -15,7 +16,7 @@ const log = createLog('test', 'silent')
 const LIMIT_MS = 120_000
 
 it(
-  'a version in shadow has an empty storage that is deleted, sends no requests, and its crashes do not count',
+  'a version in shadow runs at the lowest priority, its storage is empty and deleted, it sends no requests, and its crashes do not count',
   async () => {
     const requests: string[] = []
     const server = createServer((request, response) => {
@@ -28,6 +29,7 @@ it(
 
     const folder = createTemporaryFolder()
     writePlugin(folder, {
+      module: `import { getPriority } from 'node:os'`,
       open: `
         return {
           process: async ({ n }: any) => {
@@ -36,7 +38,7 @@ it(
             await setup.storage.write('visits-' + files.length, 'x')
             const request = setup.fetch('http://${host}/', { method: 'POST' })
             const sent = await request.then(() => 'sent', (error: Error) => error.message)
-            return { events: [{ type: 'ran', files: files.length, sent }] }
+            return { events: [{ type: 'ran', files: files.length, sent, priority: getPriority() }] }
           },
         }`,
     })
@@ -46,7 +48,7 @@ it(
     const declared = capabilities.parse({
       network: [host],
       storage_bytes: 1000,
-      events: { ran: { files: 'number', sent: 'string' } },
+      events: { ran: { files: 'number', sent: 'string', priority: 'number' } },
     })
     const open = (isShadow: boolean) =>
       openProbe(sandboxes, folder, log, { capabilities: declared, isShadow })
@@ -54,11 +56,11 @@ it(
 
     const active = await open(false)
     expect(await active.process(createElementFrame(1))).toEqual({
-      events: [{ type: 'ran', files: 0, sent: 'sent' }],
+      events: [{ type: 'ran', files: 0, sent: 'sent', priority: getPriority() }],
     })
     const shadow = await open(true)
     expect(await shadow.process(createElementFrame(1))).toEqual({
-      events: [{ type: 'ran', files: 0, sent: 'a version in shadow sends no requests' }],
+      events: [{ type: 'ran', files: 0, sent: 'a version in shadow sends no requests', priority: 19 }],
     })
     expect(requests).toEqual(['POST'])
     expect(listFiles()).toEqual(['visits-0'])

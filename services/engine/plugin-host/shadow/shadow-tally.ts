@@ -1,5 +1,6 @@
 import type { ShadowComparison, ShadowSide } from '@eyrie/contract/plugin-upgrade'
 import type { Counters, EventData, FrameResult } from '@eyrie/element'
+import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
 
 /** Maximum number of costs from which the percentile is computed: the latest ones. */
 const MAX_COSTS = 1000
@@ -77,12 +78,19 @@ export class ShadowTally {
   readonly #subject: ShadowSubject
   #frames = 0
   #skipped = 0
+  /** Whether the process of the version in shadow has waited for a processor for longer than it has run. */
+  #isStarved = false
   readonly #different = { objects: 0, events: 0 }
 
   constructor(subject: ShadowSubject) {
     this.#subject = subject
     this.active = new SideTally(subject.budgets.active)
     this.shadow = new SideTally(subject.budgets.shadow)
+  }
+
+  /** Records what the process of the version in shadow has used since its start. */
+  recordUsage({ cpuMs, waitedMs }: Pick<ProcessUsage, 'cpuMs' | 'waitedMs'>): void {
+    this.#isStarved = waitedMs > cpuMs
   }
 
   recordSkipped(): void {
@@ -107,6 +115,7 @@ export class ShadowTally {
       element,
       frames: this.#frames,
       skipped: this.#skipped,
+      ...(this.#isStarved && { starved: true }),
       ...(this.problem !== undefined && { problem: this.problem }),
       active: this.active.summarize(),
       shadow: this.shadow.summarize(),

@@ -74,6 +74,18 @@ describe('verdict on a version in shadow', () => {
     })
   })
 
+  it('says that the machine was too busy if the version has waited for a processor', () => {
+    const tally = createTally()
+    for (let n = 0; n < 50; n++) tally.recordSkipped()
+    tally.recordUsage({ cpuMs: 200, waitedMs: 40_000 })
+    expect(judge(tally)).toEqual({
+      verdict: 'unknown',
+      findings: [
+        'probe on channel 3: the machine was too busy: 2.0.0 has processed 0 of 50 frames, so that its results may differ',
+      ],
+    })
+  })
+
   it('notes skipped frames, and why a version does not run', () => {
     const tally = recordFrames(createTally())
     for (let n = 0; n < 50; n++) tally.recordSkipped()
@@ -82,7 +94,7 @@ describe('verdict on a version in shadow', () => {
       verdict: 'same',
       findings: [
         'probe on channel 3: 2.0.0 does not run in shadow: it has failed 10 times',
-        'probe on channel 3: 2.0.0 has skipped 50 of 150 frames, so that its results may differ',
+        'probe on channel 3: 2.0.0 has processed 100 of 150 frames, so that its results may differ',
       ],
     })
   })

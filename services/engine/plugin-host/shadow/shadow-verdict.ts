@@ -88,14 +88,15 @@ function findDifferences({ active, version }: Versions, comparison: ShadowCompar
 }
 
 function findNotes({ version }: Versions, comparison: ShadowComparison): string[] {
-  const { frames, skipped, problem } = comparison
+  const { frames, skipped, starved, problem } = comparison
   const label = labelOf(comparison)
   const isIncomplete = skipped > (frames + skipped) * MAX_SKIPPED
+  const processed = `${version} has processed ${frames} of ${frames + skipped} frames`
   return [
     ...(problem === undefined ? [] : [`${label}: ${version} does not run in shadow: ${problem}`]),
     ...(isIncomplete
       ? [
-          `${label}: ${version} has skipped ${skipped} of ${frames + skipped} frames, so that its results may differ`,
+          `${label}: ${starved ? 'the machine was too busy: ' : ''}${processed}, so that its results may differ`,
         ]
       : []),
   ]

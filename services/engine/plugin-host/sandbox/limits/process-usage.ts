@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 
 /** Linux reports CPU time in hundredths of a second on all architectures. */
 const MS_PER_TICK = 10
+const NS_PER_MS = 1_000_000
 /** Longer than the files are. */
 const MAX_FILE_BYTES = 4096
 /** Fields of `stat` after the name of the program, which may contain spaces and parentheses. */
@@ -14,18 +15,24 @@ export interface ProcessUsage {
   cpuMs: number
   /** Memory in bytes, without what is swapped out. */
   residentBytes: number
+  /** Time in which its main thread could have run, but had no processor. 0 if the kernel does not measure it. */
+  waitedMs: number
 }
 
 /** Reads the usage of one process again and again. */
 export class UsageReader {
   readonly #stat: number
   readonly #status: number
+  readonly #schedule: number | undefined
   readonly #buffer = Buffer.alloc(MAX_FILE_BYTES)
 
   /** Throws if the process does not exist. */
   constructor(pid: number) {
     this.#stat = openSync(`/proc/${pid}/stat`, 'r')
     this.#status = openSync(`/proc/${pid}/status`, 'r')
+    this.#schedule = existsSync(`/proc/${pid}/schedstat`)
+      ? openSync(`/proc/${pid}/schedstat`, 'r')
+      : undefined
   }
 
   /** Returns undefined if the process has ended. */
@@ -38,6 +45,7 @@ export class UsageReader {
       return {
         cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK,
         residentBytes: Number(resident[1]) * 1024,
+        waitedMs: this.#readWaitedMs(),
       }
     } catch {
       return undefined
@@ -47,6 +55,13 @@ export class UsageReader {
   close(): void {
     closeSync(this.#stat)
     closeSync(this.#status)
+    if (this.#schedule !== undefined) closeSync(this.#schedule)
+  }
+
+  /** The file contains the time on a processor, the time of waiting for one, both in ns, and the number of turns. */
+  #readWaitedMs(): number {
+    if (this.#schedule === undefined) return 0
+    return Number(this.#readText(this.#schedule).split(' ')[1]) / NS_PER_MS
   }
 
   #readText(fd: number): string {

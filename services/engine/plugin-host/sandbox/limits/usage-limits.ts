@@ -34,7 +34,11 @@ export class UsageLimits {
    * Returns which limit is exceeded; undefined if none is. `frames` are the frames processed so far, undefined while the
    * element is opened; `now` is in ms.
    */
-  check({ cpuMs, residentBytes }: ProcessUsage, frames: number | undefined, now: number): string | undefined {
+  check(
+    { cpuMs, residentBytes }: Pick<ProcessUsage, 'cpuMs' | 'residentBytes'>,
+    frames: number | undefined,
+    now: number,
+  ): string | undefined {
     if (residentBytes > MAX_RESIDENT_BYTES)
       return `it uses ${toMiB(residentBytes)} MiB of memory, more than ${toMiB(MAX_RESIDENT_BYTES)}`
 

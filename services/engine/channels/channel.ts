@@ -40,6 +40,15 @@ export interface PlannedElements {
   window: number
 }
 
+/** Elements, and the frames that they analyse. */
+interface RunningElements {
+  chain: ElementChain
+  /** Maximum number of frames that are analysed at the same time. */
+  window: number
+  /** The frames of the source in the views of the elements; undefined until the elements are open. */
+  feed: FrameFeed | undefined
+}
+
 /** Number of frames that a live channel may lag behind the source while it waits for the pictures of its sinks. */
 const MAX_SINK_LAG = 3
 
@@ -57,16 +66,14 @@ export class Channel {
   /** The metrics that elements measure, by element name. */
   readonly elementMetrics = new Map<string, MetricValues>()
   readonly #options: ChannelOptions
-  #chain: ElementChain
-  #window: number
-  /** Replaces the present elements at the next frame, as soon as its elements are open. */
-  #successor: ElementChain | undefined
+  #elements: RunningElements
+  /** Replaces the present elements at the next frame, as soon as its elements are open and have pictures. */
+  #successor: RunningElements | undefined
   readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
   /** Ensures that frames are published in the order in which they were admitted. */
   readonly #publishQueue = new TurnQueue()
 
-  #feed: FrameFeed | undefined
   /** Identifies the views of the current feed. */
   #viewKeys = ''
 
@@ -86,24 +93,32 @@ export class Channel {
     this.#options = options
     this.#publisher = new ResultPublisher({ ...options, findRing: view => this.#feed?.findRing(view) })
     this.#traces = new FrameTraces(options.tracer, options.plan)
-    const { stages, window } = options.planElements(this)
-    this.#window = window
-    this.#chain = this.#createChain(stages)
+    this.#elements = this.#createElements(options.planElements(this))
   }
 
-  #createChain(stages: readonly StagePlan[]): ElementChain {
+  #createElements({ stages, window }: PlannedElements): RunningElements {
     const { backoff, random } = this.#options
-    return new ElementChain(stages, {
-      findRing: view => this.#feed?.findRing(view),
+    const chain = new ElementChain(stages, {
+      findRing: view => elements.feed?.findRing(view),
       backoff,
       random,
       onChange: () => this.#updateFeed(),
     })
+    const elements: RunningElements = { chain, window, feed: undefined }
+    return elements
+  }
+
+  get #chain(): ElementChain {
+    return this.#elements.chain
+  }
+
+  get #feed(): FrameFeed | undefined {
+    return this.#elements.feed
   }
 
   /** Resolves when all elements are open, or when the first element has failed to open. */
   get initialized(): Promise<void> {
-    return (this.#successor ?? this.#chain).initialized
+    return (this.#successor ?? this.#elements).chain.initialized
   }
 
   /** Static metadata of the elements, such as lines and zones, by element name. */
@@ -133,23 +148,56 @@ export class Channel {
   }
 
   /**
-   * Continues with other elements. The present ones analyse the frames until the others are open, or until the first of them
-   * has failed to open; then the next frame belongs to the others.
+   * Continues with other elements. The present ones analyse the frames until the others are open and have pictures, or until the
+   * first of them has failed to open; then the next frame belongs to the others.
    */
-  replaceElements({ stages, window }: PlannedElements): void {
-    this.#successor?.close()
-    const successor = this.#createChain(stages)
+  replaceElements(planned: PlannedElements): void {
+    this.#endSuccessor()
+    const successor = this.#createElements(planned)
     this.#successor = successor
-    void successor.initialized.then(() => {
+    void successor.chain.initialized.then(() => {
       if (successor !== this.#successor) return
-      this.#successor = undefined
-      this.#chain.retire()
-      this.#chain = successor
-      this.#window = window
-      this.elementMetrics.clear()
-      this.#updateFeed()
-      this.#admitFrames()
+      const views = toChannelViews(successor.chain.views)
+      const needsOtherViews = successor.chain.isReady && toKey(views) !== this.#viewKeys
+      successor.feed = this.#feed && needsOtherViews ? this.#openFeed(views) : this.#feed
+      if (successor.feed === this.#feed) this.#continueWith(successor)
     })
+  }
+
+  /** Continues with the next elements if the frames after the last one that was handled have the pictures that they need. */
+  #continueIfReady(): void {
+    const successor = this.#successor
+    if (!successor?.feed) return
+    const isAwaited =
+      this.#lastHandled !== undefined &&
+      successor.feed.failure === undefined &&
+      this.#options.sourceStatus()?.state !== 'ended'
+    if (isAwaited && !successor.feed.hasFramesAfter(this.#lastHandled!)) return
+    this.#continueWith(successor)
+  }
+
+  #continueWith(successor: RunningElements): void {
+    const { chain, feed } = this.#elements
+    this.#successor = undefined
+    this.#elements = successor
+    const retired = chain.retire()
+    if (feed && successor.feed && feed !== successor.feed) {
+      this.#viewKeys = toKey(toChannelViews(successor.chain.views))
+      successor.feed.continueAfter(feed)
+      this.updateSinkViews()
+      // The frames in the previous chain still read its views.
+      void retired.then(() => feed.close())
+    }
+    this.elementMetrics.clear()
+    this.#updateFeed()
+    this.#admitFrames()
+  }
+
+  #endSuccessor(): void {
+    const successor = this.#successor
+    this.#successor = undefined
+    successor?.chain.close()
+    if (successor?.feed !== this.#feed) successor?.feed?.close()
   }
 
   /** Compares another version of the element at `index` with it, until the elements are replaced. */
@@ -182,8 +230,7 @@ export class Channel {
   stopAnalysis(): void {
     this.#isStopped = true
     this.#chain.close()
-    this.#successor?.close()
-    this.#successor = undefined
+    this.#endSuccessor()
     if (this.#options.pacing === 'all') this.#feed?.close()
   }
 
@@ -201,7 +248,7 @@ export class Channel {
   #updateFeed(): void {
     if (this.#isStopped) return
     const views = toChannelViews(this.#chain.views)
-    const viewKeys = views.map(viewKey).sort().join(' ')
+    const viewKeys = toKey(views)
     if (this.#chain.isReady && viewKeys !== this.#viewKeys) {
       this.#viewKeys = viewKeys
       this.#replaceFeed(views)
@@ -212,14 +259,28 @@ export class Channel {
   #replaceFeed(views: ViewSpec[]): void {
     // The previous feed is closed last, so that views of both feeds remain open.
     const previousFeed = this.#feed
-    this.#feed = this.#options.media.openFeed(this.plan.source, views, {
-      onFrame: () => this.#admitFrames(),
-      onRestart: () => this.#resetPosition(),
-      onChange: () => this.#options.onChange(),
-    })
+    this.#elements.feed = this.#openFeed(views)
     this.updateSinkViews()
     previousFeed?.close()
     this.#resetPosition()
+  }
+
+  /** Opens the frames for the present elements or the next ones. */
+  #openFeed(views: ViewSpec[]): FrameFeed {
+    const feed = this.#options.media.openFeed(this.plan.source, views, {
+      onFrame: () => {
+        this.#continueIfReady()
+        this.#admitFrames()
+      },
+      onRestart: () => {
+        if (feed === this.#feed) this.#resetPosition()
+      },
+      onChange: () => {
+        this.#continueIfReady()
+        this.#options.onChange()
+      },
+    })
+    return feed
   }
 
   /** Starts anew at the next frame. Frame numbers may restart at 1, so the numbers of earlier frames are meaningless. */
@@ -243,7 +304,7 @@ export class Channel {
     const analysesEveryFrame = this.#options.pacing === 'all'
     this.#lastHandled ??= analysesEveryFrame ? feed.consumed : newest - 1
     if (!this.#chain.isReady) this.#skipTo(newest, 'failed')
-    while (this.#lastHandled < newest && this.#inFlight.size < this.#window) {
+    while (this.#lastHandled < newest && this.#inFlight.size < this.#elements.window) {
       if (!analysesEveryFrame) this.#skipTo(newest - 1, 'overload')
       this.#lastHandled += 1
       this.#admit(feed, this.#lastHandled)
@@ -251,6 +312,9 @@ export class Channel {
 
     const oldestNeeded = Math.min(this.#lastHandled + 1, ...this.#inFlight)
     feed.consume(oldestNeeded - 1)
+    // With pacing `all`, frames are written only when all feeds have consumed the previous ones.
+    this.#successor?.feed?.consume(oldestNeeded - 1)
+    this.#continueIfReady()
   }
 
   /** Drops all frames up to frame `n` that have not been handled yet. */
@@ -334,3 +398,6 @@ export class Channel {
     }
   }
 }
+
+/** Identifies the views of a feed. */
+const toKey = (views: readonly ViewSpec[]) => views.map(viewKey).sort().join(' ')

@@ -59,6 +59,7 @@ export class ElementChain {
   /** Number of frames in the chain. */
   #frameCount = 0
   #isRetired = false
+  readonly #closed = Promise.withResolvers<void>()
 
   constructor(plans: readonly StagePlan[], options: ElementChainOptions) {
     this.#stages = plans.map(plan => new Stage(plan))
@@ -137,10 +138,11 @@ export class ElementChain {
     this.#retrying.abort()
   }
 
-  /** Closes the elements when they have processed the frames in the chain. No other frames may follow. */
-  retire(): void {
+  /** Closes the elements when they have processed the frames in the chain, and resolves then. No other frames may follow. */
+  retire(): Promise<void> {
     this.#isRetired = true
     this.#closeIfUnused()
+    return this.#closed.promise
   }
 
   #closeIfUnused(): void {
@@ -150,6 +152,7 @@ export class ElementChain {
   close(): void {
     this.#stopping.abort()
     for (const stage of this.#stages) stage.end()
+    this.#closed.resolve()
   }
 
   /** Compares another version of the element at `index` with it. The comparison ends with the chain. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { viewSpec } from '@eyrie/contract/view'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createTestRing } from '../../../test/fixtures/media/test-ring.ts'
+import { createTestRing, type TestRing } from '../../../test/fixtures/media/test-ring.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { FrameFeed } from './frame-feed.ts'
 import { SourceView } from './source-view.ts'
@@ -20,7 +20,7 @@ let findings: UpstreamResults
 let feed: FrameFeed
 
 /** Media has made the view's ring. */
-function make(view: SourceView, payloadSize: number) {
+function make(view: SourceView, payloadSize: number): TestRing {
   const ring = createTestRing(join(folder, `${view.spec.format}.ring`), {
     width: 8,
     height: 8,
@@ -29,6 +29,19 @@ function make(view: SourceView, payloadSize: number) {
   })
   onTestFinished(() => ring.close())
   view.attachRing(ring)
+  return ring
+}
+
+function createFeed(view: SourceView): FrameFeed {
+  const listener = { onFrame() {}, onRestart: () => restarts++, onChange() {} }
+  return new FrameFeed(1, [view], listener, {
+    newestFrame: () => reached,
+    upstreamResults: () => findings,
+    openViews: specs => specs.map(spec => (spec === picture ? pictures : required)),
+    onConsumed() {},
+    pruneViews() {},
+    onClose() {},
+  })
 }
 
 beforeEach(() => {
@@ -38,15 +51,7 @@ beforeEach(() => {
   restarts = 0
   required = new SourceView(read)
   pictures = new SourceView(picture)
-  const listener = { onFrame() {}, onRestart: () => restarts++, onChange() {} }
-  feed = new FrameFeed(1, [required], listener, {
-    newestFrame: () => reached,
-    upstreamResults: () => findings,
-    openViews: specs => specs.map(spec => (spec === picture ? pictures : required)),
-    onConsumed() {},
-    pruneViews() {},
-    onClose() {},
-  })
+  feed = createFeed(required)
   onTestFinished(() => {
     required.close()
     pictures.close()
@@ -147,5 +152,39 @@ describe('discontinuity of a feed', () => {
     expect(feed.consumeDiscontinuity(12)).toBe(false)
     required.notifyFrame(13, true)
     expect(feed.consumeDiscontinuity(13)).toBe(true)
+  })
+})
+
+describe('a feed with other views', () => {
+  it('continues after the frame from which on it has all frames, and is not interrupted by its first one', () => {
+    feed.consumeDiscontinuity(11)
+    const next = createFeed(pictures)
+    expect(next.hasFramesAfter(11)).toBe(false)
+    const ring = make(pictures, 192)
+    expect(next.hasFramesAfter(11)).toBe(false)
+    const write = (n: number) => {
+      ring.write(n, new Uint8Array(192))
+      pictures.notifyFrame(n, n === 13)
+    }
+    write(13)
+    expect([11, 12, 13].map(n => next.hasFramesAfter(n))).toEqual([false, true, true])
+    write(14)
+    expect([11, 12, 13, 14].map(n => next.hasFramesAfter(n))).toEqual([false, true, true, true])
+
+    next.continueAfter(feed)
+    expect(next.consumeDiscontinuity(14)).toBe(false)
+    // The notification of the first frame may arrive late.
+    pictures.notifyFrame(13, true)
+    expect(next.consumeDiscontinuity(15)).toBe(false)
+    pictures.notifyFrame(16, true)
+    expect(next.consumeDiscontinuity(16)).toBe(true)
+  })
+
+  it('reports an interruption that the feed before it has not reported yet', () => {
+    const next = createFeed(pictures)
+    make(pictures, 192).write(12, new Uint8Array(192))
+    pictures.notifyFrame(12, true)
+    next.continueAfter(feed)
+    expect([12, 13].map(n => next.consumeDiscontinuity(n))).toEqual([true, false])
   })
 })

@@ -100,6 +100,20 @@ export class FrameFeed implements ViewReader {
     return this.#consumed
   }
 
+  /** Whether all views have the frames after `n`, or will have them as soon as these arrive. */
+  hasFramesAfter(n: number): boolean {
+    return this.#views.every(
+      view => view.newest > 0 && (view.newest <= n || view.readStamp(n + 1) !== 'overwritten'),
+    )
+  }
+
+  /** Continues where another feed of the same source ends, with other views. The beginning of these is no interruption. */
+  continueAfter(previous: FrameFeed): void {
+    this.#isInterrupted = previous.#isInterrupted
+    this.#lastInterruption = Math.max(previous.#lastInterruption, this.newest)
+    this.#lastResultPts = previous.#lastResultPts
+  }
+
   /** Returns the time stamps of frame `n`. */
   readStamp(n: number): FrameStamp | 'overwritten' {
     return this.#views[0]!.readStamp(n)

@@ -3,7 +3,7 @@ import type { OutputMessage } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { waitUntilStopped } from '../../../test/fixtures/engine/engine-client.ts'
 import { createPluginPackage } from '../../../test/fixtures/engine/plugin-package.ts'
-import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { startEngineProcess } from '../../../test/fixtures/processes/engine-process.ts'
 import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
@@ -37,7 +37,16 @@ it(
     const counting = (name: string) =>
       `let n = 0; return { process: () => ({ counters: { probe: { ${name}: ++n } } }) }`
     await api.plugin.upload(await createPluginPackage({ version: '1.0.0', open: counting('one') }))
-    await api.plugin.upload(await createPluginPackage({ version: '2.0.0', open: counting('two') }))
+    // It reads pictures, which the version before does not.
+    const view = { format: 'GRAY8', width: 64, height: 48 }
+    const reading = `
+      let n = 0
+      return {
+        view: ${JSON.stringify(view)},
+        process: (_: any, { width }: any) => ({ counters: { probe: { two: ++n, width } } }),
+      }`
+    const element: TestPlugin['element'] = { needs: ['pixels'], runs: 'worker' }
+    await api.plugin.upload(await createPluginPackage({ version: '2.0.0', element, open: reading }))
     // Its manifest requests the main thread, which it would block forever.
     const hanging = { element: { runs: 'inline' }, open: 'return { process: () => { for (;;); } }' } as const
     await api.plugin.upload(await createPluginPackage({ version: '3.0.0', ...hanging }))
@@ -74,7 +83,7 @@ it(
     const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
 
     await until(() => counted('one').length > 0)
-    await api.plugin.use('probe', { version: '2.0.0' })
+    await api.plugin.use('probe', { version: '2.0.0', grant: true })
     await until(() => counted('two').length > 0)
     const switched = framesOf(own).findIndex(({ data }) => data.counters.probe?.two)
     await api.plugin.use('probe', { version: '3.0.0', revert: false })
@@ -92,6 +101,7 @@ it(
     // The versions have followed each other between two frames.
     const aroundSwitch = framesOf(own).slice(0, switched + 1)
     expect(aroundSwitch.map(({ data }) => data.n)).toEqual(every.slice(0, switched + 1))
+    expect(counted('two')[0]?.data.counters.probe?.width).toBe(64)
     // Each version starts counting from one.
     const firsts = ['one', 'two'].map(name => counted(name)[0]?.data.counters.probe?.[name])
     expect(firsts).toEqual([1, 1])

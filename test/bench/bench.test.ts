@@ -30,6 +30,11 @@ describe('judge', () => {
     },
   )
 
+  it('accepts a count of 0', () => {
+    const lostNothing = { ...measurement, samples: [0] }
+    expect(judge({ limit: { max: 0 }, isCount: true }, lostNothing)).toEqual({ outcome: 'ok', value: 0 })
+  })
+
   it.each([9.9, Number.NaN, 1 / 0])(
     'rejects samples that were taken under a load of %d instead of 10',
     actual => {

@@ -4,6 +4,8 @@ export interface Bench {
   limit: { max: number } | { min: number }
   /** Printed after the value; empty for a ratio. */
   unit?: string
+  /** Whether the samples count something of which there may be nothing. */
+  isCount?: boolean
   /** Throws when it cannot measure. */
   run(): Promise<Measurement>
 }
@@ -28,10 +30,13 @@ export type Verdict =
   /** The measurement says nothing about the limit. */
   | { outcome: 'invalid'; reason: string }
 
-export function judge({ limit }: Pick<Bench, 'limit'>, { samples, loads }: Measurement): Verdict {
+export function judge(
+  { limit, isCount }: Pick<Bench, 'limit' | 'isCount'>,
+  { samples, loads }: Measurement,
+): Verdict {
   if (samples.length === 0) return { outcome: 'invalid', reason: 'no samples' }
-  // Nothing takes no time, or costs nothing: a sample of 0 comes from a division by Infinity.
-  const broken = samples.find(sample => !Number.isFinite(sample) || sample === 0)
+  // Nothing takes no time, or costs nothing: a sample of 0 comes from a division by Infinity, unless it is a count.
+  const broken = samples.find(sample => !Number.isFinite(sample) || (sample === 0 && !isCount))
   if (broken !== undefined) return { outcome: 'invalid', reason: `one sample is ${broken}` }
   const missed = loads.find(({ min, actual }) => !Number.isFinite(actual) || actual < min)
   if (missed) {

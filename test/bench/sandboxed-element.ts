@@ -9,6 +9,7 @@ import { writePythonPlugin } from '../fixtures/engine/python-plugin.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { createTestRing } from '../fixtures/media/test-ring.ts'
 import type { Measurement } from './bench.ts'
+import { processCpu, processTree } from './cpu.ts'
 
 const ignore = () => {}
 
@@ -167,19 +168,28 @@ export async function measurePictures(plugin: BenchPlugin, size: number): Promis
 const findP99 = (samples: readonly number[]) =>
   samples.toSorted((a, b) => a - b)[Math.floor(samples.length * 0.99)]!
 
-/** Measures the time from the start of the process until the element is open. */
+/** Measures the time from the start of the process until the element is open, and how much of it is CPU time. */
 export async function measureStarts(plugin: BenchPlugin): Promise<Measurement> {
   const rounds = 15
   const samples: number[] = []
+  let cpuMs = 0
   try {
     // The first start reads the files from the disk.
     for (let round = 0; round <= rounds; round += 1) {
       const start = performance.now()
       const element = await plugin.open()
-      if (round > 0) samples.push(performance.now() - start)
+      if (round > 0) {
+        samples.push(performance.now() - start)
+        // The processes of earlier rounds may not have ended yet.
+        cpuMs += (processCpu(processTree(process.pid).at(-1)!) * 1000) / rounds
+      }
       element.close?.()
     }
-    return { samples, loads: [], detail: `rounds ${samples.map(ms => ms.toFixed(0)).join(' ')} ms` }
+    return {
+      samples,
+      loads: [],
+      detail: `rounds ${samples.map(ms => ms.toFixed(0)).join(' ')} ms; ${cpuMs.toFixed(0)} ms of CPU time on average`,
+    }
   } finally {
     plugin.remove()
   }

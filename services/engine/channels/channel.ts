@@ -3,7 +3,7 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { MetricValues } from '@eyrie/element/metrics'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
-import { removeDuplicateViews, toChannelViews, viewKey } from '../frames/views.ts'
+import { removeDuplicateViews, toChannelViews, viewsKey } from '../frames/views.ts'
 import type { FrameFeed } from '../media/frame-feed.ts'
 import type { MediaClient } from '../media/media-client.ts'
 import type { UpstreamResult } from '../media/upstream-results.ts'
@@ -158,7 +158,7 @@ export class Channel {
     void successor.chain.initialized.then(() => {
       if (successor !== this.#successor) return
       const views = toChannelViews(successor.chain.views)
-      const needsOtherViews = successor.chain.isReady && toKey(views) !== this.#viewKeys
+      const needsOtherViews = successor.chain.isReady && viewsKey(views) !== this.#viewKeys
       successor.feed = this.#feed && needsOtherViews ? this.#openFeed(views) : this.#feed
       if (successor.feed === this.#feed) this.#continueWith(successor)
     })
@@ -168,12 +168,9 @@ export class Channel {
   #continueIfReady(): void {
     const successor = this.#successor
     if (!successor?.feed) return
-    const isAwaited =
-      this.#lastHandled !== undefined &&
-      successor.feed.failure === undefined &&
-      this.#options.sourceStatus()?.state !== 'ended'
-    if (isAwaited && !successor.feed.hasFramesAfter(this.#lastHandled!)) return
-    this.#continueWith(successor)
+    const hasEnded = this.#options.sourceStatus()?.state === 'ended' || successor.feed.failure !== undefined
+    if (this.#lastHandled === undefined || hasEnded || successor.feed.hasFramesAfter(this.#lastHandled))
+      this.#continueWith(successor)
   }
 
   #continueWith(successor: RunningElements): void {
@@ -182,7 +179,7 @@ export class Channel {
     this.#elements = successor
     const retired = chain.retire()
     if (feed && successor.feed && feed !== successor.feed) {
-      this.#viewKeys = toKey(toChannelViews(successor.chain.views))
+      this.#viewKeys = viewsKey(toChannelViews(successor.chain.views))
       successor.feed.continueAfter(feed)
       this.updateSinkViews()
       // The frames in the previous chain still read its views.
@@ -248,7 +245,7 @@ export class Channel {
   #updateFeed(): void {
     if (this.#isStopped) return
     const views = toChannelViews(this.#chain.views)
-    const viewKeys = toKey(views)
+    const viewKeys = viewsKey(views)
     if (this.#chain.isReady && viewKeys !== this.#viewKeys) {
       this.#viewKeys = viewKeys
       this.#replaceFeed(views)
@@ -398,6 +395,3 @@ export class Channel {
     }
   }
 }
-
-/** Identifies the views of a feed. */
-const toKey = (views: readonly ViewSpec[]) => views.map(viewKey).sort().join(' ')

@@ -10,6 +10,7 @@ import type { CropModels } from '../plugin-host/models/crop-models.ts'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import { type OpenContext, type OpenRequest, openElement } from '../plugin-host/open-element.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
+import type { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 
 /** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
 export interface StagePlan {
@@ -80,20 +81,22 @@ function toUniqueLabel(names: readonly string[], index: number): string {
   return number === 1 ? name : `${name} ${number}`
 }
 
-/** Opens another version of an element, which has no effect on anything. */
+/** Opens another version of an element, which has no effect on anything. What it uses is recorded in the tally. */
 export function openShadow(
   element: PipelineElement,
   known: KnownElement,
   context: Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
-  measures: Pick<OpenRequest, 'onCost' | 'onUsage'>,
+  tally: ShadowTally,
   opening: OpenContext,
 ): Promise<HostedElement> {
-  return openPlanned(
-    element,
-    known,
-    { ...context, ...measures, onMetrics: () => {}, isShadow: true },
-    opening,
-  )
+  const shadowContext: OpenPlannedContext = {
+    ...context,
+    isShadow: true,
+    onCost: ms => tally.shadow.recordCost(ms),
+    onUsage: usage => tally.recordUsage(usage),
+    onMetrics: () => {},
+  }
+  return openPlanned(element, known, shadowContext, opening)
 }
 
 interface OpenPlannedContext

@@ -13,6 +13,9 @@ export function viewKey(view: ViewSpec): string {
   return `${encoding}-${size}-${view.multiple_of}-${fitting}`
 }
 
+/** Returns a text that is equal for equal views, in any order. */
+export const viewsKey = (views: readonly ViewSpec[]): string => views.map(viewKey).sort().join(' ')
+
 /** Returns the views that a channel needs. A channel without a view gets the minimal view, which announces its frames. */
 export function toChannelViews(views: readonly ViewSpec[]): ViewSpec[] {
   return removeDuplicateViews(views.length > 0 ? views : [MINIMAL_VIEW])

@@ -18,7 +18,6 @@ import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
 import type { RunningShadow } from '../plugin-host/running-shadow.ts'
-import type { ProcessUsage } from '../plugin-host/sandbox/limits/process-usage.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
@@ -311,14 +310,10 @@ export class Runtime {
         },
         log: this.#options.log.child({ channel: id, shadow: version }),
       }
-      const measures = {
-        onCost: (ms: number) => tally.shadow.recordCost(ms),
-        onUsage: (usage: ProcessUsage) => tally.recordUsage(usage),
-      }
       const element = next[index] ?? current[index]!
       channel.startShadow(index, {
         plugin: pluginName,
-        open: opening => openShadow(element, target, context, measures, opening),
+        open: opening => openShadow(element, target, context, tally, opening),
         tally,
       })
       return [tally]

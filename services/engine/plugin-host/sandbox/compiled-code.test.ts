@@ -9,9 +9,15 @@ import { useSandbox } from './sandboxed-element.fixture.ts'
 const LIMIT_MS = 120_000
 const sandbox = useSandbox()
 
-/** Reports whether Node had to load what strips types. The plugin ends every process outside of the sandbox that runs it. */
+/** Ends every process that runs it outside of the sandbox. */
+const trap = 'if (!process.permission) process.exit(9)'
+/** Reports whether Node had to load what strips types. */
 const plugin = {
-  module: `import { z } from '@eyrie/element'\nif (!(process as any).permission) process.exit(9)\nexport const args = z.strictObject({})`,
+  module: `
+    import { z } from '@eyrie/element'
+    import './trap.cjs'
+    import './trap.mjs'
+    const args = z.strictObject({})`,
   open: `
     const modules: string[] = (process as any).moduleLoadList
     return { metadata: { strips: modules.some(name => name.includes('amaro')) }, process: () => ({}) }`,
@@ -22,6 +28,7 @@ it(
   async () => {
     const { folder } = sandbox
     writePlugin(folder, plugin)
+    for (const name of ['trap.cjs', 'trap.mjs']) writeFileSync(join(folder, 'probe', name), trap)
     expect((await sandbox.open('element.ts', {})).metadata).toEqual({ strips: true })
     sandbox.element?.close?.()
 

@@ -6,6 +6,7 @@ const NS_PER_MS = 1_000_000
 /** Longer than the files are. */
 const MAX_FILE_BYTES = 4096
 /** Fields of `stat` after the name of the program, which may contain spaces and parentheses. */
+const STATE = 0
 const USER_TICKS = 11
 const SYSTEM_TICKS = 12
 
@@ -15,7 +16,7 @@ export interface ProcessUsage {
   cpuMs: number
   /** Memory in bytes, without what is swapped out. */
   residentBytes: number
-  /** Time in which its main thread could have run, but had no processor. 0 if the kernel does not measure it. */
+  /** Time in which its main thread could have run, but had no processor. 0 if the kernel does not report it. */
   waitedMs: number
 }
 
@@ -25,6 +26,8 @@ export class UsageReader {
   readonly #status: number
   readonly #schedule: number | undefined
   readonly #buffer = Buffer.alloc(MAX_FILE_BYTES)
+  /** Time on a processor in ns, and the last time in ms at which the main thread is known to have had one, or to need none. */
+  #served = { ranNs: 0, at: performance.now() }
 
   /** Throws if the process does not exist. */
   constructor(pid: number) {
@@ -45,7 +48,7 @@ export class UsageReader {
       return {
         cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK,
         residentBytes: Number(resident[1]) * 1024,
-        waitedMs: this.#readWaitedMs(),
+        waitedMs: this.#readWaitedMs(fields[STATE] === 'R', performance.now()),
       }
     } catch {
       return undefined
@@ -58,10 +61,15 @@ export class UsageReader {
     if (this.#schedule !== undefined) closeSync(this.#schedule)
   }
 
-  /** The file contains the time on a processor, the time of waiting for one, both in ns, and the number of turns. */
-  #readWaitedMs(): number {
+  /**
+   * The file contains the time on a processor, and that of waiting for one, both in ns. The kernel adds a wait when it is over, so
+   * that the present one is estimated.
+   */
+  #readWaitedMs(isRunnable: boolean, now: number): number {
     if (this.#schedule === undefined) return 0
-    return Number(this.#readText(this.#schedule).split(' ')[1]) / NS_PER_MS
+    const [ranNs = 0, waitedNs = 0] = this.#readText(this.#schedule).split(' ').map(Number)
+    if (!isRunnable || ranNs !== this.#served.ranNs) this.#served = { ranNs, at: now }
+    return waitedNs / NS_PER_MS + now - this.#served.at
   }
 
   #readText(fd: number): string {

@@ -122,7 +122,7 @@ describe.each<[string, Follow]>([
     const viewer = await management.signIn('viewer', { customers: [records.customer_id] })
     const feed = await follow(url, { token: viewer.token })
     const all = await follow(url, { token: management.superadmin.token })
-    await feed.waitFor(({ kind }) => kind === 'ready')
+    for (const connection of [feed, all]) await connection.waitFor(({ kind }) => kind === 'ready')
     await publish(records.channel_id, 1)
     await feed.waitFor(hasNumber(1))
     await database.system('test', tx =>

@@ -46,9 +46,9 @@ import { readClaim } from './plugins/trust/package-claim.ts'
 import { createPluginTrust } from './plugins/trust/plugin-trust.ts'
 import { identifyPublisher } from './plugins/trust/signature-policy.ts'
 import { openSwitchHistory } from './plugins/upgrade/switch-history.ts'
-import { VersionHealth } from './plugins/upgrade/version-health.ts'
 import { startRuntime } from './runtime/start-runtime.ts'
 import { createSystemMeter } from './statistics/system-meter.ts'
+import { VersionHealth } from './upgrade/version-health.ts'
 
 /** The engine service: it analyses the sources that its configuration lists, and serves the results through its API. */
 export function createEngine(dependencies: Dependencies): Service {
@@ -201,7 +201,7 @@ async function startComponents(
     inferenceWorkers: settings.inference_workers,
     publishing: { frameHistory, eventPictures, output },
     onElementHealth: health => {
-      versionHealth.record(health)
+      versionHealth.record({ name: health.plugin, ...health })
       if (health.failure !== undefined) reviewSwitch(health.plugin)
     },
     tracer,

@@ -14,6 +14,8 @@ import type { Configuration, ConfiguredPipelines } from '../configuration/config
 import { assertIfMatch, type WithEtag } from '../configuration/etag.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { StartShadow } from '../plugin-host/running-shadow.ts'
+import { describeRevert, failsMore } from '../upgrade/revert-rule.ts'
+import { HEALTH_PERIOD_MS, type VersionHealth } from '../upgrade/version-health.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 import type { PipelineChecks } from './pipeline-checks.ts'
@@ -29,10 +31,8 @@ import {
 import { assertMayRun } from './trust/package-acceptance.ts'
 import { readClaim } from './trust/package-claim.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
-import { describeRevert, failsMore } from './upgrade/revert-rule.ts'
-import { ShadowRuns } from './upgrade/shadow-runs.ts'
 import type { ChangedPipeline, SwitchHistory, SwitchWatch } from './upgrade/switch-history.ts'
-import { HEALTH_PERIOD_MS, type VersionHealth } from './upgrade/version-health.ts'
+import { createVersionShadows, toShadowRun } from './upgrade/version-shadow.ts'
 
 /** Switches of the active versions of plugins: by a person, after a run in shadow, or back by the engine. */
 export interface VersionSwitches {
@@ -86,7 +86,7 @@ export function createVersionSwitches({
   log,
 }: VersionSwitchesDependencies): VersionSwitches {
   const stopping = new AbortController()
-  const shadows = new ShadowRuns()
+  const shadows = createVersionShadows()
 
   /** Returns a version that may become active. Throws `EyrieError` if it may not run, or asks for more than was granted. */
   function getRunnable(
@@ -237,13 +237,11 @@ export function createVersionSwitches({
       if (grants.findMissing(plugin).length > 0) await grants.grant(plugin, client)
       const running = runInShadow(plugin, migrated)
       const { version } = plugin
-      return shadows.start({
-        plugin: name,
-        active: previous.version,
-        version,
-        seconds: input.seconds,
-        running,
-      })
+      const { seconds } = input
+      return shadows.start(
+        name,
+        toShadowRun({ plugin: name, active: previous.version, version, seconds, running }),
+      )
     })
 
   const getShadow: VersionSwitches['getShadow'] = name => {

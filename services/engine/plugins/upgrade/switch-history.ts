@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { parseAs } from '@eyrie/contract/parse'
 import { pipelineElement } from '@eyrie/contract/pipeline'
 import { pluginName } from '@eyrie/contract/plugin'
 import { type VersionSwitch, versionSwitch } from '@eyrie/contract/plugin-upgrade'
-import { writeDurably } from '@eyrie/kit/durable-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
+import { openRecordFile } from '../../upgrade/record-file.ts'
 
 const MAX_SWITCHES = 50
 
@@ -32,15 +30,11 @@ export type SwitchWatch = z.infer<typeof watch>
 const unfinishedSwitch = z.strictObject({ to: z.string(), pipelines: z.array(changedPipeline) })
 export type UnfinishedSwitch = z.infer<typeof unfinishedSwitch>
 
-const historyFile = z.record(
-  pluginName,
-  z.strictObject({
-    switches: z.array(versionSwitch),
-    watch: watch.optional(),
-    unfinished: unfinishedSwitch.optional(),
-  }),
-)
-type History = z.infer<typeof historyFile>
+const historyEntry = z.strictObject({
+  switches: z.array(versionSwitch),
+  watch: watch.optional(),
+  unfinished: unfinishedSwitch.optional(),
+})
 
 /** The switches of the active versions of plugins, and which of them are watched. */
 export interface SwitchHistory {
@@ -58,23 +52,22 @@ export interface SwitchHistory {
   endWatch(plugin: string): Promise<void>
 }
 
-/** Opens the history. A damaged file is ignored, so that the engine can start. */
+/** Opens the history. */
 export function openSwitchHistory({ file, log }: { file: string; log: Log }): SwitchHistory {
-  let history = readHistory(file, log)
-
-  const find = (plugin: string) => (Object.hasOwn(history, plugin) ? history[plugin] : undefined)
-
-  async function save(plugin: string, entry: History[string]): Promise<void> {
-    history = { ...history, [plugin]: entry }
-    await writeDurably(file, `${JSON.stringify(history, null, 2)}\n`)
-  }
+  const { find, entries, save } = openRecordFile({
+    file,
+    name: pluginName,
+    entry: historyEntry,
+    failure: 'failed to read switches of plugin versions',
+    log,
+  })
 
   return {
     list: plugin => find(plugin)?.switches ?? [],
     findWatch: plugin => find(plugin)?.watch,
     begin: (plugin, unfinished) => save(plugin, { switches: [], ...find(plugin), unfinished }),
     listUnfinished: () =>
-      Object.entries(history).flatMap(([plugin, { unfinished }]) =>
+      entries().flatMap(([plugin, { unfinished }]) =>
         unfinished ? [[plugin, unfinished] as [string, UnfinishedSwitch]] : [],
       ),
     endUnfinished: plugin => {
@@ -89,20 +82,5 @@ export function openSwitchHistory({ file, log }: { file: string; log: Log }): Sw
       const entry = find(plugin)
       if (entry?.watch) await save(plugin, { switches: entry.switches })
     },
-  }
-}
-
-function readHistory(file: string, log: Log): History {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    return {}
-  }
-  try {
-    return parseAs(historyFile, JSON.parse(text))
-  } catch (error) {
-    log.error({ file, reason: (error as Error).message }, 'failed to read switches of plugin versions')
-    return {}
   }
 }

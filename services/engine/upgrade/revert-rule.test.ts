@@ -9,7 +9,7 @@ beforeEach(() => {
   health = new VersionHealth(() => now)
 })
 
-const on = (version: string, channel = 3) => ({ plugin: 'probe', version, channel, element: 'probe' })
+const on = (version: string, channel = 3) => ({ name: 'probe', version, channel, element: 'probe' })
 
 /** Fails now, and processes frames again after `ms`. */
 function failFor(version: string, ms: number, channel?: number): void {

@@ -1,9 +1,18 @@
-import type { ElementHealth } from '../../plugin-host/element-health.ts'
-
 /** Failures before this time do not count any more. */
 export const HEALTH_PERIOD_MS = 10 * 60_000
 /** A version that always fails does so every few seconds at most. */
 const MAX_OUTAGES = 1000
+
+/** An element that runs a version of a plugin, or of a model, has failed on a channel, or processes frames again. */
+export interface VersionOutcome {
+  /** Name of the plugin or model. */
+  name: string
+  version: string
+  channel: number
+  element: string
+  /** Why it has failed; undefined if it processes frames again, or has ended. */
+  failure: string | undefined
+}
 
 /** A time in which an element of a version did not process frames on a channel. */
 interface Outage {
@@ -27,7 +36,7 @@ export interface HealthSummary {
   lastReason: string | undefined
 }
 
-/** Remembers when the elements of each version of a plugin have failed. */
+/** Remembers when the elements that run each version of a plugin or model have failed. */
 export class VersionHealth {
   readonly #now: () => number
   readonly #outages = new Map<string, Outage[]>()
@@ -38,9 +47,9 @@ export class VersionHealth {
     this.#startedAt = now()
   }
 
-  record({ plugin, version, channel, element, failure }: ElementHealth): void {
+  record({ name, version, channel, element, failure }: VersionOutcome): void {
     const now = this.#now()
-    const key = `${plugin}@${version}`
+    const key = `${name}@${version}`
     const outages = this.#outages.get(key) ?? []
     const current = outages.find(
       outage => outage.until === undefined && outage.channel === channel && outage.element === element,
@@ -56,10 +65,10 @@ export class VersionHealth {
   }
 
   /** Summarizes the failures since `from`, a time in ms, but no more than the last ten minutes. */
-  summarize(plugin: string, version: string, from: number): HealthSummary {
+  summarize(name: string, version: string, from: number): HealthSummary {
     const now = this.#now()
     const start = Math.max(from, now - HEALTH_PERIOD_MS, this.#startedAt)
-    const outages = (this.#outages.get(`${plugin}@${version}`) ?? []).filter(
+    const outages = (this.#outages.get(`${name}@${version}`) ?? []).filter(
       ({ until = now }) => until >= start,
     )
     return {

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FrameDroppedError } from '@eyrie/element/inference'
+
+/** After so many failures, it does not run any more on this channel. */
+const MAX_FAILURES = 10
+const REOPEN_DELAY_MS = 500
+
+/** Counts what happens to the frames of a runner. */
+export interface ShadowRecorder {
+  recordSkipped(): void
+  recordFailure(reason: string): void
+  /** Called when it does not run any more. */
+  recordProblem(problem: string): void
+}
+
+export interface ShadowRunnerOptions<Target> {
+  open(): Promise<Target>
+  recorder: ShadowRecorder
+}
+
+/**
+ * Runs an element or a model in shadow on a channel. The channel never waits for it: frames that arrive while it is busy are
+ * skipped. After a failure it is opened again.
+ */
+export class ShadowRunner<Target extends { close?(): void }> {
+  readonly #options: ShadowRunnerOptions<Target>
+  readonly #closing = new AbortController()
+  #target: Target | undefined
+  #isBusy = false
+  #failures = 0
+
+  constructor(options: ShadowRunnerOptions<Target>) {
+    this.#options = options
+    void this.#open()
+  }
+
+  /** Processes a frame, unless it is busy. `work` returns how the result is recorded. */
+  offer(work: (target: Target) => Promise<() => void>): void {
+    if (this.#target && !this.#isBusy) void this.#process(this.#target, work)
+    else this.#options.recorder.recordSkipped()
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#target?.close?.()
+    this.#target = undefined
+  }
+
+  async #open(): Promise<void> {
+    const { signal } = this.#closing
+    try {
+      const target = await this.#options.open()
+      if (signal.aborted) target.close?.()
+      else this.#target = target
+    } catch (error) {
+      await this.#fail(error)
+    }
+  }
+
+  async #process(target: Target, work: (target: Target) => Promise<() => void>): Promise<void> {
+    this.#isBusy = true
+    try {
+      const record = await work(target)
+      if (!this.#closing.signal.aborted) record()
+    } catch (error) {
+      if (error instanceof FrameDroppedError) this.#options.recorder.recordSkipped()
+      else await this.#fail(error)
+    } finally {
+      this.#isBusy = false
+    }
+  }
+
+  /** Opens it again after a delay, unless it has failed too often. */
+  async #fail(error: unknown): Promise<void> {
+    const { signal } = this.#closing
+    if (signal.aborted) return
+    this.#target?.close?.()
+    this.#target = undefined
+    this.#options.recorder.recordFailure((error as Error).message)
+    this.#failures += 1
+    if (this.#failures >= MAX_FAILURES) {
+      this.#options.recorder.recordProblem(`it has failed ${MAX_FAILURES} times`)
+      return
+    }
+    await sleep(REOPEN_DELAY_MS, undefined, { signal }).catch(() => {})
+    if (!signal.aborted) void this.#open()
+  }
+}

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** The name of a model, and of its folder. */
+export const modelName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+
 /** The head of a model: the format of its output. `modelCard` describes each head. */
 export const modelHead = z.enum(['yolox', 'decoded', 'nms'])
 
@@ -26,7 +29,7 @@ const share = z.number().min(0).max(1)
  */
 export const modelCard = z
   .strictObject({
-    name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+    name: modelName,
     task: z.enum(['detect', 'classify', 'embed', 'segment', 'pose']),
     head: modelHead,
     labels: z.array(z.string().min(1)).min(1),

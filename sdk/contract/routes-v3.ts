@@ -16,6 +16,7 @@ import {
   withCapacityChecks,
 } from './engine-route.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
+import { modelRoutes } from './model-routes.ts'
 import { consumer } from './output.ts'
 import { idParameter, listParameter } from './parameters.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
@@ -167,6 +168,8 @@ export const routesV3 = {
     response: z.record(z.string(), channelProperties),
     errors: ['id', 'syntax'],
   },
+
+  ...modelRoutes,
 
   ...pluginRoutes,
 

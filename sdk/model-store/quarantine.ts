@@ -57,3 +57,17 @@ export function openQuarantine(root: string): Quarantine {
     clear: sha256 => rmSync(getPath(sha256), { force: true }),
   }
 }
+
+/** Creates a quarantine that ends with the process. */
+export function createMemoryQuarantine(): Quarantine {
+  const records = new Map<string, CrashRecord>()
+  return {
+    findCrashes: sha256 => records.get(sha256),
+    addCrash: ({ name, sha256 }, cause) => {
+      const record = { model: name, crashes: (records.get(sha256)?.crashes ?? 0) + 1, last: cause }
+      records.set(sha256, record)
+      return record
+    },
+    clear: sha256 => void records.delete(sha256),
+  }
+}

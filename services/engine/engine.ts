@@ -25,6 +25,9 @@ import { createCameras } from './cameras/cameras.ts'
 import { createConfiguration } from './configuration/configuration.ts'
 import { joinManagement, readIdentity, readOwnToken } from './joining/join-management.ts'
 import { createFramePictureLoader, type MediaAccess } from './media/frame-picture.ts'
+import { DetectorMonitor } from './models/detector-monitor.ts'
+import { openModelSwitchHistory } from './models/model-switch-history.ts'
+import { createModels } from './models/models.ts'
 import { createOutput } from './output/output.ts'
 import manifest from './package.json' with { type: 'json' }
 import { createChannelSnapshots } from './pictures/channel-snapshots.ts'
@@ -189,7 +192,16 @@ async function startComponents(
   const versionHealth = new VersionHealth()
   // Replaced when the plugins can be switched.
   let reviewSwitch = (_plugin: string) => {}
-  const { runtime, catalog, createCatalogFor, isolation, stop } = await startRuntime({
+  const modelHistory = openModelSwitchHistory({ file: join(folder, 'model-switches.json'), log })
+  const monitor = new DetectorMonitor()
+  const {
+    runtime,
+    catalog,
+    createCatalogFor,
+    models: runtimeModels,
+    isolation,
+    stop,
+  } = await startRuntime({
     mediaUrl: environment.urls.media,
     internalToken: environment.internalToken,
     egress: createEgress('sink', environment),
@@ -197,6 +209,7 @@ async function startComponents(
     elements: pluginStore.elements,
     sandboxes,
     modelFolders: [join(environment.data, 'models'), SHIPPED_MODELS],
+    findSelectedModel: modelHistory.findSelected,
     pluginModelFolder: join(folder, 'plugin-models'),
     inferenceWorkers: settings.inference_workers,
     publishing: { frameHistory, eventPictures, output },
@@ -204,6 +217,7 @@ async function startComponents(
       versionHealth.record({ name: health.plugin, ...health })
       if (health.failure !== undefined) reviewSwitch(health.plugin)
     },
+    observeDetector: (request, client) => monitor.observe(request, client),
     tracer,
     costs,
     log,
@@ -248,6 +262,16 @@ async function startComponents(
   await plugins.completeSwitches()
   reviewSwitch = plugins.reviewSwitch
   onStop(plugins.stop)
+  const models = createModels({
+    ...runtimeModels,
+    history: modelHistory,
+    monitor,
+    elements: pluginStore.elements,
+    configuration,
+    runtime,
+    log,
+  })
+  onStop(models.stop)
   const meter = createSystemMeter()
   onStop(meter.stop)
   const snapshots = createChannelSnapshots({
@@ -268,6 +292,7 @@ async function startComponents(
     isolation,
     runtime,
     meter,
+    models,
     output,
     pictures,
     plugins,

@@ -7,7 +7,7 @@ import { listAlarms } from './operations/engine-status.ts'
 
 type MetricsContext = Pick<
   ApiContext,
-  'admission' | 'configuration' | 'disk' | 'runtime' | 'meter' | 'output' | 'pictures' | 'plugins'
+  'admission' | 'configuration' | 'disk' | 'runtime' | 'meter' | 'models' | 'output' | 'pictures' | 'plugins'
 >
 
 /** Creates the Prometheus metrics of the engine. Values are collected when the registry is scraped. */
@@ -110,7 +110,7 @@ function registerCapacityMetrics(registry: Registry, { admission, configuration 
 
 function registerOutputMetrics(
   registry: Registry,
-  { disk, output, pictures, plugins }: MetricsContext,
+  { disk, models, output, pictures, plugins }: MetricsContext,
 ): void {
   addCounter(registry, {
     name: 'eyrie_engine_output_messages_total',
@@ -130,7 +130,7 @@ function registerOutputMetrics(
   addGauge(registry, {
     name: 'eyrie_engine_alarms',
     help: 'Conditions that require action by an operator; /health lists them.',
-    read: () => listAlarms({ disk, output, pictures, plugins }).length,
+    read: () => listAlarms({ disk, models, output, pictures, plugins }).length,
   })
 }
 

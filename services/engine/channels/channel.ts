@@ -74,6 +74,8 @@ export class Channel {
   /** Ensures that frames are published in the order in which they were admitted. */
   readonly #publishQueue = new TurnQueue()
 
+  /** The requests for further views. */
+  readonly #extraViews = new Set<{ view: ViewSpec }>()
   /** Identifies the views of the current feed. */
   #viewKeys = ''
 
@@ -220,6 +222,22 @@ export class Channel {
     this.#feed?.setSinkViews(views, maxLag)
   }
 
+  /** Requests pictures that no element reads, and for which no frame waits. Returns a function that ends the request. */
+  requestView(view: ViewSpec): () => void {
+    const request = { view }
+    this.#extraViews.add(request)
+    this.#updateExtraViews()
+    return () => {
+      this.#extraViews.delete(request)
+      if (!this.#isStopped) this.#updateExtraViews()
+    }
+  }
+
+  #updateExtraViews(): void {
+    const views = [...this.#extraViews].map(({ view }) => view)
+    this.#feed?.setExtraViews(removeDuplicateViews(views))
+  }
+
   /**
    * Stops the analysis. With pacing `realtime` the feed remains open until `stop`, so that a replacement channel with the
    * same views continues immediately instead of waiting for the next keyframe.
@@ -258,6 +276,7 @@ export class Channel {
     const previousFeed = this.#feed
     this.#elements.feed = this.#openFeed(views)
     this.updateSinkViews()
+    if (this.#extraViews.size > 0) this.#updateExtraViews()
     previousFeed?.close()
     this.#resetPosition()
   }

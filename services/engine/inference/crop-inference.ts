@@ -110,6 +110,7 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     { registry, provider }: StartedWorkers,
   ): Promise<ModelLease> {
     return followModel(findModel(models, name), {
+      name,
       models,
       registry: {
         acquire: (model, provider) => registry.acquire(toCropModel(model as StoredModel), provider),

@@ -8,6 +8,8 @@ import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
 /** What `followModel` needs to keep a detector on the current file of its model. */
 export interface FollowModelOptions {
+  /** The name under which the store has the model. Its card has another one if another model runs in its place. */
+  name: string
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
@@ -33,8 +35,7 @@ interface LeasedFile {
  * the new model reads pictures of another size or format, the lease is revoked, so that the element reopens.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
-  const { models, registry, provider, isCompatible, log } = options
-  const { name } = first.card
+  const { name, models, registry, provider, isCompatible, log } = options
   const revoked = Promise.withResolvers<Error>()
   const replacementMutex = new Mutex()
   let isReleased = false
@@ -63,14 +64,16 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     const previous = current
     current = replacement
     previous.lease.release()
-    log.info({ model: name, sha256: model.card.sha256 }, 'model replaced')
+    const { name: active, sha256 } = model.card
+    log.info({ model: name, ...(active !== name && { active }), sha256 }, 'model replaced')
   }
 
-  const unsubscribe = models.onChange(() => {
+  // Returns a promise, so that a caller can wait until all detectors continue with another model.
+  const unsubscribe = models.onChange(() =>
     replacementMutex
       .runExclusive(replaceIfChanged)
-      .catch(error => log.warn({ err: error, model: name }, 'failed to load replacement model'))
-  })
+      .catch(error => log.warn({ err: error, model: name }, 'failed to load replacement model')),
+  )
 
   return {
     get card() {
@@ -79,6 +82,9 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     runOnCrop: (worker, crop) => current.lease.runOnCrop(worker, crop),
     isLoadedOn: worker => current.lease.isLoadedOn(worker),
     run: (worker, frame) => current.lease.run(worker, frame),
+    get spread() {
+      return current.lease.spread
+    },
     revoked: revoked.promise,
     release: () => {
       isReleased = true

@@ -5,13 +5,14 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import {
   type Detections,
   type Detector,
+  type Frame,
   FrameDroppedError,
   type Inference,
   type ModelRequest,
   type Thresholds,
 } from '@eyrie/element'
 import type { Log } from '@eyrie/kit'
-import type { ModelStore, Quarantine } from '@eyrie/model-store'
+import type { ModelStore, Quarantine, StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
@@ -53,6 +54,8 @@ export interface InferenceOptions {
   log: Log
   /** Number of worker processes; one per core by default. */
   workers?: number
+  /** How far other processes come first, 0 (the default) to 19. */
+  niceness?: number
   costs?: InferenceCosts | undefined
 }
 
@@ -70,6 +73,29 @@ export interface InferenceClient {
    * Undefined until the media service has created it.
    */
   findRing(view: ViewSpec): RingLocation | undefined
+  /** Requests the pictures of a view that no element reads. No frame waits for them. Returns a function that ends the request. */
+  requestView?(view: ViewSpec): () => void
+  /** Called when an element opens a detector. */
+  observe?(request: ModelRequest): DetectorObserver | undefined
+}
+
+/** Observes a detector of a channel, also while it fails to open. */
+export interface DetectorObserver {
+  onDetection(detection: ObservedDetection): void
+  /** `model` is the model that has failed. */
+  onFailure(model: string, reason: string): void
+  onClose(): void
+}
+
+/** What a detector has found in a frame. */
+export interface ObservedDetection {
+  frame: Frame
+  /** The model that has run, which may run in place of the requested one. */
+  model: string
+  thresholds: Thresholds
+  detections: Detections
+  /** CPU time of the inference. */
+  cpuMs: number
 }
 
 /** The worker processes that run models. */
@@ -77,6 +103,11 @@ export interface InferencePool {
   /** Number of frames that can be processed in parallel. */
   readonly workers: number
   forChannel(client: InferenceClient): Inference
+  /**
+   * Loads a model on all workers, so that the detectors of the model `name` can continue with it at their next frame. Rejects
+   * with the reason if it is in quarantine or fails to load. Returns a function that releases it.
+   */
+  preload(model: StoredModel, name: string): Promise<() => void>
   /** Devices that models can run on; always includes `cpu`. */
   devices(): CatalogDevice[]
   /** The boundaries around the workers. */
@@ -93,13 +124,15 @@ export interface InferencePool {
  * `Error` if it fails to start.
  */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
-  const { models, quarantine, folders, log, costs, workers: count = availableParallelism() } = options
+  const { models, quarantine, folders, niceness, log, costs } = options
+  const { workers: count = availableParallelism() } = options
   const scheduler = new Scheduler<WorkerProcess>()
   const registry = new ModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
   const pool = await startWorkerPool({
     count,
     timeoutMs: REQUEST_TIMEOUT_MS,
     folders,
+    niceness,
     scheduler,
     log,
     onExit: worker => registry.removeWorker(worker),
@@ -111,7 +144,19 @@ export async function createInference(options: InferenceOptions): Promise<Infere
 
   return {
     workers: count,
-    forChannel: client => ({ open: request => openDetector(request, client, context) }),
+    forChannel: client => ({ open: request => openObservedDetector(request, client, context) }),
+    preload: async (model, name) => {
+      await pool.startAll()
+      const active = models.get(name)?.card.name
+      const used = registry.list().filter(loaded => loaded.name === active)
+      const targets =
+        used.length > 0 ? used.map(({ provider }) => provider) : [selectProvider('auto', providers)]
+      const leases = await Promise.all(targets.map(provider => registry.acquire(model, provider)))
+      await Promise.all(leases.map(({ spread }) => spread))
+      return () => {
+        for (const lease of leases) lease.release()
+      }
+    },
     devices: () => {
       const loaded = registry.list()
       return listDevices(providers).map(({ type, provider }) => ({
@@ -135,10 +180,27 @@ interface DetectorContext extends Pick<InferenceOptions, 'models' | 'costs' | 'l
   providers: readonly Provider[]
 }
 
+async function openObservedDetector(
+  request: ModelRequest,
+  client: InferenceClient,
+  context: DetectorContext,
+): Promise<Detector> {
+  const observer = client.observe?.(request)
+  try {
+    return await openDetector(request, client, context, observer)
+  } catch (error) {
+    const active = context.models.get(request.model)?.card.name
+    observer?.onFailure(active ?? request.model, (error as Error).message)
+    observer?.onClose()
+    throw error
+  }
+}
+
 async function openDetector(
   request: ModelRequest,
   client: InferenceClient,
   context: DetectorContext,
+  observer: DetectorObserver | undefined,
 ): Promise<Detector> {
   const { models, registry, scheduler, pool, providers, costs, log } = context
   const model = findModel(models, request.model)
@@ -147,6 +209,7 @@ async function openDetector(
   const device = toDeviceType(provider)
   const view = toModelView(model.card.input, request.size)
   const lease = await followModel(model, {
+    name: request.model,
     models,
     registry,
     provider,
@@ -166,20 +229,36 @@ async function openDetector(
     onYield,
   })
 
-  async function detectOn(worker: WorkerProcess, n: number, thresholds: Thresholds): Promise<Detections> {
+  async function detectOn(worker: WorkerProcess, frame: Frame, thresholds: Thresholds): Promise<Detections> {
+    const { n } = frame
     const ring = queue.openRing(n)
     // Read before the inference, during which the model may be replaced.
-    const { sha256 } = lease.card
-    const answer = await lease.run(worker, { ring, n, thresholds })
+    const { name, sha256 } = lease.card
+    const answer = await lease.run(worker, { ring, n, thresholds }).catch(error => {
+      const failure = findModelFailure(error)
+      if (failure !== undefined) observer?.onFailure(name, failure)
+      throw error
+    })
     if (answer.type !== 'detections') throw new FrameDroppedError(n)
 
-    costs?.recordInference({ sha256, device, size: answer.size }, answer.cpuMs)
-    return answer.detections
+    const { detections, cpuMs } = answer
+    costs?.recordInference({ sha256, device, size: answer.size }, cpuMs)
+    observer?.onDetection({ frame, model: name, thresholds, detections, cpuMs })
+    return detections
   }
 
   return {
     view,
-    detect: ({ n }, thresholds) => queue.submit(n, worker => detectOn(worker, n, thresholds)),
-    close: () => queue.close('the detector is closed'),
+    detect: (frame, thresholds) => queue.submit(frame.n, worker => detectOn(worker, frame, thresholds)),
+    close: () => {
+      queue.close('the detector is closed')
+      observer?.onClose()
+    },
   }
+}
+
+/** Returns why a model has failed on a frame; undefined if the frame was dropped for another reason. */
+function findModelFailure(error: Error): string | undefined {
+  const failure = error instanceof FrameDroppedError ? (error.cause as Error | undefined) : error
+  return failure?.message
 }

@@ -20,6 +20,8 @@ export interface ModelLease {
   isLoadedOn(worker: WorkerProcess): boolean
   run(worker: WorkerProcess, frame: Omit<RunRequest, 'type' | 'model'>): Promise<WorkerAnswer>
   runOnCrop(worker: WorkerProcess, crop: Omit<CropRequest, 'type' | 'model'>): Promise<WorkerAnswer>
+  /** Resolves when all workers have loaded the model, or have failed to. */
+  readonly spread: Promise<void>
   /** Resolves with the reason when the model can no longer be used. */
   readonly revoked: Promise<Error>
   release(): void
@@ -49,6 +51,8 @@ interface SharedModel {
   revoked: PromiseWithResolvers<Error>
   /** Resolves when the first worker has loaded the model. */
   loading: Promise<void>
+  /** Resolves when the other workers have tried to load it, too. */
+  spread: PromiseWithResolvers<void>
 }
 
 /**
@@ -81,6 +85,7 @@ export class ModelRegistry {
     return {
       isLoadedOn: worker => shared.loadedOn.has(worker),
       run: (worker, frame) => this.#request(shared, worker, { type: 'run', model: shared.id, ...frame }),
+      spread: shared.spread.promise,
       revoked: shared.revoked.promise,
       runOnCrop: (worker, crop) => this.#request(shared, worker, { type: 'crop', model: shared.id, ...crop }),
       release: () => this.#release(shared),
@@ -120,6 +125,7 @@ export class ModelRegistry {
       loadedOn: new Set(),
       revoked: Promise.withResolvers(),
       loading: Promise.resolve(),
+      spread: Promise.withResolvers(),
     }
     this.#models.set(toKey(shared), shared)
     shared.loading = this.#load(shared)
@@ -133,7 +139,7 @@ export class ModelRegistry {
     if (!firstWorker) throw new Error('no inference worker is running: try again in a moment')
 
     await this.#loadOn(shared, firstWorker)
-    void this.#loadOnOtherWorkers(shared)
+    void this.#loadOnOtherWorkers(shared).then(shared.spread.resolve)
   }
 
   /** Loads the model on one worker after the other, so that the remaining workers can process frames in the meantime. */
@@ -175,13 +181,15 @@ export class ModelRegistry {
       return await worker.request(message)
     } catch (error) {
       if (error instanceof WorkerExitError) throw this.#handleExit(shared, error, message)
-      throw new Error(`model ${shared.model.card.name}: ${(error as Error).message}`)
+      // ONNX Runtime writes several lines, which would tear tables and logs apart.
+      const reason = (error as Error).message.replaceAll(/\s+/g, ' ')
+      throw new Error(`model ${shared.model.card.name}: ${reason}`)
     }
   }
 
   /**
    * Handles the exit of a worker during a request and returns the error to throw. A crash counts against the model; a
-   * model in quarantine is revoked. Otherwise only the current frame is lost.
+   * model in quarantine is revoked. Otherwise only the current frame is lost; the crash is the `cause` of the error.
    */
   #handleExit(shared: SharedModel, exit: WorkerExitError, message: WorkerRequest): Error {
     const { quarantine, log } = this.#options
@@ -197,7 +205,10 @@ export class ModelRegistry {
         return reason
       }
     }
-    return message.type === 'load' ? reason : new FrameDroppedError(message.n)
+    if (message.type === 'load') return reason
+    const dropped = new FrameDroppedError(message.n)
+    if (exit.isCrash) dropped.cause = reason
+    return dropped
   }
 
   #describeCrash(crash: CrashRecord): Error {

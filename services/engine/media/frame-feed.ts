@@ -50,6 +50,9 @@ export class FrameFeed implements ViewReader {
   /** Whether the sink views were requested before the first frame of the source, and therefore have every frame. */
   #hasSinkViewsFromStart = false
 
+  /** Views for which no frame waits. */
+  #extraViews: readonly SourceView[] = []
+
   #consumed: number
   /** Whether the stream was interrupted since the last call of `consumeDiscontinuity`. */
   #isInterrupted = false
@@ -121,16 +124,30 @@ export class FrameFeed implements ViewReader {
 
   /** Replaces the views of the sinks. A frame waits for the sink views until there are `maxLag` newer frames. */
   setSinkViews(specs: readonly ViewSpec[], maxLag: number): void {
-    const previous = this.#sinkViews
     this.#maxSinkLag = maxLag
     this.#hasSinkViewsFromStart = this.#media.newestFrame() === 0
+    const previous = this.#sinkViews
     this.#sinkViews = this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+    this.#updateReaders(previous)
+  }
 
-    for (const view of this.#sinkViews) view.readers.add(this)
-    for (const view of previous) {
-      if (!this.#sinkViews.includes(view)) view.readers.delete(this)
-    }
+  /** Replaces the views that are read in addition, and for which no frame waits. */
+  setExtraViews(specs: readonly ViewSpec[]): void {
+    const previous = this.#extraViews
+    this.#extraViews = this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+    this.#updateReaders(previous)
+  }
+
+  /** Reads the present views, and no longer those of `previous` that are none of them. */
+  #updateReaders(previous: readonly SourceView[]): void {
+    const views = this.#allViews
+    for (const view of views) view.readers.add(this)
+    for (const view of previous) if (!views.includes(view)) view.readers.delete(this)
     this.#media.pruneViews()
+  }
+
+  get #allViews(): SourceView[] {
+    return [...this.#views, ...this.#sinkViews, ...this.#extraViews]
   }
 
   /** Returns the result of another engine for the frame at `pts`, with the events of all frames since the previous call. */
@@ -143,8 +160,7 @@ export class FrameFeed implements ViewReader {
   /** Returns the location of a view's frame ring; undefined until the media service has created it. */
   findRing(view: ViewSpec): RingLocation | undefined {
     const key = viewKey(view)
-    const allViews = [...this.#views, ...this.#sinkViews]
-    return allViews.find(({ spec }) => viewKey(spec) === key)?.ringLocation
+    return this.#allViews.find(({ spec }) => viewKey(spec) === key)?.ringLocation
   }
 
   /** Returns whether the stream was interrupted between the previous call and frame `n`. */
@@ -159,8 +175,7 @@ export class FrameFeed implements ViewReader {
   consume(n: number): void {
     if (n <= this.#consumed) return
     this.#consumed = n
-    for (const view of this.#views) this.#media.onConsumed(view)
-    for (const view of this.#sinkViews) this.#media.onConsumed(view)
+    for (const view of this.#allViews) this.#media.onConsumed(view)
   }
 
   onFrame(view: SourceView, n: number, discontinuity: boolean): void {
@@ -187,7 +202,7 @@ export class FrameFeed implements ViewReader {
   }
 
   close(): void {
-    for (const view of [...this.#views, ...this.#sinkViews]) view.readers.delete(this)
+    for (const view of this.#allViews) view.readers.delete(this)
     this.#media.onClose()
   }
 }

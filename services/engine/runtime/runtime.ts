@@ -2,12 +2,18 @@ import type { SourceCondition } from '@eyrie/contract/condition'
 import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { SourceStatus } from '@eyrie/contract/media'
 import type { Pipeline, PipelineElement, PipelineStatistics } from '@eyrie/contract/pipeline'
+import type { ModelRequest } from '@eyrie/element/inference'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@eyrie/kit'
 import { Channel } from '../channels/channel.ts'
-import { openShadow, planStages } from '../channels/stage-plan.ts'
+import { planStages } from '../channels/stage-plan.ts'
 import type { CropInference } from '../inference/crop-inference.ts'
-import type { InferenceClient, InferenceCosts, InferencePool } from '../inference/inference.ts'
+import type {
+  DetectorObserver,
+  InferenceClient,
+  InferenceCosts,
+  InferencePool,
+} from '../inference/inference.ts'
 import { MediaClient, type SourceCost } from '../media/media-client.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import { findShapes } from '../pictures/drawing.ts'
@@ -16,16 +22,15 @@ import { selectSourceConfig } from '../plan/source-keyed-config.ts'
 import type { ElementHealth } from '../plugin-host/element-health.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
-import type { OpenContext } from '../plugin-host/open-element.ts'
 import type { RunningShadow } from '../plugin-host/running-shadow.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
-import { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 import { createPublishPipeline, type PublishSteps } from '../publish/publish-pipeline.ts'
 import { createRecordingTap } from '../publish/recording-tap.ts'
 import { describeSource } from './describe-source.ts'
 import { OpenSinks } from './open-sinks.ts'
 import { Playlist, type PlaylistEntry } from './playlist.ts'
 import { type ChannelSpec, RunningChannels } from './running-channels.ts'
+import { startElementShadows } from './start-element-shadows.ts'
 import { type ChannelStatistics, StatusReporter } from './status-reporter.ts'
 
 /** Receives the measured costs of the running pipelines, in ms of CPU time per frame. */
@@ -54,6 +59,8 @@ export interface RuntimeOptions {
   publishing: Omit<PublishSteps, 'recordings' | 'log'>
   /** Called when an element has failed, and when it processes frames again. */
   onElementHealth?(health: ElementHealth): void
+  /** Called when an element opens a detector. */
+  observeDetector?(request: ModelRequest, client: InferenceClient): DetectorObserver
   tracer?: Tracer
   log: Log
   /** Delays between retries. */
@@ -193,7 +200,11 @@ export class Runtime {
     pipelines: readonly Pick<Pipeline, 'id' | 'elements'>[],
   ): RunningShadow {
     const channels = this.#channels.all()
-    const tallies = channels.flatMap(channel => this.#startShadowOn(channel, plugin, pipelines))
+    const tallies = channels.flatMap(channel => {
+      const current = this.#plan.pipelines.find(({ id }) => id === channel.plan.pipeline)?.elements ?? []
+      const next = pipelines.find(({ id }) => id === channel.plan.pipeline)?.elements ?? current
+      return startElementShadows({ channel, plugin, current, next }, this.#options)
+    })
     const end = () => {
       for (const channel of channels) channel.endShadows(plugin.name)
     }
@@ -244,7 +255,7 @@ export class Runtime {
   /** Plans the elements of a channel. Only opened elements call `channel`. */
   #planElements(
     { plan, source, elements }: ChannelSpec,
-    channel: Pick<Channel, 'statistics' | 'elementMetrics'>,
+    channel: Pick<Channel, 'statistics' | 'elementMetrics' | 'requestView'>,
   ) {
     const { elements: known, inference, cropInference, sandboxes } = this.#options
     const stages = planStages(elements, {
@@ -260,6 +271,8 @@ export class Runtime {
           priority: () => this.#priorities.get(plan.pipeline) ?? 0,
           onYield: () => channel.statistics.recordYield(),
           findRing,
+          requestView: view => channel.requestView(view),
+          observe: request => this.#options.observeDetector?.(request, client),
         }
         return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
       },
@@ -272,52 +285,6 @@ export class Runtime {
     const usesInference = elements.some(({ name }) => known.get(name)?.manifest.needs.includes('inference'))
     const window = usesInference ? WINDOW_PER_WORKER * inference.workers : WINDOW_WITHOUT_INFERENCE
     return { stages, window }
-  }
-
-  #startShadowOn(
-    channel: Channel,
-    { name: pluginName, version, elements }: Pick<KnownPlugin, 'name' | 'version' | 'elements'>,
-    pipelines: readonly Pick<Pipeline, 'id' | 'elements'>[],
-  ): ShadowTally[] {
-    const { id, source, pipeline } = channel.plan
-    const current = this.#plan.pipelines.find(plan => plan.id === pipeline)?.elements ?? []
-    const next = pipelines.find(plan => plan.id === pipeline)?.elements ?? current
-    return current.flatMap(({ name }, index) => {
-      const known = this.#options.elements.get(name)
-      const isFollowing = known?.plugin.name === pluginName && parseElementReference(name).pin === undefined
-      const target = elements.find(({ manifest }) => manifest.name === known?.manifest.name)
-      if (!isFollowing || !target) return []
-
-      const budgets = {
-        active: known.manifest.capabilities?.budget_ms,
-        shadow: target.manifest.capabilities?.budget_ms,
-      }
-      const tally = new ShadowTally({ channel: id, element: target.manifest.name, budgets })
-      const context = {
-        channel: id,
-        source,
-        sandboxes: this.#options.sandboxes,
-        createInference: (findRing: OpenContext['findRing']) => {
-          const client = {
-            channel: id,
-            pacing: 'realtime',
-            priority: () => 0,
-            onYield: () => {},
-            findRing,
-          } as const
-          const { inference, cropInference } = this.#options
-          return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }
-        },
-        log: this.#options.log.child({ channel: id, shadow: version }),
-      }
-      const element = next[index] ?? current[index]!
-      channel.startShadow(index, {
-        plugin: pluginName,
-        open: opening => openShadow(element, target, context, tally, opening),
-        tally,
-      })
-      return [tally]
-    })
   }
 
   #createChannel(spec: ChannelSpec): Channel {

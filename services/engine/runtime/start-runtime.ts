@@ -2,11 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Isolation } from '@eyrie/contract'
 import { holdFolder } from '@eyrie/kit/held-folder'
-import { openModelStore } from '@eyrie/model-store'
-import { openQuarantine } from '@eyrie/model-store/quarantine'
+import { type ModelStore, openModelStore, type Quarantine } from '@eyrie/model-store'
+import { createMemoryQuarantine, openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import { createCropInference } from '../inference/crop-inference.ts'
-import { createInference } from '../inference/inference.ts'
+import { createInference, type InferencePool } from '../inference/inference.ts'
+import { type ActiveModels, createActiveModels } from '../models/active-models.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
 
@@ -14,6 +15,8 @@ import { Runtime, type RuntimeOptions } from './runtime.ts'
 export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 'cropInference'> {
   /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
+  /** Returns the name of the model that runs in place of one; the same by default. */
+  findSelectedModel?(name: string): string
   /** Folder for copies of the models that plugins contain. */
   pluginModelFolder: string
   /** Number of inference workers; one per core by default. */
@@ -28,13 +31,31 @@ export interface StartedRuntime {
   catalog: Catalog
   /** Creates a catalog with other elements and the same models. */
   createCatalogFor(elements: KnownElements): Catalog
+  models: RuntimeModels
   stop(): Promise<void>
 }
+
+/** What the selection of models needs. */
+export interface RuntimeModels {
+  /** The models by their own names. */
+  store: ModelStore
+  /** The models that run. */
+  active: ActiveModels
+  quarantine: Quarantine
+  inference: InferencePool
+  /** Starts a worker at the lowest priority, whose crashes do not count for the quarantine. */
+  startShadowPool(): Promise<InferencePool>
+}
+
+/** The worker of models in shadow: everything else comes first. */
+const SHADOW_NICENESS = 19
 
 /** Opens the model folders, starts the inference workers and begins to connect to the media service. */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
   const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
-  const models = await openModelStore({ roots: modelFolders, log })
+  const store = await openModelStore({ roots: modelFolders, log })
+  const { findSelectedModel = name => name } = options
+  const models = createActiveModels(store, findSelectedModel)
   const quarantine = openQuarantine(modelFolders[0])
   const releaseRingFolder = await holdFolder(options.ring, 'engine')
   // Workers can read only folders that exist when they start.
@@ -42,7 +63,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   const folders = [...modelFolders, options.ring]
   const inference = await createInference({ models, quarantine, folders, workers, costs, log }).catch(
     async error => {
-      models.close()
+      store.close()
       await releaseRingFolder()
       throw error
     },
@@ -58,6 +79,17 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
   })
   const runtime = new Runtime({ ...options, inference, cropInference })
 
+  const startShadowPool = () =>
+    createInference({
+      models: store,
+      quarantine: createMemoryQuarantine(),
+      folders,
+      workers: 1,
+      niceness: SHADOW_NICENESS,
+      costs,
+      log: log.child({ shadow: true }),
+    })
+
   const createCatalogFor = (elements: KnownElements) => createCatalog({ elements, models, inference })
 
   return {
@@ -65,11 +97,12 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     isolation: inference.isolation,
     catalog: createCatalogFor(elements),
     createCatalogFor,
+    models: { store, active: models, quarantine, inference, startShadowPool },
     stop: async () => {
       await runtime.stop()
       await inference.stop()
       await cropInference.stop()
-      models.close()
+      store.close()
       await releaseRingFolder()
     },
   }

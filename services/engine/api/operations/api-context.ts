@@ -6,6 +6,7 @@ import type { Admission } from '../../admission/admission.ts'
 import type { Cameras } from '../../cameras/cameras.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Configuration } from '../../configuration/configuration.ts'
+import type { Models } from '../../models/models.ts'
 import type { Output } from '../../output/output.ts'
 import type { ChannelSnapshots } from '../../pictures/channel-snapshots.ts'
 import type { PictureStore } from '../../pictures/picture-store.ts'
@@ -30,6 +31,7 @@ export interface ApiContext {
   isolation: () => Isolation
   runtime: Runtime
   meter: SystemMeter
+  models: Models
   output: Output
   pictures: PictureStore
   plugins: Plugins

@@ -9,6 +9,7 @@ export function readHealth({
   configuration,
   disk,
   isolation,
+  models,
   runtime,
   output,
   pictures,
@@ -23,7 +24,7 @@ export function readHealth({
   const { alarms: _, ...outputStatus } = output.status()
   return {
     ok: true,
-    alarms: listAlarms({ disk, output, pictures, plugins }),
+    alarms: listAlarms({ disk, models, output, pictures, plugins }),
     media: runtime.streamServer() ? 'connected' : 'not connected',
     activated: activation.get().activated,
     isolation: isolation(),
@@ -37,13 +38,20 @@ export function readHealth({
 /** Lists the conditions that require action by an operator, because something is or will be lost. */
 export function listAlarms({
   disk,
+  models,
   output,
   pictures,
   plugins,
-}: Pick<ApiContext, 'disk' | 'output' | 'pictures' | 'plugins'>): string[] {
+}: Pick<ApiContext, 'disk' | 'models' | 'output' | 'pictures' | 'plugins'>): string[] {
   const pictureFailure = pictures.failure()
   const pictureAlarms = pictureFailure ? [pictureFailure] : []
-  return [...disk.alarms(), ...output.status().alarms, ...pictureAlarms, ...plugins.alarms()]
+  return [
+    ...disk.alarms(),
+    ...output.status().alarms,
+    ...pictureAlarms,
+    ...plugins.alarms(),
+    ...models.alarms(),
+  ]
 }
 
 /** Returns the versions of the engine, its API and its runtime. */

@@ -21,6 +21,7 @@ export function createV3Operations(context: ApiContext): Operation[] {
     ...createConfigurationOperations(context),
     ...createPipelineOperations(context),
     ...createExportOperations(context),
+    ...createModelOperations(context),
     ...createPluginOperations(context),
     ...createPluginTrustOperations(context),
     ...createCameraOperations(context),
@@ -99,6 +100,26 @@ function createExportOperations(context: ApiContext): Operation[] {
     })),
     operation(routes.channelProperties, async ({ query: { ids, props, format } }) => ({
       value: await readChannelProperties(context, ids, props, format),
+    })),
+  ]
+}
+
+function createModelOperations({ models }: ApiContext): Operation[] {
+  const { model } = routes
+  return [
+    operation(model.list, () => ({ value: models.list() })),
+    operation(model.get, ({ params: { name } }) => ({ value: models.get(name) })),
+    operation(model.use, async ({ params: { name }, body, client }) => ({
+      value: await models.use(name, body, client),
+    })),
+    operation(model.switches, ({ params: { name } }) => ({ value: models.listSwitches(name) })),
+    operation(model.startShadow, async ({ params: { name }, body }) => ({
+      value: await models.startShadow(name, body),
+    })),
+    operation(model.getShadow, ({ params: { name } }) => ({ value: models.getShadow(name) })),
+    operation(model.endShadow, ({ params: { name } }) => ({ value: models.endShadow(name) })),
+    operation(model.acceptShadow, async ({ params: { name }, body, client }) => ({
+      value: await models.acceptShadow(name, body, client),
     })),
   ]
 }

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ShadowComparison, ShadowReport, ShadowSide } from '@eyrie/contract/plugin-upgrade'
-
-/** A version may exceed its budget in this share of the frames: the first ones take longer. */
-const MAX_OVER_BUDGET = 0.05
-/** Differences of CPU time below both of these are noise. */
-const MIN_COST_RATIO = 1.5
-const MIN_COST_DIFFERENCE_MS = 0.5
-/** From this share of skipped frames on, results differ because of them. */
-const MAX_SKIPPED = 0.1
+import {
+  formatTimes,
+  isCostlier,
+  MAX_OVER_BUDGET,
+  MAX_SKIPPED,
+  selectVerdict,
+} from '../../upgrade/verdict-rules.ts'
 
 type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
 type Versions = Pick<ShadowReport, 'active' | 'version'>
@@ -17,21 +16,10 @@ export function judgeShadow(versions: Versions, comparisons: readonly ShadowComp
   const worse = comparisons.flatMap(comparison => findWorse(versions, comparison))
   const different = comparisons.flatMap(comparison => findDifferences(versions, comparison))
   const notes = comparisons.flatMap(comparison => findNotes(versions, comparison))
-  const frameCount = comparisons.reduce((sum, { frames }) => sum + frames, 0)
   return {
-    verdict: selectVerdict(worse, different, frameCount),
+    verdict: selectVerdict(worse, different, comparisons),
     findings: [...worse, ...different, ...notes],
   }
-}
-
-function selectVerdict(
-  worse: readonly string[],
-  different: readonly string[],
-  frameCount: number,
-): ShadowReport['verdict'] {
-  if (worse.length > 0) return 'worse'
-  if (frameCount === 0) return 'unknown'
-  return different.length > 0 ? 'different' : 'same'
 }
 
 const labelOf = ({ element, channel }: ShadowComparison) => `${element} on channel ${channel}`
@@ -77,12 +65,7 @@ function findDifferences({ active, version }: Versions, comparison: ShadowCompar
       )
   }
   const [old, next] = [before.cpu_ms?.mean, after.cpu_ms?.mean]
-  const isCostlier =
-    old !== undefined &&
-    next !== undefined &&
-    next > old * MIN_COST_RATIO &&
-    next > old + MIN_COST_DIFFERENCE_MS
-  if (isCostlier)
+  if (isCostlier(old, next))
     findings.push(`${label}: ${version} needs ${next} ms of CPU time a frame, ${active} ${old} ms`)
   return findings
 }
@@ -100,11 +83,6 @@ function findNotes({ version }: Versions, comparison: ShadowComparison): string[
         ]
       : []),
   ]
-}
-
-const formatTimes = (count: number) => {
-  if (count === 0) return 'never'
-  return count === 1 ? 'once' : `${count} times`
 }
 
 const formatCounter = (counter: Record<string, number>) =>

@@ -1,0 +1,63 @@
+import { modelName } from '@eyrie/contract/model'
+import { type ModelSwitch, modelSwitch } from '@eyrie/contract/model-upgrade'
+import type { Log } from '@eyrie/kit/log'
+import { z } from 'zod'
+import { openRecordFile } from '../upgrade/record-file.ts'
+
+const MAX_SWITCHES = 50
+
+/** A switch that the engine reverts if the new model fails more than the one before. */
+const watch = z.strictObject({
+  from: modelName,
+  to: modelName,
+  /** Time of the switch in ms. */
+  since: z.number(),
+  before: z.strictObject({ failures: z.number(), failedMs: z.number(), observedMs: z.number() }),
+})
+export type ModelWatch = z.infer<typeof watch>
+
+const historyEntry = z.strictObject({
+  active: modelName,
+  switches: z.array(modelSwitch),
+  watch: watch.optional(),
+})
+
+/** Which models run in place of others, and since when. */
+export interface ModelSwitchHistory {
+  /** Returns the name of the model that was selected for the pipelines that name `model`. */
+  findSelected(model: string): string
+  /** Lists the models that have switches. */
+  listSwitched(): string[]
+  /** Lists the switches of a model, oldest first. */
+  list(model: string): ModelSwitch[]
+  /** Returns the watched switch of a model. */
+  findWatch(model: string): ModelWatch | undefined
+  /** Adds a switch, which selects its model, and watches it from now on, or nothing. */
+  add(model: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void>
+  endWatch(model: string): Promise<void>
+}
+
+export function openModelSwitchHistory({ file, log }: { file: string; log: Log }): ModelSwitchHistory {
+  const { find, entries, save } = openRecordFile({
+    file,
+    name: modelName,
+    entry: historyEntry,
+    failure: 'failed to read switches of models',
+    log,
+  })
+
+  return {
+    findSelected: model => find(model)?.active ?? model,
+    listSwitched: () => entries().map(([model]) => model),
+    list: model => find(model)?.switches ?? [],
+    findWatch: model => find(model)?.watch,
+    add: (model, entry, watch) => {
+      const switches = [...(find(model)?.switches ?? []), entry].slice(-MAX_SWITCHES)
+      return save(model, { active: entry.to, switches, ...(watch && { watch }) })
+    },
+    endWatch: async model => {
+      const entry = find(model)
+      if (entry?.watch) await save(model, { active: entry.active, switches: entry.switches })
+    },
+  }
+}

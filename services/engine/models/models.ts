@@ -1,0 +1,265 @@
+import {
+  EyrieError,
+  type ModelSelection,
+  type ModelShadowAcceptance,
+  type ModelShadowComparison,
+  type ModelShadowInput,
+  type ModelShadowReport,
+  type ModelSwitch,
+  type ModelUse,
+} from '@eyrie/contract'
+import type { Log } from '@eyrie/kit/log'
+import { isQuarantined, type ModelStore, type Quarantine, type StoredModel } from '@eyrie/model-store'
+import { Mutex } from 'async-mutex'
+import type { Configuration } from '../configuration/configuration.ts'
+import type { InferencePool } from '../inference/inference.ts'
+import type { KnownElements } from '../plugin-host/known-elements.ts'
+import { describeRevert, failsMore } from '../upgrade/revert-rule.ts'
+import { ShadowRuns } from '../upgrade/shadow-runs.ts'
+import { HEALTH_PERIOD_MS } from '../upgrade/version-health.ts'
+import type { ActiveModels } from './active-models.ts'
+import type { DetectorMonitor } from './detector-monitor.ts'
+import { listModelAlarms } from './model-alarms.ts'
+import { ModelShadow } from './model-shadow.ts'
+import type { ModelSwitchHistory, ModelWatch } from './model-switch-history.ts'
+import { findModelUsers } from './model-users.ts'
+import { computeLoad, judgeModel } from './model-verdict.ts'
+
+/**
+ * The models that run for pipelines. Another model can be selected in place of the one that pipelines name: by a person, after
+ * a run in shadow, or back by the engine.
+ */
+export interface Models {
+  list(): ModelUse[]
+  /** Throws `EyrieError` (`id`) if there is no model of this name. */
+  get(name: string): ModelUse
+  /** Selects the model that runs in place of another one. Throws `EyrieError` (`conflict`) if it cannot be loaded. */
+  use(name: string, selection: ModelSelection, client: string): Promise<ModelUse>
+  /** Lists the switches of a model, oldest first. */
+  listSwitches(name: string): ModelSwitch[]
+  /** Runs another model on the frames of the active one, without any effect, for a limited time. */
+  startShadow(name: string, input: ModelShadowInput): Promise<ModelShadowReport>
+  getShadow(name: string): ModelShadowReport
+  endShadow(name: string): ModelShadowReport
+  /** Ends the run in shadow, and selects its model. Throws `EyrieError` (`conflict`) if the model did worse. */
+  acceptShadow(name: string, acceptance: ModelShadowAcceptance, client: string): Promise<ModelUse>
+  /** The models about which a person must decide. */
+  alarms(): string[]
+  stop(): void
+}
+
+export interface ModelsDependencies {
+  store: Pick<ModelStore, 'list' | 'get'>
+  active: ActiveModels
+  history: ModelSwitchHistory
+  monitor: DetectorMonitor
+  quarantine: Pick<Quarantine, 'findCrashes'>
+  inference: Pick<InferencePool, 'workers' | 'preload'>
+  /** Starts a worker at the lowest priority, whose crashes do not count for the quarantine. */
+  startShadowPool(): Promise<InferencePool>
+  elements: Pick<KnownElements, 'get'>
+  configuration: Pick<Configuration, 'get' | 'channels'>
+  runtime: { retryChannel(channel: number): void }
+  log: Log
+}
+
+export function createModels({
+  store,
+  active,
+  history,
+  monitor,
+  quarantine,
+  inference,
+  startShadowPool,
+  elements,
+  configuration,
+  runtime,
+  log,
+}: ModelsDependencies): Models {
+  const mutex = new Mutex()
+  const shadows = new ShadowRuns<ModelShadowComparison, ModelShadowReport>({
+    endCommand: name => `eyrie model shadow ${name} --end`,
+    describeMissing: name => `no model has run in shadow of ${name} since the engine was started`,
+  })
+
+  function getModel(name: string): StoredModel {
+    const model = store.get(name)
+    if (model) return model
+    throw new EyrieError(
+      'id',
+      `there is no model ${name}: GET /models lists the available ones, "eyrie model add" adds one`,
+    )
+  }
+
+  /** Returns a model that may run. Throws `EyrieError` (`conflict`) if it is in quarantine. */
+  function getRunnable(name: string): StoredModel {
+    const model = getModel(name)
+    const crash = quarantine.findCrashes(model.card.sha256)
+    if (crash && isQuarantined(crash))
+      throw new EyrieError(
+        'conflict',
+        `model ${name} is in quarantine: it crashed its worker ${crash.crashes} times (${crash.last}). Add it again to release it`,
+      )
+    return model
+  }
+
+  const findActive = (name: string) => active.get(name)?.card.name ?? name
+
+  function describe(name: string): ModelUse {
+    const pipelines = findModelUsers(name, configuration.get().value.pipelines, elements)
+    return { name, active: findActive(name), ...(pipelines.length > 0 && { pipelines }) }
+  }
+
+  const get: Models['get'] = name => describe(getModel(name).card.name)
+
+  /** Loads a model next to the active one, and continues with it at the next frame of each detector. */
+  async function select(name: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void> {
+    const release = await inference.preload(getRunnable(entry.to), name)
+    try {
+      await history.add(name, entry, watch)
+      await active.notifyChange()
+    } finally {
+      release()
+    }
+    // Elements that have failed wait for their next attempt.
+    for (const { id } of configuration.channels()) runtime.retryChannel(id)
+  }
+
+  /** Loads a model in a worker of its own. Throws `EyrieError` (`conflict`) if it cannot run. */
+  async function assertRuns({ card: { name } }: StoredModel): Promise<void> {
+    const pool = await startShadowPool()
+    try {
+      const client = { channel: 0, pacing: 'realtime', priority: () => 0, findRing: () => undefined } as const
+      const detector = await pool.forChannel(client).open({ model: name, hw: 'auto', mode: 'a' })
+      detector.close()
+    } catch (error) {
+      throw new EyrieError('conflict', `model ${name} cannot be used: ${(error as Error).message}`)
+    } finally {
+      await pool.stop()
+    }
+  }
+
+  async function switchTo(
+    name: string,
+    { active: to, revert = true }: ModelSelection,
+    client: string,
+  ): Promise<ModelUse> {
+    const from = get(name).active
+    const model = getRunnable(to)
+    if (from === to && history.findSelected(name) === to) return get(name)
+
+    await assertRuns(model)
+    const now = new Date()
+    const { failures, failedMs, observedMs } = monitor.health.summarize(name, from, 0)
+    const before = { failures, failedMs, observedMs }
+    const entry = { time: now.toISOString(), from, to, client }
+    const isWatched = revert && from !== to
+    await select(name, entry, isWatched ? { from, to, since: now.getTime(), before } : undefined)
+    log.info({ model: name, from, to, client }, 'switched model')
+    return get(name)
+  }
+
+  const use: Models['use'] = (name, selection, client) =>
+    mutex.runExclusive(() => switchTo(name, selection, client))
+
+  /** Returns why the engine must switch back from the active model; undefined if it need not. */
+  function findRevertReason(name: string): string | undefined {
+    const watch = history.findWatch(name)
+    if (!watch || Date.now() > watch.since + HEALTH_PERIOD_MS || findActive(name) !== watch.to)
+      return undefined
+    const after = monitor.health.summarize(name, watch.to, watch.since)
+    return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
+  }
+
+  async function revert(name: string): Promise<void> {
+    const watch = history.findWatch(name)
+    const reason = findRevertReason(name)
+    if (!watch || reason === undefined) return
+    const { from, to } = watch
+    try {
+      await select(name, { time: new Date().toISOString(), from: to, to: from, reason })
+      log.warn({ model: name, from: to, to: from, reason }, 'switched back to previous model')
+    } catch (error) {
+      log.error({ model: name, from: to, to: from, err: error }, 'failed to switch back to previous model')
+      await history.endWatch(name)
+    }
+  }
+
+  monitor.onFailure = name => {
+    if (findRevertReason(name) === undefined) return
+    mutex
+      .runExclusive(() => revert(name))
+      .catch(error => log.error({ model: name, err: error }, 'failed to store the switches of a model'))
+  }
+
+  const startShadow: Models['startShadow'] = (name, { candidate, seconds }) =>
+    mutex.runExclusive(async () => {
+      const { active: present } = get(name)
+      shadows.assertNotRunning(name)
+      const next = getRunnable(candidate)
+      if (present === candidate)
+        throw new EyrieError('conflict', `model ${candidate} is active already: run another one in shadow`)
+
+      const { labels } = active.get(name)!.card
+      const models = {
+        active: { name: present, labels },
+        candidate: { name: candidate, labels: next.card.labels },
+      }
+      const shadow = new ModelShadow({ candidate, startPool: startShadowPool })
+      const endReading = monitor.read(name, shadow)
+      return shadows.start(name, {
+        label: `model ${candidate}`,
+        seconds,
+        compare: () => shadow.compare(),
+        end: () => {
+          endReading()
+          shadow.end()
+        },
+        toReport: (progress, channels) => {
+          const load = computeLoad(inference.workers, channels)
+          return {
+            ...{ model: name, active: present, candidate, ...progress, channels, load },
+            ...judgeModel(models, { channels, load }),
+          }
+        },
+      })
+    })
+
+  const getShadow: Models['getShadow'] = name => {
+    get(name)
+    return shadows.report(name)
+  }
+
+  const acceptShadow: Models['acceptShadow'] = (name, { force = false }, client) =>
+    mutex.runExclusive(() => {
+      const { candidate, verdict, findings } = getShadow(name)
+      if (!force && (verdict === 'worse' || verdict === 'unknown'))
+        throw new EyrieError(
+          'conflict',
+          verdict === 'unknown'
+            ? `model ${candidate} has processed no frame in shadow: run it on a channel that has frames, or accept it with force`
+            : `model ${candidate} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
+        )
+      shadows.end(name)
+      return switchTo(name, { active: candidate }, client)
+    })
+
+  return {
+    list: () => store.list().map(({ card }) => describe(card.name)),
+    get,
+    use,
+    listSwitches: name => {
+      get(name)
+      return history.list(name)
+    },
+    startShadow,
+    getShadow,
+    endShadow: name => {
+      get(name)
+      return shadows.end(name)
+    },
+    acceptShadow,
+    alarms: () => listModelAlarms(history, store),
+    stop: () => shadows.endAll(),
+  }
+}

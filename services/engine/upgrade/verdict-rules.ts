@@ -1,0 +1,32 @@
+/** The rules by which the reports of runs in shadow judge plugins and models. */
+
+/** So many frames may exceed the budget: the first ones take longer. */
+export const MAX_OVER_BUDGET = 0.05
+/** From this share of skipped frames on, results differ because of them. */
+export const MAX_SKIPPED = 0.1
+/** Differences of CPU time below both of these are noise. */
+const MIN_COST_RATIO = 1.5
+const MIN_COST_DIFFERENCE_MS = 0.5
+
+/** Returns the verdict that follows from the findings in words. */
+export function selectVerdict(
+  worse: readonly string[],
+  different: readonly string[],
+  comparisons: readonly { frames: number }[],
+): 'unknown' | 'same' | 'different' | 'worse' {
+  if (worse.length > 0) return 'worse'
+  if (comparisons.every(({ frames }) => frames === 0)) return 'unknown'
+  return different.length > 0 ? 'different' : 'same'
+}
+
+/** Whether one needs considerably more CPU time for a frame than the other; costs are undefined if none were measured. */
+export const isCostlier = (before: number | undefined, after: number | undefined): boolean =>
+  before !== undefined &&
+  after !== undefined &&
+  after > before * MIN_COST_RATIO &&
+  after > before + MIN_COST_DIFFERENCE_MS
+
+export function formatTimes(count: number): string {
+  if (count === 0) return 'never'
+  return count === 1 ? 'once' : `${count} times`
+}

@@ -12,6 +12,12 @@ import { logsCommand } from './logs/logs-command.ts'
 import { backupCommand, checkCommand, restoreCommand } from './maintenance/maintenance-commands.ts'
 import { addModelCommand } from './model/add-model.ts'
 import { listModelsCommand, removeModelCommand } from './model/model-commands.ts'
+import {
+  modelSwitchesCommand,
+  shadowModelCommand,
+  upgradeModelCommand,
+  useModelCommand,
+} from './model/model-upgrade-commands.ts'
 import manifest from './package.json' with { type: 'json' }
 import {
   createJoinTokenCommand,
@@ -91,6 +97,10 @@ const commands: Readonly<Record<string, Command>> = {
   'model add': addModelCommand,
   'model list': listModelsCommand,
   'model remove': removeModelCommand,
+  'model use': useModelCommand,
+  'model upgrade': upgradeModelCommand,
+  'model shadow': shadowModelCommand,
+  'model switches': modelSwitchesCommand,
   'plugin create': createPluginCommand,
   'plugin generate': generatePluginCommand,
   'plugin test': testPluginCommand,

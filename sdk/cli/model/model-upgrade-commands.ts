@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ModelShadowReport } from '@eyrie/contract'
+import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
+import { confirm, isInteractive } from '../command/confirm.ts'
+import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
+import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { printModelReport } from './model-shadow-report.ts'
+
+/** Commands that replace models while their pipelines run. */
+
+const POLL_MS = 500
+const DEFAULT_SECONDS = '60'
+
+export const useModelCommand: Command = {
+  usage: '<name> <model> [--no-revert] [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Runs a model for the pipelines that name another one. The engine switches back if it fails more than the present one\n' +
+    'within ten minutes, unless --no-revert is set.',
+
+  async run(args, terminal) {
+    const options = { 'no-revert': { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const { values, positionals } = parseArguments(args, options, ['name', 'model'])
+    const [name, model] = positionals
+    const engine = connectEngine(values, terminal)
+    const revert = values['no-revert'] ? { revert: false } : {}
+    const used = await engine.model.use(name, { active: model, ...revert })
+    if (values.json) writeJson(terminal.out, used)
+    else writeSuccess(terminal.out, 'active', `${used.active} for ${name}`)
+  },
+}
+
+export const upgradeModelCommand: Command = {
+  usage: '<name> <model> [--seconds 60] [--accept] [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Runs a model in shadow, next to the one that pipelines use and without any effect, and prints how it differs. --accept then\n' +
+    'switches to it unless it did worse; on a terminal, it asks.',
+
+  async run(args, terminal) {
+    const options = {
+      seconds: { type: 'string', default: DEFAULT_SECONDS },
+      accept: { type: 'boolean' },
+      ...JSON_OPTION,
+      ...ENGINE_OPTIONS,
+    } as const
+    const { values, positionals } = parseArguments(args, options, ['name', 'model'])
+    const [name, candidate] = positionals
+    const seconds = parsePositiveInteger('seconds', values.seconds)
+    const engine = connectEngine(values, terminal)
+
+    let report: ModelShadowReport = await engine.model.startShadow(name, { candidate, seconds })
+    if (!values.json) terminal.out.write(`running ${candidate} in shadow of ${name} until ${report.ends}\n`)
+    while (report.state === 'running') {
+      await sleep(POLL_MS)
+      report = await engine.model.getShadow(name)
+    }
+    if (values.json) writeJson(terminal.out, report)
+    else printModelReport(report, terminal.out)
+
+    const isAcceptable = report.verdict === 'same' || report.verdict === 'different'
+    const asks = !values.accept && !values.json && isAcceptable && isInteractive(terminal)
+    const isAccepted = values.accept || (asks && (await confirm(terminal, `Switch to ${candidate}?`)))
+    if (!isAccepted) return
+    const { active } = await engine.model.acceptShadow(name, {})
+    if (!values.json) writeSuccess(terminal.out, 'active', `${active} for ${name}`)
+  },
+}
+
+export const shadowModelCommand: Command = {
+  usage: '<name> [--end] [--json] [--url URL] [--token TOKEN]',
+  about: 'Prints how the model that runs in shadow differs from the active one. --end ends the run.',
+
+  async run(args, terminal) {
+    const options = { end: { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const { values, positionals } = parseArguments(args, options, ['name'])
+    const [name] = positionals
+    const { model } = connectEngine(values, terminal)
+    const report = values.end ? await model.endShadow(name) : await model.getShadow(name)
+    if (values.json) writeJson(terminal.out, report)
+    else printModelReport(report, terminal.out)
+  },
+}
+
+export const modelSwitchesCommand: Command = {
+  usage: '<name> [--json] [--url URL] [--token TOKEN]',
+  about:
+    'Lists which models have run for the pipelines that name a model, and why the engine has switched back by itself.',
+
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS }, ['name'])
+    const [name] = positionals
+    const switches = await connectEngine(values, terminal).model.switches(name)
+    if (values.json) return writeJson(terminal.out, switches)
+    const rows = switches.map(({ time, from, to, client, reason }) => [
+      time,
+      from,
+      to,
+      client ?? 'engine',
+      reason ?? '',
+    ])
+    writeTable(terminal.out, [['TIME', 'FROM', 'TO', 'BY', 'REASON'], ...rows])
+  },
+}

@@ -21,7 +21,9 @@ const infer = defineElement({
     if (!inference) throw new Error('infer runs a model: add "inference" to `needs` in plugin.json')
     const detector = await inference.open({ model, hw, mode, size })
     return {
-      view: detector.view,
+      get view() {
+        return detector.view
+      },
       async process(frame) {
         const { objects, lowScoreObjects } = await detector.detect(frame, thresholds)
         return {

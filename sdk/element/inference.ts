@@ -24,7 +24,10 @@ export interface Inference {
 
 /** A loaded model, bound to the frames of one channel. */
 export interface Detector {
-  /** The view of a frame that the model reads. The element must request it as its own `view`. */
+  /**
+   * The view of a frame that the model reads. The element must have it as its own `view`, which is a getter: the view changes when
+   * the model is replaced by one that reads other pictures.
+   */
   readonly view: ViewSpec
   /**
    * Detects objects in one frame, in normalised source coordinates (0..1).

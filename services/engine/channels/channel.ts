@@ -4,6 +4,7 @@ import type { MetricValues } from '@eyrie/element/metrics'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import { removeDuplicateViews, toChannelViews, viewsKey } from '../frames/views.ts'
+import type { ViewRequest } from '../inference/inference.ts'
 import type { FrameFeed } from '../media/frame-feed.ts'
 import type { MediaClient } from '../media/media-client.ts'
 import type { UpstreamResult } from '../media/upstream-results.ts'
@@ -75,7 +76,7 @@ export class Channel {
   readonly #publishQueue = new TurnQueue()
 
   /** The requests for further views. */
-  readonly #extraViews = new Set<{ view: ViewSpec }>()
+  readonly #extraViews = new Set<{ view: ViewSpec; isAwaited: boolean }>()
   /** Identifies the views of the current feed. */
   #viewKeys = ''
 
@@ -222,20 +223,35 @@ export class Channel {
     this.#feed?.setSinkViews(views, maxLag)
   }
 
-  /** Requests pictures that no element reads, and for which no frame waits. Returns a function that ends the request. */
-  requestView(view: ViewSpec): () => void {
-    const request = { view }
+  /** Requests the pictures of a view that no element reads. */
+  requestView(view: ViewSpec): ViewRequest {
+    const request = { view, isAwaited: false }
     this.#extraViews.add(request)
     this.#updateExtraViews()
-    return () => {
-      this.#extraViews.delete(request)
-      if (!this.#isStopped) this.#updateExtraViews()
+    return {
+      newest: () => this.#feed?.newestInView(view) ?? 0,
+      awaitPictures: () => {
+        request.isAwaited = true
+        this.#updateExtraViews()
+      },
+      end: () => {
+        this.#extraViews.delete(request)
+        this.#updateExtraViews()
+      },
     }
   }
 
+  /** Must be called after the view of an element has changed while it is open. */
+  updateElementViews(): void {
+    this.#updateFeed()
+  }
+
   #updateExtraViews(): void {
-    const views = [...this.#extraViews].map(({ view }) => view)
-    this.#feed?.setExtraViews(removeDuplicateViews(views))
+    if (this.#isStopped) return
+    const requests = [...this.#extraViews]
+    const awaited = requests.filter(({ isAwaited }) => isAwaited)
+    const toViews = (some: typeof requests) => removeDuplicateViews(some.map(({ view }) => view))
+    this.#feed?.setExtraViews(toViews(requests), toViews(awaited))
   }
 
   /**
@@ -266,7 +282,7 @@ export class Channel {
     const viewKeys = viewsKey(views)
     if (this.#chain.isReady && viewKeys !== this.#viewKeys) {
       this.#viewKeys = viewKeys
-      this.#replaceFeed(views)
+      if (!this.#feed?.continueWith(views)) this.#replaceFeed(views)
     }
     this.#options.onChange()
   }

@@ -116,7 +116,6 @@ export async function createCropInference(options: CropInferenceOptions): Promis
         acquire: (model, provider) => registry.acquire(toCropModel(model as StoredModel), provider),
       },
       provider,
-      isCompatible: () => true,
       log,
     })
   }

@@ -13,8 +13,10 @@ export interface FollowModelOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
-  /** Whether a replacement reads pictures of the same size and format as the first model. */
-  isCompatible(card: ModelCard): boolean
+  /** Prepares for a replacement, which may read other pictures. Returns false if it cannot continue without a gap. */
+  prepare?(card: ModelCard): Promise<boolean>
+  /** Called when the replacement is in use. */
+  onReplaced?(): Promise<void>
   log: Log
 }
 
@@ -35,7 +37,7 @@ interface LeasedFile {
  * the new model reads pictures of another size or format, the lease is revoked, so that the element reopens.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
-  const { name, models, registry, provider, isCompatible, log } = options
+  const { name, models, registry, provider, prepare, onReplaced, log } = options
   const revoked = Promise.withResolvers<Error>()
   const replacementMutex = new Mutex()
   let isReleased = false
@@ -55,7 +57,8 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     if (isReleased || !model || isDeepStrictEqual(model, current.model)) return
 
     const replacement = await acquire(model)
-    if (isReleased || !isCompatible(model.card)) {
+    const isReady = (await prepare?.(model.card)) ?? true
+    if (isReleased || !isReady) {
       replacement.lease.release()
       revoked.resolve(new Error(`model ${name} was replaced by one that reads another picture`))
       return
@@ -65,6 +68,7 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     current = replacement
     previous.lease.release()
     const { name: active, sha256 } = model.card
+    await onReplaced?.()
     log.info({ model: name, ...(active !== name && { active }), sha256 }, 'model replaced')
   }
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { isDeepStrictEqual } from 'node:util'
 import type { CatalogDevice, Isolation, Pacing } from '@eyrie/contract'
+import type { ModelCard } from '@eyrie/contract/model'
 import type { ViewSpec } from '@eyrie/contract/view'
 import {
   type Detections,
@@ -15,6 +15,7 @@ import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine, StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
 import type { RingLocation } from '../frames/ring-reader.ts'
+import { DetectorView } from './detector-view.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { findModel } from './find-model.ts'
 import { followModel } from './followed-model.ts'
@@ -73,10 +74,21 @@ export interface InferenceClient {
    * Undefined until the media service has created it.
    */
   findRing(view: ViewSpec): RingLocation | undefined
-  /** Requests the pictures of a view that no element reads. No frame waits for them. Returns a function that ends the request. */
-  requestView?(view: ViewSpec): () => void
+  /** Requests the pictures of a view that no element reads. */
+  requestView?(view: ViewSpec): ViewRequest
+  /** Called after the view of a detector has changed. */
+  onViewChange?(): void
   /** Called when an element opens a detector. */
   observe?(request: ModelRequest): DetectorObserver | undefined
+}
+
+/** A request for pictures in addition to those of the elements. No frame waits for them, unless `awaitPictures` is called. */
+export interface ViewRequest {
+  /** Number of the newest frame with a picture; 0 before the first. */
+  newest(): number
+  /** Delays frames from now on until they have a picture. */
+  awaitPictures(): void
+  end(): void
 }
 
 /** Observes a detector of a channel, also while it fails to open. */
@@ -207,13 +219,15 @@ async function openDetector(
   await pool.startAll()
   const provider = selectProvider(request.hw, providers)
   const device = toDeviceType(provider)
-  const view = toModelView(model.card.input, request.size)
+  const toView = ({ input }: ModelCard) => toModelView(input, request.size)
+  const view = new DetectorView(toView(model.card), client)
   const lease = await followModel(model, {
     name: request.model,
     models,
     registry,
     provider,
-    isCompatible: ({ input }) => isDeepStrictEqual(toModelView(input, request.size), view),
+    prepare: card => view.prepare(toView(card)),
+    onReplaced: () => view.adopt(),
     log,
   })
 
@@ -222,7 +236,7 @@ async function openDetector(
     lease,
     pool,
     scheduler,
-    findRing: () => client.findRing(view),
+    findRing: () => client.findRing(toView(lease.card)),
     mode: request.mode,
     pacing,
     priority,
@@ -248,10 +262,14 @@ async function openDetector(
   }
 
   return {
-    view,
-    detect: (frame, thresholds) => queue.submit(frame.n, worker => detectOn(worker, frame, thresholds)),
+    get view() {
+      return view.current
+    },
+    detect: (frame, thresholds) =>
+      view.track(queue.submit(frame.n, worker => detectOn(worker, frame, thresholds))),
     close: () => {
       queue.close('the detector is closed')
+      view.close()
       observer?.onClose()
     },
   }

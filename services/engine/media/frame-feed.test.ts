@@ -145,6 +145,40 @@ describe('sink views of a feed', () => {
   })
 })
 
+describe('further views of a feed', () => {
+  it('delay no frames, unless their pictures are awaited', () => {
+    feed.setExtraViews([picture], [])
+    make(pictures, 192)
+    required.notifyFrame(12, false)
+    expect([feed.newest, feed.newestInView(picture)]).toEqual([12, 0])
+    pictures.notifyFrame(12, true)
+    feed.setExtraViews([picture], [picture])
+    required.notifyFrame(13, false)
+    expect([feed.newest, feed.newestInView(picture)]).toEqual([12, 12])
+    pictures.failure = 'no memory'
+    expect(feed.newest).toBe(13)
+  })
+
+  it('become those of the elements without a restart as soon as they have pictures', () => {
+    feed.setSinkViews([read], PATIENCE)
+    feed.setExtraViews([picture], [picture])
+    make(pictures, 192)
+    expect(feed.continueWith([picture])).toBe(false)
+    pictures.notifyFrame(12, true)
+    feed.consumeDiscontinuity(11)
+    restarts = 0
+    expect(feed.continueWith([picture])).toBe(true)
+    feed.setExtraViews([], [])
+    pictures.notifyFrame(13, false)
+    required.notifyFrame(13, false)
+    expect([feed.newest, restarts, feed.consumeDiscontinuity(13)]).toEqual([13, 0, false])
+    // The sinks still read the view that the elements have read.
+    expect([...required.readers]).toEqual([feed])
+    feed.setSinkViews([], PATIENCE)
+    expect([required.readers.size, pictures.readers.size]).toEqual([0, 1])
+  })
+})
+
 describe('discontinuity of a feed', () => {
   it('is reported once, even if the frame is found in the ring before its notification arrives', () => {
     expect(feed.consumeDiscontinuity(11)).toBe(true)

@@ -41,17 +41,19 @@ export interface FrameFeedSource {
  */
 export class FrameFeed implements ViewReader {
   readonly source: number
-  readonly #views: readonly SourceView[]
+  #views: readonly SourceView[]
   readonly #listener: FrameFeedListener
   readonly #media: FrameFeedSource
 
+  #sinkSpecs: readonly ViewSpec[] = []
   #sinkViews: readonly SourceView[] = []
   #maxSinkLag = 0
   /** Whether the sink views were requested before the first frame of the source, and therefore have every frame. */
   #hasSinkViewsFromStart = false
 
-  /** Views for which no frame waits. */
+  /** Further views, and those of them for whose pictures frames wait. */
   #extraViews: readonly SourceView[] = []
+  #awaitedViews: readonly SourceView[] = []
 
   #consumed: number
   /** Whether the stream was interrupted since the last call of `consumeDiscontinuity`. */
@@ -77,7 +79,8 @@ export class FrameFeed implements ViewReader {
 
   /** Number of the newest available frame; 0 before the first. */
   get newest(): number {
-    const newestForElements = Math.min(...this.#views.map(view => view.newest))
+    const required = [...this.#views, ...this.#awaitedViews.filter(({ failure }) => !failure)]
+    const newestForElements = Math.min(...required.map(view => view.newest))
 
     const isAwaited = (view: SourceView) => !view.failure && (view.newest > 0 || this.#hasSinkViewsFromStart)
     const awaitedSinkViews = this.#sinkViews.filter(isAwaited)
@@ -127,15 +130,44 @@ export class FrameFeed implements ViewReader {
     this.#maxSinkLag = maxLag
     this.#hasSinkViewsFromStart = this.#media.newestFrame() === 0
     const previous = this.#sinkViews
-    this.#sinkViews = this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+    this.#sinkSpecs = specs
+    this.#sinkViews = this.#openFurtherViews(specs)
     this.#updateReaders(previous)
   }
 
-  /** Replaces the views that are read in addition, and for which no frame waits. */
-  setExtraViews(specs: readonly ViewSpec[]): void {
+  /** Replaces the views that are read in addition. Frames wait for the pictures of `awaited`, which are some of them. */
+  setExtraViews(specs: readonly ViewSpec[], awaited: readonly ViewSpec[]): void {
     const previous = this.#extraViews
-    this.#extraViews = this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+    this.#extraViews = this.#openFurtherViews(specs)
+    const awaitedKeys = new Set(awaited.map(viewKey))
+    this.#awaitedViews = this.#extraViews.filter(({ spec }) => awaitedKeys.has(viewKey(spec)))
     this.#updateReaders(previous)
+  }
+
+  /** Number of the newest frame with a picture in a further view; 0 before the first. */
+  newestInView(spec: ViewSpec): number {
+    return this.#findView(spec)?.newest ?? 0
+  }
+
+  /** Continues with these views at the next frame if it has pictures in all of them. Returns false otherwise. */
+  continueWith(specs: readonly ViewSpec[]): boolean {
+    const views = specs.map(spec => this.#findView(spec))
+    if (views.some(view => view === undefined || view.newest === 0)) return false
+    const previous = this.#allViews
+    this.#views = views as SourceView[]
+    // A view that the elements no longer read may be one of the sinks.
+    this.#sinkViews = this.#openFurtherViews(this.#sinkSpecs)
+    this.#updateReaders(previous)
+    return true
+  }
+
+  #openFurtherViews(specs: readonly ViewSpec[]): SourceView[] {
+    return this.#media.openViews(specs).filter(view => !this.#views.includes(view))
+  }
+
+  #findView(spec: ViewSpec): SourceView | undefined {
+    const key = viewKey(spec)
+    return this.#allViews.find(({ spec }) => viewKey(spec) === key)
   }
 
   /** Reads the present views, and no longer those of `previous` that are none of them. */
@@ -159,8 +191,7 @@ export class FrameFeed implements ViewReader {
 
   /** Returns the location of a view's frame ring; undefined until the media service has created it. */
   findRing(view: ViewSpec): RingLocation | undefined {
-    const key = viewKey(view)
-    return this.#allViews.find(({ spec }) => viewKey(spec) === key)?.ringLocation
+    return this.#findView(view)?.ringLocation
   }
 
   /** Returns whether the stream was interrupted between the previous call and frame `n`. */

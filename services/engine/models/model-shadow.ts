@@ -115,14 +115,14 @@ export class ModelShadow implements DetectorReader {
       ...{ model: this.#options.candidate, hw, mode: 'a' },
       ...(size && { size }),
     })
-    const endRequest = client.requestView?.(detector.view)
+    const viewRequest = client.requestView?.(detector.view)
     return {
       detect: async ({ frame, thresholds }) => {
         const detections = await detector.detect(frame, thresholds)
         return { detections, cpuMs }
       },
       close: () => {
-        endRequest?.()
+        viewRequest?.end()
         detector.close()
       },
     }

@@ -166,6 +166,31 @@ it(
 )
 
 it(
+  'models that read pictures of another size are switched to and back without losing a frame',
+  async () => {
+    const mostObjects = () =>
+      Math.max(
+        ...listFrames()
+          .slice(-3)
+          .map(({ objects }) => objects.length),
+      )
+    const before = mostObjects()
+    await api.model.use('door', { active: 'door-wide' })
+    await until(() => mostObjects() > 2 * before)
+    await api.model.use('door', { active: 'door-2' })
+    await until(() =>
+      listFrames()
+        .at(-1)!
+        .objects.every(({ class: name }) => name === 'shiny'),
+    )
+    await awaitFrames(5)
+    const frames = listFrames().map(({ n }) => n)
+    expect(frames).toEqual(Array.from(frames, (_, index) => index + 1))
+  },
+  LIMIT_MS,
+)
+
+it(
   'a model that fails is worse in shadow, and the engine switches back from it',
   async () => {
     const report = await runInShadow('door-3')
@@ -180,6 +205,8 @@ it(
     const switches = await api.model.switches('door')
     expect(switches.map(({ from, to }) => `${from} → ${to}`)).toEqual([
       'door → door-2',
+      'door-2 → door-wide',
+      'door-wide → door-2',
       'door-2 → door-3',
       'door-3 → door-2',
     ])

@@ -14,7 +14,10 @@ const SAMPLE_INTERVAL_FRAMES = 16
 export function measureElement(element: Element, onCost: (ms: number) => void): Element {
   let frameCount = 0
   return {
-    view: element.view,
+    // Changes if its model is replaced by one that reads other pictures.
+    get view() {
+      return element.view
+    },
     size: element.size,
     metadata: element.metadata,
     process(frame, picture) {

@@ -114,6 +114,9 @@ async function openWithModels(
   const measured = measureElement(element, onCost)
   return {
     ...measured,
+    get view() {
+      return measured.view
+    },
     process(frame, picture) {
       advance(frame)
       frameNumber = frame.n

@@ -255,7 +255,7 @@ export class Runtime {
   /** Plans the elements of a channel. Only opened elements call `channel`. */
   #planElements(
     { plan, source, elements }: ChannelSpec,
-    channel: Pick<Channel, 'statistics' | 'elementMetrics' | 'requestView'>,
+    channel: Pick<Channel, 'statistics' | 'elementMetrics' | 'requestView' | 'updateElementViews'>,
   ) {
     const { elements: known, inference, cropInference, sandboxes } = this.#options
     const stages = planStages(elements, {
@@ -272,6 +272,7 @@ export class Runtime {
           onYield: () => channel.statistics.recordYield(),
           findRing,
           requestView: view => channel.requestView(view),
+          onViewChange: () => channel.updateElementViews(),
           observe: request => this.#options.observeDetector?.(request, client),
         }
         return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { InferenceClient, ViewRequest } from './inference.ts'
+import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
 /** A source that delivers no picture of another view within this time loses no frames, because it has none. */
 const MAX_WAIT_MS = 10_000
@@ -29,7 +29,7 @@ export class DetectorView {
     return this.#current
   }
 
-  /** Notes that the detector processes a frame until the promise is settled. */
+  /** Notes that the detector processes a frame until the promise resolves or rejects. */
   async track<T>(frame: Promise<T>): Promise<T> {
     this.#frames.add(frame)
     try {

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { CatalogDevice, Isolation, Pacing } from '@eyrie/contract'
+import type { CatalogDevice, Isolation } from '@eyrie/contract'
 import type { ModelCard } from '@eyrie/contract/model'
-import type { ViewSpec } from '@eyrie/contract/view'
 import {
   type Detections,
   type Detector,
@@ -14,11 +13,11 @@ import {
 import type { Log } from '@eyrie/kit'
 import type { ModelStore, Quarantine, StoredModel } from '@eyrie/model-store'
 import type { Provider } from '@eyrie/model-store/session'
-import type { RingLocation } from '../frames/ring-reader.ts'
 import { DetectorView } from './detector-view.ts'
 import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { findModel } from './find-model.ts'
 import { followModel } from './followed-model.ts'
+import type { DetectorObserver, InferenceClient } from './inference-client.ts'
 import { openModelQueue } from './model-queue.ts'
 import { ModelRegistry } from './model-registry.ts'
 import { toModelView } from './model-view.ts'
@@ -58,56 +57,6 @@ export interface InferenceOptions {
   /** How far other processes come first, 0 (the default) to 19. */
   niceness?: number
   costs?: InferenceCosts | undefined
-}
-
-/** A channel that uses inference. */
-export interface InferenceClient {
-  channel: number
-  /** `realtime`: a newer frame of the channel replaces a waiting frame. `all`: every frame is processed. */
-  pacing: Pacing
-  /** Current priority of the channel's pipeline, 0 to 9. */
-  priority(): number
-  /** Called when a frame was dropped in favour of pipelines of higher priority. */
-  onYield?(): void
-  /**
-   * Returns the frame ring (buffer in shared memory) with the pictures of a view, which is a picture size and pixel format.
-   * Undefined until the media service has created it.
-   */
-  findRing(view: ViewSpec): RingLocation | undefined
-  /** Requests the pictures of a view that no element reads. */
-  requestView?(view: ViewSpec): ViewRequest
-  /** Called after the view of a detector has changed. */
-  onViewChange?(): void
-  /** Called when an element opens a detector. */
-  observe?(request: ModelRequest): DetectorObserver | undefined
-}
-
-/** A request for pictures in addition to those of the elements. No frame waits for them, unless `awaitPictures` is called. */
-export interface ViewRequest {
-  /** Number of the newest frame with a picture; 0 before the first. */
-  newest(): number
-  /** Delays frames from now on until they have a picture. */
-  awaitPictures(): void
-  end(): void
-}
-
-/** Observes a detector of a channel, also while it fails to open. */
-export interface DetectorObserver {
-  onDetection(detection: ObservedDetection): void
-  /** `model` is the model that has failed. */
-  onFailure(model: string, reason: string): void
-  onClose(): void
-}
-
-/** What a detector has found in a frame. */
-export interface ObservedDetection {
-  frame: Frame
-  /** The model that has run, which may run in place of the requested one. */
-  model: string
-  thresholds: Thresholds
-  detections: Detections
-  /** CPU time of the inference. */
-  cpuMs: number
 }
 
 /** The worker processes that run models. */

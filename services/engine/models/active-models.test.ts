@@ -1,7 +1,11 @@
+import { join } from 'node:path'
+import { createLog } from '@eyrie/kit'
 import type { StoredModel } from '@eyrie/model-store'
 import { describe, expect, it } from 'vitest'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { createActiveModels } from './active-models.ts'
 import { listModelAlarms } from './model-alarms.ts'
+import { openModelSwitchHistory } from './model-switch-history.ts'
 
 const stored = (name: string) => ({ card: { name }, folder: name, file: name }) as StoredModel
 
@@ -35,6 +39,26 @@ describe('active models', () => {
       'model door-2, which was selected in place of door, is missing, so that door runs itself: add it again, or confirm with eyrie model use door door',
     ])
     expect(listModelAlarms(history, createStore('door', 'door-2'))).toEqual([])
+  })
+})
+
+describe('history of switches', () => {
+  it('outlives the engine, and has the selected model', async () => {
+    const options = { file: join(createTemporaryFolder(), 'switches.json'), log: createLog('test', 'silent') }
+    const entry = { time: '2026-05-04T08:00:00.000Z', from: 'door', to: 'door-2', client: '127.0.0.1' }
+    const before = { failures: 0, failedMs: 0, observedMs: 60_000 }
+    const watch = { from: 'door', to: 'door-2', since: 0, before }
+    await openModelSwitchHistory(options).add('door', entry, watch)
+
+    const history = openModelSwitchHistory(options)
+    expect([history.findSelected('door'), history.findSelected('window')]).toEqual(['door-2', 'window'])
+    expect([history.list('door'), history.findWatch('door'), history.listSwitched()]).toEqual([
+      [entry],
+      watch,
+      ['door'],
+    ])
+    await history.endWatch('door')
+    expect(openModelSwitchHistory(options).findWatch('door')).toBeUndefined()
   })
 })
 

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '@eyrie/element'
-import type { DetectorObserver, InferenceClient, ObservedDetection } from '../inference/inference.ts'
+import type { DetectorObserver, InferenceClient, ObservedDetection } from '../inference/inference-client.ts'
 import { VersionHealth } from '../upgrade/version-health.ts'
 
 /** A detector that an element has opened on a channel. */

@@ -1,6 +1,7 @@
 import type { ModelShadowComparison } from '@eyrie/contract/model-upgrade'
 import type { Detector } from '@eyrie/element'
-import type { InferencePool, ObservedDetection } from '../inference/inference.ts'
+import type { InferencePool } from '../inference/inference.ts'
+import type { ObservedDetection } from '../inference/inference-client.ts'
 import { ShadowRunner } from '../upgrade/shadow-runner.ts'
 import type { DetectorReader, OpenDetector } from './detector-monitor.ts'
 import { ModelTally } from './model-tally.ts'

@@ -168,15 +168,15 @@ it(
 it(
   'models that read pictures of another size are switched to and back without losing a frame',
   async () => {
-    const mostObjects = () =>
+    const countObjects = () =>
       Math.max(
         ...listFrames()
           .slice(-3)
           .map(({ objects }) => objects.length),
       )
-    const before = mostObjects()
+    const before = countObjects()
     await api.model.use('door', { active: 'door-wide' })
-    await until(() => mostObjects() > 2 * before)
+    await until(() => countObjects() > 2 * before)
     await api.model.use('door', { active: 'door-2' })
     await until(() =>
       listFrames()

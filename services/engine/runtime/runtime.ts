@@ -8,12 +8,8 @@ import { type Backoff, type Egress, type Log, noopTracer, type Tracer } from '@e
 import { Channel } from '../channels/channel.ts'
 import { planStages } from '../channels/stage-plan.ts'
 import type { CropInference } from '../inference/crop-inference.ts'
-import type {
-  DetectorObserver,
-  InferenceClient,
-  InferenceCosts,
-  InferencePool,
-} from '../inference/inference.ts'
+import type { InferenceCosts, InferencePool } from '../inference/inference.ts'
+import type { DetectorObserver, InferenceClient } from '../inference/inference-client.ts'
 import { MediaClient, type SourceCost } from '../media/media-client.ts'
 import type { Publisher } from '../output/message-draft.ts'
 import { findShapes } from '../pictures/drawing.ts'

@@ -268,6 +268,21 @@ describe('models on the workers', () => {
     await vi.waitFor(() => expect(look()).rejects.toThrow('one that reads another picture'), 10_000)
   })
 
+  it('are loaded in advance, while a spare worker makes up for the one that loads', async () => {
+    const { inference, client, ring, root, models } = await setUp({ workers: 1 })
+    const detector = await inference.forChannel(client).open(request)
+    ring.write(1, pictureOf({ row: 1, column: 1 }))
+    const model = createBrightCellDetector({ ...size, shapes: 'nodes' })
+    await addModel(root, { name: 'other', head: 'yolox', labels: ['other'], license: 'MIT', model })
+    await vi.waitFor(() => expect(models.get('other')).toBeDefined(), 5000)
+    const release = await inference.preload(models.get('other')!, 'bright')
+    expect([inference.loadedModels(), inference.dump().length]).toEqual([['bright', 'other'], 2])
+    await release()
+    await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)
+    expect(inference.loadedModels()).toEqual(['bright'])
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 1, column: 1 }])
+  })
+
   it('are rejected if they are missing or broken, or if the device is missing', async () => {
     const { inference, client, root, card } = await setUp()
     const open = (more: Partial<ModelRequest>) => inference.forChannel(client).open({ ...request, ...more })

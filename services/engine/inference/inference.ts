@@ -56,6 +56,8 @@ export interface InferenceOptions {
   workers?: number
   /** How far other processes come first, 0 (the default) to 19. */
   niceness?: number
+  /** Returns what to do about a model in quarantine. */
+  proposeRemedy?(model: string): string
   costs?: InferenceCosts | undefined
 }
 
@@ -68,7 +70,7 @@ export interface InferencePool {
    * Loads a model on all workers, so that the detectors of the model `name` can continue with it at their next frame. Rejects
    * with the reason if it is in quarantine or fails to load. Returns a function that releases it.
    */
-  preload(model: StoredModel, name: string): Promise<() => void>
+  preload(model: StoredModel, name: string): Promise<() => Promise<void>>
   /** Devices that models can run on; always includes `cpu`. */
   devices(): CatalogDevice[]
   /** The boundaries around the workers. */
@@ -85,10 +87,16 @@ export interface InferencePool {
  * `Error` if it fails to start.
  */
 export async function createInference(options: InferenceOptions): Promise<InferencePool> {
-  const { models, quarantine, folders, niceness, log, costs } = options
+  const { models, quarantine, proposeRemedy, folders, niceness, log, costs } = options
   const { workers: count = availableParallelism() } = options
   const scheduler = new Scheduler<WorkerProcess>()
-  const registry = new ModelRegistry({ workers: () => pool.workers(), scheduler, quarantine, log })
+  const registry = new ModelRegistry({
+    workers: () => pool.workers(),
+    scheduler,
+    quarantine,
+    ...(proposeRemedy && { proposeRemedy }),
+    log,
+  })
   const pool = await startWorkerPool({
     count,
     timeoutMs: REQUEST_TIMEOUT_MS,
@@ -103,6 +111,17 @@ export async function createInference(options: InferenceOptions): Promise<Infere
   const { providers, isolation } = pool.workers()[0]!
   const context: DetectorContext = { models, registry, scheduler, pool, providers, costs, log }
 
+  /** Adds a worker while the others load a model, so that as many as before process frames. */
+  async function addSpareWorker(): Promise<() => Promise<void>> {
+    if (registry.list().length === 0) return async () => {}
+    return pool
+      .addExtra(worker => registry.prepareWorker(worker))
+      .catch(error => {
+        log.warn({ err: error }, 'failed to start a spare inference worker')
+        return async () => {}
+      })
+  }
+
   return {
     workers: count,
     forChannel: client => ({ open: request => openObservedDetector(request, client, context) }),
@@ -112,11 +131,18 @@ export async function createInference(options: InferenceOptions): Promise<Infere
       const used = registry.list().filter(loaded => loaded.name === active)
       const targets =
         used.length > 0 ? used.map(({ provider }) => provider) : [selectProvider('auto', providers)]
-      const leases = await Promise.all(targets.map(provider => registry.acquire(model, provider)))
-      await Promise.all(leases.map(({ spread }) => spread))
-      return () => {
+      const removeSpare = await addSpareWorker()
+      const acquired = await Promise.allSettled(targets.map(provider => registry.acquire(model, provider)))
+      const leases = acquired.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+      const release = async () => {
         for (const lease of leases) lease.release()
+        await removeSpare()
       }
+      await Promise.all(leases.map(({ spread }) => spread))
+      const failed = acquired.find(result => result.status === 'rejected')
+      if (!failed) return release
+      await release()
+      throw failed.reason
     },
     devices: () => {
       const loaded = registry.list()

@@ -6,6 +6,7 @@ import type { Scheduler } from './scheduler.ts'
 import type {
   CropModelCard,
   CropRequest,
+  LoadRequest,
   RunRequest,
   WorkerAnswer,
   WorkerRequest,
@@ -111,6 +112,19 @@ export class ModelRegistry {
     }
   }
 
+  /** Loads all models on a worker that does not process frames yet. Rejects with the reason if one fails to load. */
+  async prepareWorker(worker: WorkerProcess): Promise<void> {
+    try {
+      for (const shared of [...this.#models.values()]) {
+        await this.#request(shared, worker, toLoadRequest(shared))
+        shared.loadedOn.add(worker)
+      }
+    } catch (error) {
+      this.removeWorker(worker)
+      throw error
+    }
+  }
+
   /** Must be called after a worker has exited. */
   removeWorker(worker: WorkerProcess): void {
     for (const shared of this.#models.values()) shared.loadedOn.delete(worker)
@@ -151,15 +165,8 @@ export class ModelRegistry {
   }
 
   #loadOn(shared: SharedModel, worker: WorkerProcess): Promise<void> {
-    const { id, model, provider } = shared
     return this.#options.scheduler.runOn(worker, async () => {
-      await this.#request(shared, worker, {
-        type: 'load',
-        model: id,
-        card: model.card,
-        file: model.file,
-        provider,
-      })
+      await this.#request(shared, worker, toLoadRequest(shared))
       shared.loadedOn.add(worker)
     })
   }
@@ -237,6 +244,14 @@ export class ModelRegistry {
     this.#options.log.warn({ err: error }, 'failed to load model on inference worker')
   }
 }
+
+const toLoadRequest = ({ id, model, provider }: SharedModel): LoadRequest => ({
+  type: 'load',
+  model: id,
+  card: model.card,
+  file: model.file,
+  provider,
+})
 
 /** Includes the complete model card (its description): a model with other labels or another input is another model. */
 function toKey({ model, provider }: Pick<SharedModel, 'model' | 'provider'>): string {

@@ -168,6 +168,25 @@ describe('scheduler', () => {
     await expect(job).rejects.toThrow('the worker exited')
   })
 
+  it('lets a worker that is retired finish its frame, and assigns it no other', async () => {
+    const { scheduler, openQueue, running, endOne } = setUp(['w1', 'w2'])
+    const camera = openQueue('a', { pacing: 'all' })
+    camera.submit(1)
+    let isRetired = false
+    void scheduler.retireWorker('w1').then(() => {
+      isRetired = true
+    })
+    for (const n of [2, 3]) camera.submit(n)
+    expect(running.map(({ frame, worker }) => `${frame} on ${worker}`)).toEqual([
+      'a1 on w1',
+      'a2 on w2',
+      'a3 on w2',
+    ])
+    expect(isRetired).toBe(false)
+    await endOne()
+    expect(isRetired).toBe(true)
+  })
+
   it('serves higher priorities first and lower priorities with the remaining capacity', async () => {
     const { openQueue, started, endOne } = setUp(['w1'])
     const yields: string[] = []

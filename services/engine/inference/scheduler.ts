@@ -35,6 +35,8 @@ interface WorkerState<Worker> {
   jobs: Task<Worker>[]
   /** Number of assigned tasks that have not finished. */
   assigned: number
+  /** Called when the assigned tasks have finished, after which it gets no others; undefined if it gets others. */
+  onIdle?: () => void
 }
 
 interface QueueState<Worker> extends FrameQueueOptions<Worker> {
@@ -68,6 +70,14 @@ export class Scheduler<Worker> {
     const waitingJobs = this.#workers.get(worker)?.jobs ?? []
     for (const job of waitingJobs) job.reject(reason)
     this.#workers.delete(worker)
+  }
+
+  /** Assigns no further tasks to a worker, and resolves when it has finished those that it has. */
+  async retireWorker(worker: Worker): Promise<void> {
+    const state = this.#workers.get(worker)
+    if (!state) return
+    if (state.assigned > 0) await new Promise<void>(resolve => Object.assign(state, { onIdle: resolve }))
+    this.removeWorker(worker, new Error('the inference worker is stopped'))
   }
 
   openQueue(options: FrameQueueOptions<Worker>): FrameQueue<Worker> {
@@ -128,11 +138,12 @@ export class Scheduler<Worker> {
     state.assigned++
     await task.run(worker)
     state.assigned--
+    if (state.assigned === 0) state.onIdle?.()
     this.#dispatch()
   }
 
   #nextForIdleWorker(worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined {
-    if (state.assigned > 0) return undefined
+    if (state.assigned > 0 || state.onIdle) return undefined
     const job = state.jobs.shift()
     if (job) return job
 
@@ -142,7 +153,7 @@ export class Scheduler<Worker> {
   }
 
   #nextForBusyWorker(worker: Worker, state: WorkerState<Worker>): Task<Worker> | undefined {
-    const canAcceptAnother = state.assigned === 1 && state.jobs.length === 0
+    const canAcceptAnother = state.assigned === 1 && state.jobs.length === 0 && !state.onIdle
     if (!canAcceptAnother || this.#hasLatencyQueue()) return undefined
 
     const queue = this.#findQueue(worker, () => true)

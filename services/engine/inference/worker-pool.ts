@@ -26,6 +26,8 @@ export interface WorkerPool {
   workers(): readonly WorkerProcess[]
   /** Starts the other workers, unless they have been started. Rejects if one of them fails to start; call it again then. */
   startAll(): Promise<void>
+  /** Adds a worker for a time, after `prepare`. Returns a function that stops it when it has finished its frames. */
+  addExtra(prepare: (worker: WorkerProcess) => Promise<void>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
@@ -37,11 +39,15 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
   let missing = count
   let isStopping = false
 
-  const addWorker = async (): Promise<WorkerProcess> => {
+  /** The extra workers, which are not replaced. */
+  const extras = new Set<WorkerProcess>()
+
+  const addWorker = async (prepare?: (worker: WorkerProcess) => Promise<void>): Promise<WorkerProcess> => {
     const worker = await startWorker({ timeoutMs, folders, dataBytes, niceness, log })
-    if (isStopping) {
+    const prepared = await prepare?.(worker).catch((error: Error) => error)
+    if (prepared || isStopping) {
       await worker.stop()
-      throw new Error('the worker pool was stopped while a worker was starting')
+      throw prepared ?? new Error('the worker pool was stopped while a worker was starting')
     }
     workers.push(worker)
     scheduler.addWorker(worker)
@@ -53,7 +59,7 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     workers.splice(workers.indexOf(worker), 1)
     scheduler.removeWorker(worker, exit)
     options.onExit(worker)
-    if (isStopping) return
+    if (isStopping || extras.delete(worker)) return
     log.error({ pid: worker.pid, reason: exit.message }, 'inference worker exited; starting a replacement')
     const replacement = await retryAddWorker()
     if (replacement) options.onReplacement(replacement)
@@ -81,7 +87,7 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
 
   /** Starts workers for the first time. Rejects with the reason of the first that fails to start. */
   const startWorkers = async (length: number) => {
-    const started = await Promise.allSettled(Array.from({ length }, addWorker))
+    const started = await Promise.allSettled(Array.from({ length }, () => addWorker()))
     missing -= started.filter(result => result.status === 'fulfilled').length
     const failed = started.find(result => result.status === 'rejected')
     if (failed) throw new Error(`failed to start an inference worker: ${(failed.reason as Error).message}`)
@@ -97,6 +103,14 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
         throw error
       })
       return starting
+    },
+    addExtra: async prepare => {
+      const worker = await addWorker(prepare)
+      extras.add(worker)
+      return async () => {
+        await scheduler.retireWorker(worker)
+        await worker.stop()
+      }
     },
     stop,
   }

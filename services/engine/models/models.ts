@@ -119,7 +119,7 @@ export function createModels({
       await history.add(name, entry, watch)
       await active.notifyChange()
     } finally {
-      release()
+      await release()
     }
     // Elements that have failed wait for their next attempt.
     for (const { id } of configuration.channels()) runtime.retryChannel(id)
@@ -207,6 +207,7 @@ export function createModels({
       }
       const shadow = new ModelShadow({ candidate, startPool: startShadowPool })
       const endReading = monitor.read(name, shadow)
+      log.info({ model: name, active: present, candidate, seconds }, 'running model in shadow')
       return shadows.start(name, {
         label: `model ${candidate}`,
         seconds,
@@ -214,6 +215,7 @@ export function createModels({
         end: () => {
           endReading()
           shadow.end()
+          log.info({ model: name, active: present, candidate }, 'ended model in shadow')
         },
         toReport: (progress, channels) => {
           const load = computeLoad(inference.workers, channels)

@@ -83,6 +83,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     createInference({
       models: store,
       quarantine: createMemoryQuarantine(),
+      proposeRemedy: () => 'It does not run in shadow any more',
       folders,
       workers: 1,
       niceness: SHADOW_NICENESS,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Routes } from './engine-route.ts'
+import { type Routes, withCapacityCheck } from './engine-route.ts'
 import { modelName } from './model.ts'
 import {
   modelSelection,
@@ -34,7 +34,7 @@ export const modelRoutes = {
       errors: ['id'],
     },
 
-    use: {
+    use: withCapacityCheck({
       method: 'put',
       path: '/models/{name}',
       summary: 'Select the model that runs for the pipelines that name a model',
@@ -43,7 +43,7 @@ export const modelRoutes = {
       status: 200,
       response: modelUse,
       errors: ['syntax', 'id', 'conflict'],
-    },
+    }),
 
     switches: {
       method: 'get',
@@ -86,7 +86,7 @@ export const modelRoutes = {
       errors: ['id'],
     },
 
-    acceptShadow: {
+    acceptShadow: withCapacityCheck({
       method: 'post',
       path: '/models/{name}/shadow/acceptance',
       summary: 'End a run in shadow, and select its model as the active one',
@@ -95,6 +95,6 @@ export const modelRoutes = {
       status: 200,
       response: modelUse,
       errors: ['syntax', 'id', 'conflict'],
-    },
+    }),
   },
 } as const satisfies Routes

@@ -264,6 +264,10 @@ async function startComponents(
   onStop(plugins.stop)
   const models = createModels({
     ...runtimeModels,
+    checkCapacity: findSelected =>
+      admission.checkDemands(configuration.plan(), pipelineElements =>
+        runtimeModels.estimateDemand(pipelineElements, findSelected),
+      ),
     history: modelHistory,
     monitor,
     elements: pluginStore.elements,

@@ -19,6 +19,9 @@ export class UsageError extends Error {
 /** The option of commands that can print their result as JSON. */
 export const JSON_OPTION = { json: { type: 'boolean' } } as const
 
+/** The option to exceed the capacity of the machine. */
+export const OVERRIDE_OPTION = { override: { type: 'string' } } as const
+
 /**
  * Parses the arguments of a command: options, and one positional argument for each of `names`. Returns the positional
  * arguments in that order. Throws `UsageError`.
@@ -52,6 +55,12 @@ export function parsePositiveInteger(option: string, text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`--${option} ${text} should be a whole number of at least 1`)
   return Number(text)
+}
+
+/** Returns the value of `OVERRIDE_OPTION`. Throws `UsageError`. */
+export function parseOverride(override: string | undefined): 'capacity' | undefined {
+  if (override === undefined || override === 'capacity') return override
+  throw new UsageError(`--override ${override} should be capacity`)
 }
 
 /** Returns the value of an option that must be one of `choices`. Throws `UsageError`. */

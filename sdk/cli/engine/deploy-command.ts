@@ -2,7 +2,13 @@ import { basename } from 'node:path'
 import { type Deployment, deployment } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { parse as parseYaml } from 'yaml'
-import { type Command, JSON_OPTION, parseArguments, UsageError } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  OVERRIDE_OPTION,
+  parseArguments,
+  parseOverride,
+} from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from './engine-access.ts'
@@ -15,12 +21,10 @@ export const deployCommand: Command = {
     'The file name - reads from standard input.',
 
   async run(args, terminal) {
-    const options = { override: { type: 'string' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const options = { ...OVERRIDE_OPTION, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
     const { values, positionals } = parseArguments(args, options, ['file'])
     const [file] = positionals
-    const { override } = values
-    if (override !== undefined && override !== 'capacity')
-      throw new UsageError(`--override ${override} should be capacity`)
+    const override = parseOverride(values.override)
 
     const newDeployment = await readDeployment(file)
     const configuration = await connectEngine(values, terminal).deploy(newDeployment, { override })

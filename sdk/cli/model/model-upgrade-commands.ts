@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelShadowReport } from '@eyrie/contract'
-import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
+import {
+  type Command,
+  JSON_OPTION,
+  OVERRIDE_OPTION,
+  parseArguments,
+  parseOverride,
+  parsePositiveInteger,
+} from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
@@ -12,25 +19,32 @@ const POLL_MS = 500
 const DEFAULT_SECONDS = '60'
 
 export const useModelCommand: Command = {
-  usage: '<name> <model> [--no-revert] [--json] [--url URL] [--token TOKEN]',
+  usage: '<name> <model> [--no-revert] [--override capacity] [--json] [--url URL] [--token TOKEN]',
   about:
     'Runs a model for the pipelines that name another one. The engine switches back if it fails more than the present one\n' +
     'within ten minutes, unless --no-revert is set.',
 
   async run(args, terminal) {
-    const options = { 'no-revert': { type: 'boolean' }, ...JSON_OPTION, ...ENGINE_OPTIONS } as const
+    const options = {
+      'no-revert': { type: 'boolean' },
+      ...OVERRIDE_OPTION,
+      ...JSON_OPTION,
+      ...ENGINE_OPTIONS,
+    } as const
     const { values, positionals } = parseArguments(args, options, ['name', 'model'])
     const [name, model] = positionals
+    const override = parseOverride(values.override)
     const engine = connectEngine(values, terminal)
     const revert = values['no-revert'] ? { revert: false } : {}
-    const used = await engine.model.use(name, { active: model, ...revert })
+    const used = await engine.model.use(name, { active: model, ...revert }, { override })
     if (values.json) writeJson(terminal.out, used)
     else writeSuccess(terminal.out, 'active', `${used.active} for ${name}`)
   },
 }
 
 export const upgradeModelCommand: Command = {
-  usage: '<name> <model> [--seconds 60] [--accept] [--json] [--url URL] [--token TOKEN]',
+  usage:
+    '<name> <model> [--seconds 60] [--accept] [--override capacity] [--json] [--url URL] [--token TOKEN]',
   about:
     'Runs a model in shadow, next to the one that pipelines use and without any effect, and prints how it differs. --accept then\n' +
     'switches to it unless it did worse; on a terminal, it asks.',
@@ -39,11 +53,13 @@ export const upgradeModelCommand: Command = {
     const options = {
       seconds: { type: 'string', default: DEFAULT_SECONDS },
       accept: { type: 'boolean' },
+      ...OVERRIDE_OPTION,
       ...JSON_OPTION,
       ...ENGINE_OPTIONS,
     } as const
     const { values, positionals } = parseArguments(args, options, ['name', 'model'])
     const [name, candidate] = positionals
+    const override = parseOverride(values.override)
     const seconds = parsePositiveInteger('seconds', values.seconds)
     const engine = connectEngine(values, terminal)
 
@@ -60,7 +76,7 @@ export const upgradeModelCommand: Command = {
     const asks = !values.accept && !values.json && isAcceptable && isInteractive(terminal)
     const isAccepted = values.accept || (asks && (await confirm(terminal, `Switch to ${candidate}?`)))
     if (!isAccepted) return
-    const { active } = await engine.model.acceptShadow(name, {})
+    const { active } = await engine.model.acceptShadow(name, {}, { override })
     if (!values.json) writeSuccess(terminal.out, 'active', `${active} for ${name}`)
   },
 }

@@ -13,6 +13,8 @@ export interface Admission {
   estimateSourceLoad(plan: Plan, source: number): number | undefined
   /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
   check(before: Plan, after: Plan): void
+  /** Throws `EyrieError` (`capacity`) if the plan exceeds the capacity with other demands, and needs more than now. */
+  checkDemands(plan: Plan, findDemands: FindDemands): void
 }
 
 export interface AdmissionOptions {
@@ -30,11 +32,14 @@ export function createAdmission({ cores, costs, findDemands }: AdmissionOptions)
       const { cores, unknown } = estimate(selectSource(plan, source))
       return unknown.length > 0 ? undefined : cores
     },
-    check: (before, after) => {
-      const shortage = findShortage(estimate(before), estimate(after), cores)
-      if (shortage) throw new EyrieError('capacity', describeShortage(shortage), { value: shortage })
-    },
+    check: (before, after) => assertFits(estimate(before), estimate(after), cores),
+    checkDemands: (plan, demands) => assertFits(estimate(plan), estimateLoad(plan, costs, demands), cores),
   }
+}
+
+function assertFits(before: Load, after: Load, cores: number): void {
+  const shortage = findShortage(before, after, cores)
+  if (shortage) throw new EyrieError('capacity', describeShortage(shortage), { value: shortage })
 }
 
 /** Reduces a plan to one source and its channels. */

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { capacityShortage } from '@eyrie/contract/capacity'
 import { createLog } from '@eyrie/kit'
+import { addModel } from '@eyrie/model-store'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createBrightCellDetector } from '../../../test/fixtures/engine/detector-models.ts'
 import {
   type ApiRevision,
   type CallEngine,
@@ -16,6 +18,7 @@ import { openCostStore } from '../admission/cost-store.ts'
 const camera = { type: 'video', address: 'rtsp://camera/stream' }
 const elements = [{ name: 'object-tracking' }]
 const CORES = 0.5
+const size = { width: 64, height: 64 }
 
 const { version } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../plugins/object-tracking/plugin.json'), 'utf8'),
@@ -37,6 +40,15 @@ beforeAll(async () => {
     { fps: 25, decodeMs: 4 },
   )
   for (let n = 0; n < 100; n++) costs.recordElement('object-tracking', version, 20)
+  for (const [name, shapes, ms] of [
+    ['small', 'initializers', 2],
+    ['large', 'nodes', 100],
+  ] as const) {
+    const model = createBrightCellDetector({ ...size, shapes })
+    const root = join(data, 'models')
+    const { card } = await addModel(root, { name, head: 'yolox', labels: ['bright'], license: 'MIT', model })
+    for (let n = 0; n < 100; n++) costs.recordInference({ sha256: card.sha256, device: 'cpu', size }, ms)
+  }
   await stop()
   writeFileSync(join(data, 'eyrie.json'), JSON.stringify({ engine: { capacity: { cores: CORES } } }))
   started = await startEngine(data, { EYRIE_LICENSE: 'community' })
@@ -161,15 +173,31 @@ test.each(['v1', 'v2', 'v3'] as const)(
         parameters.some(({ name }) => name === 'override') ? [`${method} ${path}`] : [],
       ),
     )
-    expect(overridable.sort()).toEqual([
-      'patch /pipelines/{id}',
-      'patch /sources/{id}',
-      'post /configuration',
-      'post /pipelines',
-      'post /pipelines/{id}/connect-sources',
-      'post /sources',
-      'put /pipelines/{id}',
-      'put /sources/{id}',
-    ])
+    const models = ['post /models/{name}/shadow/acceptance', 'put /models/{name}']
+    expect(overridable.sort()).toEqual(
+      [
+        'patch /pipelines/{id}',
+        'patch /sources/{id}',
+        'post /configuration',
+        'post /pipelines',
+        'post /pipelines/{id}/connect-sources',
+        'post /sources',
+        'put /pipelines/{id}',
+        'put /sources/{id}',
+        ...(revision === 'v3' ? models : []),
+      ].sort(),
+    )
   },
 )
+
+test('a model that needs more than the capacity is not switched to, unless the capacity is overridden', async () => {
+  const { call, slow } = await setUp('v3')
+  await call('POST', '/pipelines', {
+    elements: [{ name: 'infer', args: { model: 'small' } }],
+    sources: [slow],
+  })
+  const use = (query: string) => call('PUT', `/models/small${query}`, { active: 'large' })
+  expectRefused(await use(''))
+  expect((await call('GET', '/models/small')).body.active).toBe('small')
+  expect(await use('?override=capacity')).toMatchObject({ status: 200, body: { active: 'large' } })
+})

@@ -72,7 +72,7 @@ export class Scheduler<Worker> {
     this.#workers.delete(worker)
   }
 
-  /** Assigns no further tasks to a worker, and resolves when it has finished those that it has. */
+  /** Assigns no further tasks to a worker, and resolves when it has finished its present tasks. */
   async retireWorker(worker: Worker): Promise<void> {
     const state = this.#workers.get(worker)
     if (!state) return

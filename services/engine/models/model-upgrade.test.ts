@@ -15,7 +15,8 @@ import { type MediaProcess, startMediaProcess } from '../../../test/fixtures/pro
 
 /** An upgrade of a model while its pipeline analyses a video. The tests build on each other. */
 
-const FRAMES = 900
+/** Enough for a minute, since the tests take long on a busy machine. */
+const FRAMES = 1500
 const LIMIT_MS = 150_000
 const size = { width: 320, height: 320 }
 
@@ -72,7 +73,7 @@ async function runInShadow(candidate: string): Promise<ModelShadowReport> {
 beforeAll(async () => {
   const video = join(folder, 'numbered.mp4')
   await writeNumberedVideo(video, FRAMES)
-  const paced = 'return { process: () => new Promise(done => setTimeout(done, 40, {})) }'
+  const paced = 'return { process: () => new Promise(done => setTimeout(done, 50, {})) }'
   writePlugin(join(folder, 'plugins'), { name: 'paced', open: paced })
   await add('door', 'bright', createBrightCellDetector(size))
   await add('door-2', 'shiny', createBrightCellDetector({ ...size, shapes: 'nodes' }))
@@ -175,7 +176,7 @@ it(
           .map(({ objects }) => objects.length),
       )
     const before = countObjects()
-    await api.model.use('door', { active: 'door-wide' })
+    expect((await run('model use door door-wide')).out).toBe('active door-wide for door\n')
     await until(() => countObjects() > 2 * before)
     await api.model.use('door', { active: 'door-2' })
     await until(() =>

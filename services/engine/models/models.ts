@@ -7,6 +7,7 @@ import {
   type ModelShadowReport,
   type ModelSwitch,
   type ModelUse,
+  type Override,
 } from '@eyrie/contract'
 import type { Log } from '@eyrie/kit/log'
 import { isQuarantined, type ModelStore, type Quarantine, type StoredModel } from '@eyrie/model-store'
@@ -33,8 +34,11 @@ export interface Models {
   list(): ModelUse[]
   /** Throws `EyrieError` (`id`) if there is no model of this name. */
   get(name: string): ModelUse
-  /** Selects the model that runs in place of another one. Throws `EyrieError` (`conflict`) if it cannot be loaded. */
-  use(name: string, selection: ModelSelection, client: string): Promise<ModelUse>
+  /**
+   * Selects the model that runs in place of another one. Throws `EyrieError`: `conflict` if it cannot be loaded, `capacity` if it
+   * needs more than the machine has.
+   */
+  use(name: string, selection: ModelSelection, request: SwitchRequest): Promise<ModelUse>
   /** Lists the switches of a model, oldest first. */
   listSwitches(name: string): ModelSwitch[]
   /** Runs another model on the frames of the active one, without any effect, for a limited time. */
@@ -42,10 +46,16 @@ export interface Models {
   getShadow(name: string): ModelShadowReport
   endShadow(name: string): ModelShadowReport
   /** Ends the run in shadow, and selects its model. Throws `EyrieError` (`conflict`) if the model did worse. */
-  acceptShadow(name: string, acceptance: ModelShadowAcceptance, client: string): Promise<ModelUse>
+  acceptShadow(name: string, acceptance: ModelShadowAcceptance, request: SwitchRequest): Promise<ModelUse>
   /** The models about which a person must decide. */
   alarms(): string[]
   stop(): void
+}
+
+export interface SwitchRequest {
+  /** IP address of the client. */
+  client: string
+  override?: Override | undefined
 }
 
 export interface ModelsDependencies {
@@ -57,6 +67,8 @@ export interface ModelsDependencies {
   inference: Pick<InferencePool, 'workers' | 'preload'>
   /** Starts a worker at the lowest priority, whose crashes do not count for the quarantine. */
   startShadowPool(): Promise<InferencePool>
+  /** Throws `EyrieError` (`capacity`) if the machine has not enough for these models. */
+  checkCapacity(findSelected: (name: string) => string): void
   elements: Pick<KnownElements, 'get'>
   configuration: Pick<Configuration, 'get' | 'channels'>
   runtime: { retryChannel(channel: number): void }
@@ -71,6 +83,7 @@ export function createModels({
   quarantine,
   inference,
   startShadowPool,
+  checkCapacity,
   elements,
   configuration,
   runtime,
@@ -114,10 +127,14 @@ export function createModels({
 
   /** Loads a model next to the active one, and continues with it at the next frame of each detector. */
   async function select(name: string, entry: ModelSwitch, watch?: ModelWatch): Promise<void> {
-    const release = await inference.preload(getRunnable(entry.to), name)
+    const release = await inference.preload(getRunnable(entry.to), name).catch(error => {
+      throw toRefusal(entry.to, error)
+    })
+    // Its report compares with the model that ran so far.
+    shadows.endIfRunning(name)
     try {
-      await history.add(name, entry, watch)
-      await active.notifyChange()
+      // In effect even if the disk cannot store it.
+      await history.add(name, entry, watch).finally(() => active.notifyChange())
     } finally {
       await release()
     }
@@ -133,7 +150,7 @@ export function createModels({
       const detector = await pool.forChannel(client).open({ model: name, hw: 'auto', mode: 'a' })
       detector.close()
     } catch (error) {
-      throw new EyrieError('conflict', `model ${name} cannot be used: ${(error as Error).message}`)
+      throw toRefusal(name, error as Error)
     } finally {
       await pool.stop()
     }
@@ -142,12 +159,13 @@ export function createModels({
   async function switchTo(
     name: string,
     { active: to, revert = true }: ModelSelection,
-    client: string,
+    { client, override }: SwitchRequest,
   ): Promise<ModelUse> {
     const from = get(name).active
     const model = getRunnable(to)
     if (from === to && history.findSelected(name) === to) return get(name)
 
+    if (override !== 'capacity') checkCapacity(other => (other === name ? to : history.findSelected(other)))
     await assertRuns(model)
     const now = new Date()
     const { failures, failedMs, observedMs } = monitor.health.summarize(name, from, 0)
@@ -159,8 +177,8 @@ export function createModels({
     return get(name)
   }
 
-  const use: Models['use'] = (name, selection, client) =>
-    mutex.runExclusive(() => switchTo(name, selection, client))
+  const use: Models['use'] = (name, selection, request) =>
+    mutex.runExclusive(() => switchTo(name, selection, request))
 
   /** Returns why the engine must switch back from the active model; undefined if it need not. */
   function findRevertReason(name: string): string | undefined {
@@ -232,7 +250,7 @@ export function createModels({
     return shadows.report(name)
   }
 
-  const acceptShadow: Models['acceptShadow'] = (name, { force = false }, client) =>
+  const acceptShadow: Models['acceptShadow'] = (name, { force = false }, request) =>
     mutex.runExclusive(() => {
       const { candidate, verdict, findings } = getShadow(name)
       if (!force && (verdict === 'worse' || verdict === 'unknown'))
@@ -242,8 +260,7 @@ export function createModels({
             ? `model ${candidate} has processed no frame in shadow: run it on a channel that has frames, or accept it with force`
             : `model ${candidate} did worse in shadow: ${findings.join('; ')}. To accept it nevertheless, use force`,
         )
-      shadows.end(name)
-      return switchTo(name, { active: candidate }, client)
+      return switchTo(name, { active: candidate }, request)
     })
 
   return {
@@ -265,3 +282,6 @@ export function createModels({
     stop: () => shadows.endAll(),
   }
 }
+
+const toRefusal = (model: string, error: Error) =>
+  new EyrieError('conflict', `model ${model} cannot be used: ${error.message}`)

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Isolation } from '@eyrie/contract'
+import type { PipelineElement } from '@eyrie/contract/pipeline'
 import { holdFolder } from '@eyrie/kit/held-folder'
 import { type ModelStore, openModelStore, type Quarantine } from '@eyrie/model-store'
 import { createMemoryQuarantine, openQuarantine } from '@eyrie/model-store/quarantine'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
+import type { ElementDemand } from '../catalog/element-demand.ts'
 import { createCropInference } from '../inference/crop-inference.ts'
 import { createInference, type InferencePool } from '../inference/inference.ts'
 import { type ActiveModels, createActiveModels } from '../models/active-models.ts'
@@ -45,6 +47,11 @@ export interface RuntimeModels {
   inference: InferencePool
   /** Starts a worker at the lowest priority, whose crashes do not count for the quarantine. */
   startShadowPool(): Promise<InferencePool>
+  /** Estimates what elements compute if other models were selected. */
+  estimateDemand(
+    elements: readonly PipelineElement[],
+    findSelected: (name: string) => string,
+  ): ElementDemand[]
 }
 
 /** The worker of models in shadow: everything else comes first. */
@@ -91,6 +98,11 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       log: log.child({ shadow: true }),
     })
 
+  const estimateDemand: RuntimeModels['estimateDemand'] = (pipelineElements, findSelected) =>
+    createCatalog({ elements, models: createActiveModels(store, findSelected), inference }).estimateDemand(
+      pipelineElements,
+    )
+
   const createCatalogFor = (elements: KnownElements) => createCatalog({ elements, models, inference })
 
   return {
@@ -98,7 +110,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     isolation: inference.isolation,
     catalog: createCatalogFor(elements),
     createCatalogFor,
-    models: { store, active: models, quarantine, inference, startShadowPool },
+    models: { store, active: models, quarantine, inference, startShadowPool, estimateDemand },
     stop: async () => {
       await runtime.stop()
       await inference.stop()

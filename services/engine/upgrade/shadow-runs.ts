@@ -62,6 +62,10 @@ export class ShadowRuns<Comparison, Report> {
     return run.report()
   }
 
+  endIfRunning(name: string): void {
+    this.#runs.get(name)?.end()
+  }
+
   endAll(): void {
     for (const run of this.#runs.values()) run.end()
   }

@@ -109,8 +109,8 @@ function createModelOperations({ models }: ApiContext): Operation[] {
   return [
     operation(model.list, () => ({ value: models.list() })),
     operation(model.get, ({ params: { name } }) => ({ value: models.get(name) })),
-    operation(model.use, async ({ params: { name }, body, client }) => ({
-      value: await models.use(name, body, client),
+    operation(model.use, async ({ params: { name }, query, body, client }) => ({
+      value: await models.use(name, body, { client, ...query }),
     })),
     operation(model.switches, ({ params: { name } }) => ({ value: models.listSwitches(name) })),
     operation(model.startShadow, async ({ params: { name }, body }) => ({
@@ -118,8 +118,8 @@ function createModelOperations({ models }: ApiContext): Operation[] {
     })),
     operation(model.getShadow, ({ params: { name } }) => ({ value: models.getShadow(name) })),
     operation(model.endShadow, ({ params: { name } }) => ({ value: models.endShadow(name) })),
-    operation(model.acceptShadow, async ({ params: { name }, body, client }) => ({
-      value: await models.acceptShadow(name, body, client),
+    operation(model.acceptShadow, async ({ params: { name }, query, body, client }) => ({
+      value: await models.acceptShadow(name, body, { client, ...query }),
     })),
   ]
 }

@@ -275,7 +275,14 @@ describe('models on the workers', () => {
     const model = createBrightCellDetector({ ...size, shapes: 'nodes' })
     await addModel(root, { name: 'other', head: 'yolox', labels: ['other'], license: 'MIT', model })
     await vi.waitFor(() => expect(models.get('other')).toBeDefined(), 5000)
-    const release = await inference.preload(models.get('other')!, 'bright')
+    const { pid } = inference.dump()[0]!
+    process.kill(pid, 'SIGSTOP')
+    const loading = inference.preload(models.get('other')!, 'bright')
+    await vi.waitFor(() => expect(inference.dump()).toHaveLength(2), 10_000)
+    // Frames do not wait for the worker that loads the model.
+    expect(cellOf(await detector.detect(frame(1), thresholds))).toEqual([{ row: 1, column: 1 }])
+    process.kill(pid, 'SIGCONT')
+    const release = await loading
     expect([inference.loadedModels(), inference.dump().length]).toEqual([['bright', 'other'], 2])
     await release()
     await vi.waitFor(() => expect(inference.dump()).toHaveLength(1), 5000)

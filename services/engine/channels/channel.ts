@@ -4,13 +4,13 @@ import type { MetricValues } from '@eyrie/element/metrics'
 import type { Backoff, Log, Span, Tracer } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import { removeDuplicateViews, toChannelViews, viewsKey } from '../frames/views.ts'
-import type { ViewRequest } from '../inference/inference-client.ts'
 import type { FrameFeed } from '../media/frame-feed.ts'
 import type { MediaClient } from '../media/media-client.ts'
 import type { UpstreamResult } from '../media/upstream-results.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 import { deriveChannelState, type StateReport } from './channel-state.ts'
 import { type Analysis, ElementChain, type ShadowRequest } from './element-chain.ts'
+import { ExtraViews } from './extra-views.ts'
 import { type DropCause, FrameStatistics } from './frame-statistics.ts'
 import { FrameTraces } from './frame-traces.ts'
 import { ResultPublisher, type ResultPublisherOptions } from './result-publisher.ts'
@@ -66,6 +66,7 @@ export class Channel {
   readonly statistics = new FrameStatistics()
   /** The metrics that elements measure, by element name. */
   readonly elementMetrics = new Map<string, MetricValues>()
+  readonly extraViews = new ExtraViews(() => (this.#isStopped ? undefined : this.#feed))
   readonly #options: ChannelOptions
   #elements: RunningElements
   /** Replaces the present elements at the next frame, as soon as its elements are open and have pictures. */
@@ -75,8 +76,6 @@ export class Channel {
   /** Ensures that frames are published in the order in which they were admitted. */
   readonly #publishQueue = new TurnQueue()
 
-  /** The requests for further views. */
-  readonly #extraViews = new Set<{ view: ViewSpec; isAwaited: boolean }>()
   /** Identifies the views of the current feed. */
   #viewKeys = ''
 
@@ -105,7 +104,7 @@ export class Channel {
       findRing: view => elements.feed?.findRing(view),
       backoff,
       random,
-      onChange: () => this.#updateFeed(),
+      onChange: () => this.updateFeed(),
     })
     const elements: RunningElements = { chain, window, feed: undefined }
     return elements
@@ -189,7 +188,7 @@ export class Channel {
       void retired.then(() => feed.close())
     }
     this.elementMetrics.clear()
-    this.#updateFeed()
+    this.updateFeed()
     this.#admitFrames()
   }
 
@@ -215,43 +214,13 @@ export class Channel {
     this.#chain.retry()
   }
 
-  /** Requests the pictures that the current sinks of the channel need. */
+  /** Requests the pictures that the current sinks of the channel need, and the extra views. */
   updateSinkViews(): void {
     const { sinks, pacing } = this.#options
     const views = removeDuplicateViews(sinks().flatMap(({ view }) => view ?? []))
     const maxLag = pacing === 'all' ? Number.POSITIVE_INFINITY : MAX_SINK_LAG
     this.#feed?.setSinkViews(views, maxLag)
-  }
-
-  /** Requests the pictures of a view that no element reads. */
-  requestView(view: ViewSpec): ViewRequest {
-    const request = { view, isAwaited: false }
-    this.#extraViews.add(request)
-    this.#updateExtraViews()
-    return {
-      newest: () => this.#feed?.newestInView(view) ?? 0,
-      awaitPictures: () => {
-        request.isAwaited = true
-        this.#updateExtraViews()
-      },
-      end: () => {
-        this.#extraViews.delete(request)
-        this.#updateExtraViews()
-      },
-    }
-  }
-
-  /** Must be called after the view of an element has changed while it is open. */
-  updateElementViews(): void {
-    this.#updateFeed()
-  }
-
-  #updateExtraViews(): void {
-    if (this.#isStopped) return
-    const requests = [...this.#extraViews]
-    const awaited = requests.filter(({ isAwaited }) => isAwaited)
-    const toViews = (some: typeof requests) => removeDuplicateViews(some.map(({ view }) => view))
-    this.#feed?.setExtraViews(toViews(requests), toViews(awaited))
+    this.extraViews.apply()
   }
 
   /**
@@ -271,12 +240,11 @@ export class Channel {
   }
 
   #hasWaitingFrames(): boolean {
-    if (this.#feed === undefined || this.#lastHandled === undefined) return false
-    return this.#feed.newest > this.#lastHandled
+    return this.#lastHandled !== undefined && (this.#feed?.newest ?? 0) > this.#lastHandled
   }
 
-  /** Called when an element has opened or failed. Replaces the feed if the views of the elements have changed. */
-  #updateFeed(): void {
+  /** Must be called when an element has opened or failed, or its view has changed. Continues with the views of the elements. */
+  updateFeed(): void {
     if (this.#isStopped) return
     const views = toChannelViews(this.#chain.views)
     const viewKeys = viewsKey(views)
@@ -292,7 +260,6 @@ export class Channel {
     const previousFeed = this.#feed
     this.#elements.feed = this.#openFeed(views)
     this.updateSinkViews()
-    if (this.#extraViews.size > 0) this.#updateExtraViews()
     previousFeed?.close()
     this.#resetPosition()
   }

@@ -251,7 +251,7 @@ export class Runtime {
   /** Plans the elements of a channel. Only opened elements call `channel`. */
   #planElements(
     { plan, source, elements }: ChannelSpec,
-    channel: Pick<Channel, 'statistics' | 'elementMetrics' | 'requestView' | 'updateElementViews'>,
+    channel: Pick<Channel, 'statistics' | 'elementMetrics' | 'extraViews' | 'updateFeed'>,
   ) {
     const { elements: known, inference, cropInference, sandboxes } = this.#options
     const stages = planStages(elements, {
@@ -267,8 +267,8 @@ export class Runtime {
           priority: () => this.#priorities.get(plan.pipeline) ?? 0,
           onYield: () => channel.statistics.recordYield(),
           findRing,
-          requestView: view => channel.requestView(view),
-          onViewChange: () => channel.updateElementViews(),
+          requestView: view => channel.extraViews.request(view),
+          onViewChange: () => channel.updateFeed(),
           observe: request => this.#options.observeDetector?.(request, client),
         }
         return { inference: inference.forChannel(client), cropModels: cropInference.forChannel(client) }

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { writeOwnModel } from '../fixtures/engine/mean-colour-model.ts'
+import type { ArchiveEntry } from '../fixtures/engine/plugin-package.ts'
 import { createPythonPackage, type PythonPlugin } from '../fixtures/engine/python-plugin.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
@@ -67,6 +69,29 @@ const PLUGIN: PythonPlugin = {
   code: ELEMENT,
 }
 
+/** Measures the brightness of the picture with a model, in a unit that its argument says. */
+const createBrightness = (argument: string, migrate: string) => `
+from dataclasses import dataclass
+from eyrie_element import Context, Element, ElementDefinition, Frame, Result
+
+@dataclass
+class Args:
+    ${argument}: int
+
+class Brightness(Element):
+    def __init__(self, context: Context[Args, None]) -> None:
+        self.context = context
+
+    def process(self, frame: Frame) -> Result:
+        mean = self.context.infer('colour').output().mean()
+        return Result(counters={'${argument}': {'value': round(float(mean) * self.context.args.${argument}, 3)}})
+
+def migrate(args, from_):
+    ${migrate || 'return args'}
+
+elements = {'brightness': ElementDefinition(Brightness, args=Args, migrate=migrate)}
+`
+
 let folder: string
 let media: MediaProcess
 let engine: EngineProcess
@@ -90,7 +115,7 @@ async function startEngine(): Promise<void> {
   await listening.promise
 }
 
-const upload = async (plugin: PythonPlugin, ...files: { name: string; content: string }[]) =>
+const upload = async (plugin: PythonPlugin, ...files: ArchiveEntry[]) =>
   engine.api.plugin.upload(await createPythonPackage(plugin, files))
 
 beforeAll(async () => {
@@ -162,5 +187,53 @@ describe('an uploaded plugin in Python', () => {
     const code = `from own_library import VALUE\n${ELEMENT.replaceAll('ball-finder', 'with-library')}`
     const library = { name: 'package/vendor/own_library.py', content: 'VALUE = 1\n' }
     await upload({ ...PLUGIN, name: 'with-library', code }, library)
+  })
+
+  it('runs its own model, and a switch of its version migrates the arguments of pipelines', async () => {
+    const own = writeOwnModel(join(folder, 'model'), 'colour', { width: 8, height: 8 })
+    const model = { name: 'package/colour.onnx', content: readFileSync(join(folder, 'model/colour.onnx')) }
+    const createVersion = (version: string, argument: string, migrate: string): PythonPlugin => ({
+      ...{ name: 'brightness', version, code: createBrightness(argument, migrate) },
+      element: {
+        runs: 'worker',
+        capabilities: {
+          ...{ network: [], counters: ['value'], events: {} },
+          inference: { models: [], own: [own], width: 64 },
+        },
+        params_schema: {
+          type: 'object',
+          properties: { [argument]: { type: 'integer' } },
+          required: [argument],
+          additionalProperties: false,
+        },
+      },
+    })
+    await upload(createVersion('1.0.0', 'factor', ''), model)
+    const sources = [{ type: 'inf' as const, address: 'test://ball' }]
+    const deployed = await engine.api.deploy([
+      { sources, sinks: [], elements: [{ name: 'brightness', args: { factor: 1000 } }] },
+    ])
+    const { id } = deployed.pipelines[0]!
+    const findValue = (name: string) =>
+      messages.flatMap(message => (message.kind === 'frame' ? [message.data.counters[name]?.value ?? 0] : []))
+    await until(() => findValue('factor').some(value => value > 0))
+
+    const failing = "raise LookupError(f'{from_} has no {list(args)}')"
+    await upload(createVersion('1.1.0', 'scale', failing), model)
+    const refused = engine.api.plugin.use('brightness', { version: '1.1.0' })
+    await expect(refused).rejects.toThrow(
+      /failed to migrate the arguments of pipelines: LookupError: 1\.0\.0 has no \['factor'\] \(element\.py:\d+\)/,
+    )
+    await upload(createVersion('1.2.0', 'scale', "return ['scale']"), model)
+    await expect(engine.api.plugin.use('brightness', { version: '1.2.0' })).rejects.toThrow(
+      /migrate of brightness should return a dict, not list/,
+    )
+    const getArgs = async () => (await engine.api.pipeline.get(id)).elements[0]?.args
+    expect(await getArgs()).toEqual({ factor: 1000 })
+
+    await upload(createVersion('1.3.0', 'scale', "return {'scale': args['factor'] * 2}"), model)
+    await engine.api.plugin.use('brightness', { version: '1.3.0' })
+    expect(await getArgs()).toEqual({ scale: 2000 })
+    await until(() => findValue('scale').some(value => value > 0))
   })
 })

@@ -14,6 +14,7 @@ from .frame import (
     Size,
     View,
 )
+from .inference import Infer, ModelResult, cosine_similarity, softmax
 from .schema import Field
 
 __all__ = [
@@ -29,8 +30,10 @@ __all__ = [
     'Fetch',
     'Field',
     'Frame',
+    'Infer',
     'Log',
     'Metrics',
+    'ModelResult',
     'NoArgs',
     'Picture',
     'Rectangle',
@@ -39,4 +42,6 @@ __all__ = [
     'Size',
     'Storage',
     'View',
+    'cosine_similarity',
+    'softmax',
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from .frame import Size
+from .inference import Infer
 
 Args = TypeVar('Args')
 Config = TypeVar('Config')
@@ -149,5 +150,7 @@ class Context(Generic[Args, Config]):
     log: Log
     storage: Storage
     fetch: Fetch
+    infer: Infer
+    """Runs the models that the manifest declares in `capabilities.inference`."""
     clock: Clock = field(default_factory=Clock)
     metrics: Metrics = field(default_factory=Metrics)

@@ -53,6 +53,11 @@ class ElementDefinition(Generic[Args, Config]):
     """A dataclass; None if the element has no configuration."""
     events: Sequence[type[Event]] | None = None
     """The events that the element reports. None if the manifest declares them."""
+    migrate: Callable[[dict[str, Any], str], Mapping[str, object]] | None = None
+    """
+    A function that receives arguments as JSON, and the version of the plugin in which they were valid, and returns them as this
+    version accepts them, for example with a new name. Called for all pipelines when the plugin is switched from an earlier version.
+    """
 
 
 Elements = Mapping[str, ElementDefinition[Any, Any]]

@@ -12,13 +12,31 @@ from typing import TYPE_CHECKING, Any, Generic
 from .context import Args, Config, Context, Fetch, Log, Response, Storage
 from .element import Element, ElementDefinition
 from .frame import TICKS_PER_SECOND, DetectedObject, Event, Frame, Picture, PixelFormat, Rectangle, Result, Size
+from .inference import Infer
 from .process.ring import shape_pixels
+from .recorded_answers import Answers, InferRequest, RecordedAnswers
 from .result_json import to_message
 from .schema import from_json
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+__all__ = [
+    'Answers',
+    'InferRequest',
+    'LogEntry',
+    'MemoryStorage',
+    'OpenedElement',
+    'RecordedAnswers',
+    'Run',
+    'Stream',
+    'create_picture',
+    'format_run',
+    'open_element',
+    'read_recording',
+    'run_element',
+]
 
 _MICROSECONDS_PER_SECOND = 1_000_000
 
@@ -88,6 +106,7 @@ def open_element(
     size: Size | None = None,
     storage: Storage | None = None,
     fetch: Fetch | None = None,
+    infer: Infer | None = None,
 ) -> OpenedElement[Args, Config]:
     """Opens an element as a channel does: `args` and `config` are checked, and completed with defaults."""
     log: list[LogEntry] = []
@@ -100,6 +119,7 @@ def open_element(
         log=Log(lambda level, message, fields: log.append(LogEntry(level, message, fields))),
         storage=storage or MemoryStorage(),
         fetch=fetch or _NoNetwork(),
+        infer=infer or RecordedAnswers({}),
     )
     return OpenedElement(definition.create(context), context, log)
 

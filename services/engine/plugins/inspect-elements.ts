@@ -59,8 +59,6 @@ export async function migrateArgs(
   migrations: Migration[],
   signal: AbortSignal,
 ): Promise<(Record<string, unknown> | null)[]> {
-  // Elements in Python have no `migrate`.
-  if (isPython(elements[0]!.entry)) return migrations.map(() => null)
   const { problem, migrated } = await runInspection({ elements }, migrations, signal)
   const isComplete =
     migrated?.length === migrations.length && JSON.stringify(migrated).length <= MAX_ARGS_LENGTH
@@ -91,8 +89,10 @@ async function runInspection(
   })
 
   const names = elements.map(({ manifest }) => manifest.name)
-  const needsPixels = elements.some(({ manifest }) => manifest.needs.includes('pixels'))
-  child.send({ entry, elements: names, needsPixels, migrations } satisfies InspectionRequest)
+  const needsArrays = elements.some(
+    ({ manifest }) => manifest.needs.includes('pixels') || manifest.capabilities?.inference,
+  )
+  child.send({ entry, elements: names, needsArrays, migrations } satisfies InspectionRequest)
   const result = await answer
   child.kill('SIGKILL')
   return result

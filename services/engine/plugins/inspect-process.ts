@@ -15,8 +15,8 @@ export interface InspectionRequest {
   entry: string
   /** Names of the elements. */
   elements: string[]
-  /** Whether an element reads pictures, for which those in Python need a library. */
-  needsPixels: boolean
+  /** Whether an element reads pictures or runs models, for which those in Python need a library. */
+  needsArrays: boolean
   migrations: Migration[]
 }
 

@@ -8,14 +8,13 @@ import struct
 import threading
 from base64 import b64decode, b64encode
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..context import Response
 
 _HEADER = struct.Struct('<IB')
-_ANSWER, _LOG, _CALL = 1, 2, 3
-_KINDS = {'log': _LOG, 'call': _CALL}
+_ANSWER, _LOG, _CALL, _INFER = 1, 2, 3, 4
 
 
 class EngineEndedError(Exception):
@@ -50,7 +49,7 @@ class Connection:
     def send(self, message: dict[str, Any]) -> None:
         """Raises `ValueError` if the message contains numbers that JSON cannot express."""
         body = json.dumps(message, allow_nan=False, separators=(',', ':')).encode()
-        header = _HEADER.pack(len(body), _KINDS.get(message['type'], _ANSWER))
+        header = _HEADER.pack(len(body), _find_kind(message))
         try:
             with self._sending:
                 self._socket.sendall(header + body)
@@ -59,18 +58,38 @@ class Connection:
 
     def call(self, content: dict[str, Any]) -> Any:
         """Has the engine do what the process cannot, and waits for it. Raises `OSError` with the reason if it fails."""
+        [value] = self.finish_calls([self.start_call(content)])
+        return value
+
+    def start_call(self, content: dict[str, Any]) -> int:
+        """Sends a call, and returns its id for `finish_calls`."""
         if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError('fetch and storage work in the main thread only')
+            raise RuntimeError('infer, fetch and storage work in the main thread only')
         self._last_call += 1
         self.send({'type': 'call', 'id': self._last_call, 'call': content})
-        while True:
+        return self._last_call
+
+    def finish_calls(self, ids: Sequence[int]) -> list[Any]:
+        """
+        Waits for all of these calls, and returns their values. Raises `OSError` with the reason of the first one that has failed.
+        """
+        replies: dict[int, dict[str, Any]] = {}
+        while len(replies) < len(ids):
             message = self._read()
             if message['type'] != 'reply':
                 self._pending.append(message)
-            elif message['id'] == self._last_call:
-                if 'error' in message:
-                    raise OSError(message['error'])
-                return message.get('value')
+            elif message['id'] in ids:
+                replies[message['id']] = message
+        for id in ids:
+            if 'error' in replies[id]:
+                raise OSError(replies[id]['error'])
+        return [replies[id].get('value') for id in ids]
+
+
+def _find_kind(message: dict[str, Any]) -> int:
+    if message['type'] == 'call':
+        return _INFER if message['call']['method'] == 'infer' else _CALL
+    return _LOG if message['type'] == 'log' else _ANSWER
 
 
 class EngineStorage:

@@ -18,6 +18,7 @@ from ..plugin_module import add_package_paths, describe_error, find_definition
 from ..result_json import to_frame, to_message
 from ..schema import from_json, to_json
 from .connection import Connection, EngineEndedError, EngineFetch, EngineStorage
+from .engine_infer import EngineInfer
 from .ring import RingReceiver
 
 MESSAGE_SOCKET = 3
@@ -46,6 +47,7 @@ class ElementProcess:
 
     def __init__(self, connection: Connection, rings: RingReceiver, machine_paths: list[str]) -> None:
         self._connection = connection
+        self._infer = EngineInfer(connection)
         self._rings = rings
         self._machine_paths = machine_paths
         self._folder: Path | None = None
@@ -104,6 +106,7 @@ class ElementProcess:
             log=self.log,
             storage=EngineStorage(self._connection),
             fetch=EngineFetch(self._connection),
+            infer=self._infer,
         )
         element = self._element = definition.create(self._context)
         opened = {
@@ -124,6 +127,7 @@ class ElementProcess:
         assert context and element
         context.clock.seconds = frame['pts'] / TICKS_PER_SECOND
         context.clock.time = frame['time'] / _MICROSECONDS_PER_SECOND
+        self._infer.frame_number = frame['n']
         if frame['discontinuity']:
             element.reset()
         result = to_message(element.process(to_frame(frame, picture)))

@@ -1,123 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { InferenceCapability } from '@eyrie/contract/plugin-inference'
-import { createLog } from '@eyrie/kit'
-import { addModel, openModelStore } from '@eyrie/model-store'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { createBrightCellDetector } from '../../../../test/fixtures/engine/detector-models.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { createCopyModel, writeOwnModel } from '../../../../test/fixtures/engine/mean-colour-model.ts'
-import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
-import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
-import { type CropInference, createCropInference } from '../../inference/crop-inference.ts'
-import type { ElementTimeouts } from '../protocol/remote-element.ts'
-import { openSandboxedElement } from '../sandbox/sandboxed-element.ts'
-import { createElementModels, type ElementModels } from './element-models.ts'
+import {
+  LIMIT_MS,
+  left,
+  openElement,
+  openModels,
+  openPythonElement,
+  patient,
+  useInference,
+} from './element-inference.fixture.ts'
+import type { ElementModels } from './element-models.ts'
 
-const log = createLog('test', 'silent')
-const LIMIT_MS = 120_000
-const size = { width: 64, height: 64 }
-/** A busy machine must not make elements fail that do not hang. */
-const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
-const left = { x: 0, y: 0, w: 0.5, h: 1 }
-
-let root: string
-let ring: TestRing
-let inference: CropInference
-let closeModels: () => void
-
-/** The left half is red, the right half blue; a white cell of 8 x 8 pixels is in the upper right corner. */
-function createColours(): Uint8Array {
-  const pixels = new Uint8Array(3 * 64 * 64)
-  for (let y = 0; y < 64; y++)
-    for (let x = 0; x < 64; x++)
-      pixels.set(y < 8 && x >= 56 ? [255, 255, 255] : x < 32 ? [255, 0, 0] : [0, 0, 255], 3 * (y * 64 + x))
-  return pixels
-}
-
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'eyrie-inference-'))
-  const catalog = join(root, 'models')
-  mkdirSync(catalog)
-  await addModel(catalog, {
-    ...{ name: 'bright', head: 'yolox', labels: ['bright'], license: 'MIT' },
-    model: createBrightCellDetector(size),
-  })
-  const models = await openModelStore({ roots: [catalog], log })
-  closeModels = models.close
-  ring = createTestRing(join(root, 'view.ring'), { ...size, format: 'RGB', payloadSize: 3 * 64 * 64 })
-  ring.write(1, createColours())
-  ring.write(2, createColours())
-  inference = await createCropInference({
-    models,
-    folder: join(root, 'copies'),
-    folders: [root],
-    workers: 1,
-    log,
-  })
-}, LIMIT_MS)
-afterAll(async () => {
-  await inference.stop()
-  closeModels()
-  ring.close()
-  rmSync(root, { recursive: true })
-})
-
-interface Setup {
-  declared?: Partial<InferenceCapability>
-  maxFrameMs?: number
-  folder?: string
-  timeouts?: ElementTimeouts
-}
-
-/** Opens the models that the manifest of the plugin `probe` declares: its own model `colour` by default. */
-async function openModels({ declared, maxFrameMs, folder = createTemporaryFolder() }: Setup = {}) {
-  const plugin = join(folder, 'probe')
-  const own = declared?.own ?? [writeOwnModel(plugin, 'colour', { width: 8, height: 8 })]
-  const models = createElementModels({
-    declared: { models: [], width: 64, ...declared, own },
-    cropModels: inference.forChannel({
-      channel: 1,
-      pacing: 'realtime',
-      priority: () => 5,
-      findRing: () => ring,
-    }),
-    folder: plugin,
-    ...(maxFrameMs !== undefined && { maxFrameMs }),
-  })
-  await models.load()
-  return models
-}
-
-/** Opens an element with this `process`, which runs in a sandbox. */
-async function openElement(process: string, setup: Setup = {}, crashes: string[] = []) {
-  const folder = createTemporaryFolder()
-  const models = await openModels({ ...setup, folder })
-  writePlugin(folder, { open: `return { process: ${process} }` })
-  const element = await openSandboxedElement(
-    {
-      source: {
-        entry: join(folder, 'probe/element.ts'),
-        name: 'probe',
-        setup: { args: {}, config: undefined, source: { id: 1 }, size: undefined },
-      },
-      needsPixels: false,
-      findRing: () => undefined,
-      onCall: call => (call.method === 'infer' ? models.infer(call) : Promise.reject(new Error('no'))),
-      checkIsolation: () => {},
-      onCost: () => {},
-      onCrash: reason => crashes.push(reason),
-      logFields: {},
-      log,
-    },
-    setup.timeouts ?? patient,
-  )
-  const hosted = models.host(element)
-  onTestFinished(() => hosted.close?.())
-  return hosted
-}
+const inference = useInference()
 
 /** Opens models, and runs `work` while the frame 1 is processed. */
 async function duringFrame<T>(models: ElementModels, work: () => Promise<T>): Promise<T> {
@@ -131,7 +28,6 @@ async function duringFrame<T>(models: ElementModels, work: () => Promise<T>): Pr
   await element.process(frame(1))
   return result!
 }
-
 describe('inference of a sandboxed element', () => {
   it(
     'runs an own model on regions of a frame whose pixels the element does not receive',
@@ -233,6 +129,108 @@ describe('inference of a sandboxed element', () => {
       await expect(element.process(frame(101))).rejects.toMatchObject({ name: 'FrameDroppedError' })
       expect((await element.process(frame(1))).counters?.red?.sum).toBeGreaterThan(0)
       expect(crashes).toEqual([])
+    },
+    LIMIT_MS,
+  )
+})
+
+describe('inference of a sandboxed element in Python', () => {
+  it(
+    'runs models of the package and of the catalog on regions, whose pixels the element does not receive',
+    async () => {
+      const element = await openPythonElement(
+        `whole = infer('colour').output()
+left, right = infer.all('colour', [LEFT, {'x': 0.5, 'y': 0.5, 'w': 0.5, 'h': 0.5}])
+bright = infer('bright', {'x': 0.5, 'y': 0, 'w': 0.5, 'h': 0.5}, score_threshold=0.9)
+try:
+    sees = frame.picture is not None
+except LookupError:
+    sees = False
+return Result(objects=bright.objects, events=[Outcome(outcome={
+    'left': left.outputs['means'].round(1).reshape(-1), 'right': right.output('means').round(1).reshape(-1),
+    'type': whole.dtype.name, 'dims': whole.shape, 'outputs': list(bright.outputs), 'sees': sees})])`,
+        { declared: { models: ['bright'] } },
+      )
+      const { events, objects } = await element.process(frame(1))
+      expect(events).toEqual([
+        {
+          type: 'outcome',
+          outcome: {
+            ...{ left: [1, 0, 0], right: [0, 0, 1] },
+            ...{ type: 'float32', dims: [1, 3, 1, 1], outputs: [], sees: false },
+          },
+        },
+      ])
+      // In coordinates of the whole picture.
+      expect(objects!.length).toBeGreaterThan(0)
+      for (const { bbox } of objects!) expect(bbox.x).toBeGreaterThan(0.8)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'is refused for the same reasons as in TypeScript, also if it bypasses the SDK, and continues',
+    async () => {
+      const element = await openPythonElement(`import json, os
+def fail(*args, **options):
+    try:
+        return infer(*args, **options)
+    except OSError as error:
+        return str(error)
+for n in (99, 'x'):
+    call = {'type': 'call', 'id': 0, 'call': {'method': 'infer', 'model': 'colour', 'n': n}}
+    body = json.dumps(call).encode()
+    os.write(3, len(body).to_bytes(4, 'little') + bytes([4]) + body)
+reasons = [
+    fail('faces'),
+    fail('colour', {'x': float('nan'), 'y': 0, 'w': 1, 'h': 1}),
+    fail('colour', {'x': 2, 'y': 0, 'w': 1, 'h': 1}),
+    fail('colour', score_threshold=2),
+]
+red = infer('colour', LEFT).output()[0, 0, 0, 0]
+return Result(events=[Outcome(outcome=[reasons, red])])`)
+      const [event] = (await element.process(frame(1))).events!
+      expect(event!.outcome).toEqual([
+        [
+          expect.stringMatching(
+            /^the manifest does not declare the model faces: add "inference": \{ "models": \["faces"\] \}/,
+          ),
+          expect.stringMatching(/^the region must have the numbers/),
+          expect.stringMatching(/outside of the picture/),
+          expect.stringMatching(/^thresholds must have only score_threshold and iou_threshold/),
+        ],
+        expect.closeTo(1),
+      ])
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'is limited for a frame, loses a frame that was overwritten, and ends with a flood of requests',
+    async () => {
+      const crashes: string[] = []
+      const element = await openPythonElement(
+        `reason = ''
+if frame.n == 2:
+    infer.all('colour', [LEFT] * 1000)
+try:
+    infer.all('colour', [LEFT] * 33)
+except OSError as error:
+    if frame.n == 101:
+        raise
+    reason = str(error)
+return Result(events=[Outcome(outcome=reason)])`,
+        {},
+        crashes,
+      )
+      const limited = 'the element has inferred 32 times for this frame already'
+      expect((await element.process(frame(1))).events).toEqual([{ type: 'outcome', outcome: limited }])
+      // The slot of frame 101 holds frame 1.
+      await expect(element.process(frame(101))).rejects.toMatchObject({ name: 'FrameDroppedError' })
+      expect(crashes).toEqual([])
+      const flood = 'it asks for more than 200 inferences for a frame'
+      await expect(element.process(frame(2))).rejects.toThrow(flood)
+      expect(crashes).toEqual([flood])
     },
     LIMIT_MS,
   )

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Output } from '../command/terminal.ts'
+import type { Output, Terminal } from '../command/terminal.ts'
 import { findCompiler } from '../sdk-package/find-compiler.ts'
 import { generatePythonSchemas, isPythonProject, testPythonProject } from './python-project.ts'
 import { runProgram } from './run-program.ts'
@@ -10,6 +10,8 @@ import { runProgram } from './run-program.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const GENERATOR = join(ROOT, 'sdk/element/generate.ts')
+/** Runs models for tests. */
+const MODEL_HOST = join(ROOT, 'services/engine/plugin-test/main.ts')
 
 /** Writes the schemas of the elements into the manifest. Rejects with the reason. */
 export async function generateSchemas(folder: string): Promise<void> {
@@ -23,18 +25,28 @@ export async function generateSchemas(folder: string): Promise<void> {
 }
 
 /** Checks the types of a project, and runs its tests. Returns whether both have succeeded. */
-export async function testProject(folder: string, terminal: { out: Output; err: Output }): Promise<boolean> {
-  if (await isPythonProject(folder)) return testPythonProject(folder, terminal)
+export async function testProject(
+  folder: string,
+  terminal: Pick<Terminal, 'data' | 'out' | 'err'>,
+): Promise<boolean> {
+  const models = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
+  if (await isPythonProject(folder)) return testPythonProject(folder, models, terminal)
   if (existsSync(join(folder, 'tsconfig.json'))) {
     const code = await runNode([findCompiler(), '--noEmit', '-p', folder], terminal)
     if (code !== 0) return false
   }
   // Without an installed SDK, the tests use this copy.
   const hooks = pathToFileURL(join(import.meta.dirname, 'resolve-sdk.ts')).href
-  const code = await runNode(['--import', hooks, '--test', '--test-reporter', 'spec'], terminal, folder)
-  return code === 0
+  const test = [process.execPath, '--import', hooks, '--test', '--test-reporter', 'spec']
+  return (await runProgram('env', [models, ...test], terminal, folder)) === 0
+}
+
+/** The command with which the test kit runs models, as JSON: those of the machine, and those of the plugin. */
+function createModelHostCommand(folder: string, data: string): string {
+  const modelFolders = [join(data, 'models'), join(ROOT, 'models')]
+  return JSON.stringify([process.execPath, MODEL_HOST, JSON.stringify({ folder, modelFolders })])
 }
 
 /** Runs a program in Node, and passes its output on. Returns its exit code. */
-const runNode = (args: string[], outputs: { out: Output; err: Output }, folder?: string): Promise<number> =>
-  runProgram(process.execPath, args, outputs, folder)
+const runNode = (args: string[], outputs: { out: Output; err: Output }): Promise<number> =>
+  runProgram(process.execPath, args, outputs)

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeOwnModel } from '../../../test/fixtures/engine/mean-colour-model.ts'
 import { createTypedInput, runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { askQuestions } from './questions.ts'
 
@@ -10,6 +11,56 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-project-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const COLOUR_ELEMENT = `
+import { defineElement, definePlugin, getOutput, z } from '@eyrie/element'
+
+/** Reports how red the left half of the picture is. */
+const colours = defineElement({
+  args: z.strictObject({ model: z.string().default('colour') }),
+  events: { red: z.object({ share: z.number() }) },
+  async process(_, { args, infer }) {
+    const result = await infer(args.model, { region: { x: 0, y: 0, w: 0.5, h: 1 } })
+    return { events: [{ type: 'red' as const, share: getOutput(result).data[0]! }] }
+  },
+})
+
+export default definePlugin({ colours })
+`
+
+const COLOUR_TEST = `
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPicture, createRecordedAnswers, createStream, hasRealModels, openElement, runElement } from '@eyrie/element/testing'
+import plugin from './element.ts'
+
+const pixels = new Uint8Array(3 * 64 * 36)
+for (let at = 0; at < pixels.length; at += 3) pixels[at] = (at / 3) % 64 < 32 ? 255 : 0
+const picture = createPicture({ width: 64, height: 36, format: 'RGB' }, pixels)
+const withPictures = (count: number) => {
+  const stream = createStream(10)
+  return Array.from({ length: count }, () => ({ frame: stream.next(), picture }))
+}
+
+test('sees the colour', { skip: !hasRealModels() }, async () => {
+  const element = await openElement(plugin.colours, { models: 'real' })
+  const { events } = await runElement(element, withPictures(5))
+  assert.deepEqual(events.map(({ share }) => Math.round(Number(share) * 100)), [100, 100, 100, 100, 100])
+  await assert.rejects(runElement(element, [createStream(10).next()]), /the frame has no picture for the models/)
+  element.close?.()
+})
+
+test('says what is wrong as the engine does', async () => {
+  const element = await openElement(plugin.colours, { args: { model: 'faces' }, models: 'real' })
+  await assert.rejects(runElement(element, withPictures(1)), /the manifest does not declare the model faces/)
+})
+
+test('is answered by the test', async () => {
+  const infer = createRecordedAnswers({ colour: [{ outputs: { means: [0.5, 0, 0] } }] })
+  const { events } = await runElement(await openElement(plugin.colours, { infer }), [createStream(10).next()])
+  assert.equal(events[0]!.share, 0.5)
+})
+`
 
 const run = (...args: string[]) => runEyrieCommand(['plugin', ...args], { data: folder })
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(folder, ...path), 'utf8'))
@@ -80,6 +131,22 @@ describe('eyrie plugin test', () => {
     writeFileSync(file, code.replace('count > args.limit', 'count >= args.limit'))
     const failed = await run('test', project)
     expect(failed).toMatchObject({ code: 1, out: expect.stringMatching(/element\.test\.ts:\d+/) })
+  })
+})
+
+describe('eyrie plugin test of an element with models', () => {
+  it('runs the real models where a test asks for them', async () => {
+    const project = join(folder, 'colours')
+    await run('create', project)
+    const model = writeOwnModel(project, 'colour', { width: 8, height: 8 })
+    writeFileSync(join(project, 'element.ts'), COLOUR_ELEMENT)
+    writeFileSync(join(project, 'element.test.ts'), COLOUR_TEST)
+    const manifest = readJson('colours/plugin.json')
+    manifest.elements[0].capabilities = { inference: { own: [model], width: 64 }, budget_ms: 5 }
+    writeFileSync(join(project, 'plugin.json'), JSON.stringify(manifest))
+    expect(await run('generate', project)).toMatchObject({ code: 0 })
+    const tested = await run('test', project)
+    expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/pass 3\n/) })
   })
 })
 

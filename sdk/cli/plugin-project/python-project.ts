@@ -22,22 +22,35 @@ export async function isPythonProject(folder: string): Promise<boolean> {
 export const generatePythonSchemas = async (folder: string, outputs: Outputs): Promise<boolean> =>
   (await runPython(['-m', 'eyrie_element.generate', folder], outputs)) === 0
 
-/** Checks the types with mypy, if it is installed, and runs the tests. Returns whether both have succeeded. */
-export async function testPythonProject(folder: string, outputs: Outputs): Promise<boolean> {
+/**
+ * Checks the types with mypy, if it is installed, and runs the tests, with a variable of the environment. Returns whether both have
+ * succeeded.
+ */
+export async function testPythonProject(
+  folder: string,
+  variable: string,
+  outputs: Outputs,
+): Promise<boolean> {
   const modules = (await readdir(folder)).filter(name => name.endsWith('.py'))
   const areTyped = await checkTypes(modules, folder, outputs)
-  return areTyped && (await runPython(['-m', 'unittest', '-v'], outputs, folder)) === 0
+  return areTyped && (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
 }
 
 async function checkTypes(modules: readonly string[], folder: string, outputs: Outputs): Promise<boolean> {
-  const code = await runWith(`MYPYPATH=${PYTHON_SDK}`, ['mypy', '--strict', ...modules], outputs, folder)
+  const code = await runWith([`MYPYPATH=${PYTHON_SDK}`], ['mypy', '--strict', ...modules], outputs, folder)
   if (code === NOT_FOUND) outputs.out.write('mypy is not installed: the types are not checked\n')
   return code === 0 || code === NOT_FOUND
 }
 
-async function runPython(args: readonly string[], outputs: Outputs, folder?: string): Promise<number> {
+async function runPython(
+  args: readonly string[],
+  outputs: Outputs,
+  folder?: string,
+  variables: readonly string[] = [],
+): Promise<number> {
   const paths = [PYTHON_SDK, ...(folder === undefined ? [] : await listLibraries(folder))]
-  const code = await runWith(`PYTHONPATH=${paths.join(':')}`, ['python3', '-B', ...args], outputs, folder)
+  const all = [`PYTHONPATH=${paths.join(':')}`, ...variables]
+  const code = await runWith(all, ['python3', '-B', ...args], outputs, folder)
   if (code !== NOT_FOUND) return code
   throw new Error(
     'python3 is not installed: install it, for example with apt-get install python3 python3-numpy',
@@ -47,9 +60,13 @@ async function runPython(args: readonly string[], outputs: Outputs, folder?: str
 /** Exit code of `env` if the program does not exist. */
 const NOT_FOUND = 127
 
-/** Runs a program with a variable in addition to those of the user. */
-const runWith = (variable: string, command: readonly string[], outputs: Outputs, folder?: string) =>
-  runProgram('env', [variable, ...command], outputs, folder)
+/** Runs a program with variables in addition to those of the user. */
+const runWith = (
+  variables: readonly string[],
+  command: readonly string[],
+  outputs: Outputs,
+  folder?: string,
+) => runProgram('env', [...variables, ...command], outputs, folder)
 
 /** Libraries of the package, as the engine finds them. */
 async function listLibraries(folder: string): Promise<string[]> {

@@ -2,10 +2,17 @@ import { createStreamClock } from '../clock.ts'
 import type { Element, ElementContext, ElementDefinition, Log } from '../define.ts'
 import type { ElementStorage } from '../granted.ts'
 import { createElementMetrics, type MetricValues } from '../metrics.ts'
+import { openRealModels } from './real-models.ts'
 import { createRecordedAnswers } from './recorded-answers.ts'
 
 /** What a channel provides. All of it is optional. */
-export type OpenOptions = Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>>
+export interface OpenOptions extends Partial<Omit<ElementContext<unknown, unknown>, 'clock' | 'metrics'>> {
+  /**
+   * Runs the models that `plugin.json` declares on the pictures of the frames, with the code of the engine. Only under
+   * `eyrie plugin test`; by default, `infer` is answered by the test.
+   */
+  readonly models?: 'real' | undefined
+}
 
 /** An entry that the element has written to its log. */
 export interface LogEntry {
@@ -21,10 +28,13 @@ export interface TestElement extends Element {
   readMetrics(): MetricValues
 }
 
-/** Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. */
+/**
+ * Opens an element as a channel does: `args` and `config` are validated and completed by the element's schemas. Rejects with the
+ * reason if a model cannot be loaded.
+ */
 export async function openElement(
   definition: ElementDefinition,
-  { args = {}, config, source = { id: 1 }, ...granted }: OpenOptions = {},
+  { args = {}, config, source = { id: 1 }, models, ...granted }: OpenOptions = {},
 ): Promise<TestElement> {
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
@@ -32,10 +42,11 @@ export async function openElement(
   const writeAt = (level: keyof Log) => (fields: object, message: string) =>
     void log.push({ level, fields, message })
 
+  const real = models === 'real' ? await openRealModels() : undefined
   const element = await definition.open({
     size: undefined,
     inference: undefined,
-    infer: createRecordedAnswers({}),
+    infer: real?.infer ?? createRecordedAnswers({}),
     log: { debug: writeAt('debug'), info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') },
     ...granted,
     args: definition.args.parse(args),
@@ -44,6 +55,10 @@ export async function openElement(
     clock,
     metrics,
   })
+  const process: Element['process'] = (frame, picture) => {
+    advance(frame)
+    return element.process(frame, picture)
+  }
   let latest: MetricValues = { values: {}, totals: {} }
   return {
     ...(element.view && { view: element.view }),
@@ -51,11 +66,11 @@ export async function openElement(
     ...(element.metadata && { metadata: element.metadata }),
     log,
     readMetrics: () => (latest = collect() ?? latest),
-    process(frame, picture) {
-      advance(frame)
-      return element.process(frame, picture)
+    process: real ? real.host(process) : process,
+    close: () => {
+      element.close?.()
+      real?.close()
     },
-    close: () => element.close?.(),
   }
 }
 

@@ -7,6 +7,7 @@ export {
   type TestElement,
 } from './open-element.ts'
 export { findProblems } from './properties.ts'
+export { hasRealModels } from './real-models.ts'
 export {
   createRecordedAnswers,
   type RecordedAnswer,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from .context import Args, Config, Context, Fetch, Log, Response, Storage
 from .element import Element, ElementDefinition
 from .frame import TICKS_PER_SECOND, DetectedObject, Event, Frame, Picture, PixelFormat, Rectangle, Result, Size
 from .inference import Infer
 from .process.ring import shape_pixels
+from .real_models import RealModels, has_real_models
 from .recorded_answers import Answers, InferRequest, RecordedAnswers
 from .result_json import to_message
 from .schema import from_json
@@ -33,6 +35,7 @@ __all__ = [
     'Stream',
     'create_picture',
     'format_run',
+    'has_real_models',
     'open_element',
     'read_recording',
     'run_element',
@@ -85,6 +88,7 @@ class OpenedElement(Generic[Args, Config]):
     element: Element
     context: Context[Args, Config]
     log: list[LogEntry]
+    models: RealModels | None = None
 
     def process(self, frame: Frame) -> Result:
         """Processes a frame as a channel does. Raises `TypeError` or `ValueError` if the result is not JSON."""
@@ -92,7 +96,8 @@ class OpenedElement(Generic[Args, Config]):
         self.context.clock.time = frame.time / _MICROSECONDS_PER_SECOND
         if frame.discontinuity:
             self.element.reset()
-        result = self.element.process(frame)
+        with self.models.during(frame) if self.models else nullcontext():
+            result = self.element.process(frame)
         json.dumps(to_message(result), allow_nan=False)
         return result or Result()
 
@@ -107,9 +112,16 @@ def open_element(
     storage: Storage | None = None,
     fetch: Fetch | None = None,
     infer: Infer | None = None,
+    models: Literal['real'] | None = None,
 ) -> OpenedElement[Args, Config]:
-    """Opens an element as a channel does: `args` and `config` are checked, and completed with defaults."""
+    """
+    Opens an element as a channel does: `args` and `config` are checked, and completed with defaults.
+
+    With `models='real'`, the models that `plugin.json` declares run on the pictures of the frames, with the code of the engine. This
+    works under `eyrie plugin test` only. By default, `infer` is answered by the test.
+    """
     log: list[LogEntry] = []
+    real = RealModels() if models == 'real' else None
     has_config = definition.config is not None and config is not None
     context: Context[Args, Config] = Context(
         args=from_json(definition.args, args, '/args'),
@@ -119,9 +131,9 @@ def open_element(
         log=Log(lambda level, message, fields: log.append(LogEntry(level, message, fields))),
         storage=storage or MemoryStorage(),
         fetch=fetch or _NoNetwork(),
-        infer=infer or RecordedAnswers({}),
+        infer=real.infer if real else infer or RecordedAnswers({}),
     )
-    return OpenedElement(definition.create(context), context, log)
+    return OpenedElement(definition.create(context), context, log, real)
 
 
 @dataclass

@@ -80,10 +80,15 @@ class Connection:
                 self._pending.append(message)
             elif message['id'] in ids:
                 replies[message['id']] = message
-        for id in ids:
-            if 'error' in replies[id]:
-                raise OSError(replies[id]['error'])
-        return [replies[id].get('value') for id in ids]
+        return get_values(replies, ids)
+
+
+def get_values(replies: Mapping[int, Mapping[str, Any]], ids: Sequence[int]) -> list[Any]:
+    """Returns the values of replies in the order of ids. Raises `OSError` with the reason of the first one that has failed."""
+    for id in ids:
+        if 'error' in replies[id]:
+            raise OSError(replies[id]['error'])
+    return [replies[id].get('value') for id in ids]
 
 
 def _find_kind(message: dict[str, Any]) -> int:

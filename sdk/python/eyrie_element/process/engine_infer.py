@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..frame import BBox
 from ..inference import ModelResult
 from ..schema import to_json
-from .connection import Connection
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,11 +18,19 @@ if TYPE_CHECKING:
 _SENT_TYPES = {'int64': 'float64', 'bool': 'uint8'}
 
 
+class Engine(Protocol):
+    """What answers calls: the connection to the engine, or to the program that runs models in tests."""
+
+    def start_call(self, content: dict[str, Any]) -> int: ...
+
+    def finish_calls(self, ids: Sequence[int]) -> list[Any]: ...
+
+
 class EngineInfer:
     """The `infer` of a context."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self.frame_number: int | None = None
         """The frame for which `process` was called last."""
 
@@ -51,11 +58,11 @@ class EngineInfer:
         return self._run([describe_call(model, n, region, score_threshold, iou_threshold) for region in regions])
 
     def _run(self, calls: list[dict[str, Any]]) -> list[ModelResult]:
-        ids = [self._connection.start_call(call) for call in calls]
+        ids = [self._engine.start_call(call) for call in calls]
         # Loaded while the engine runs the models, since elements start faster without it.
         import numpy  # noqa: F401
 
-        return [decode_result(value) for value in self._connection.finish_calls(ids)]
+        return [decode_result(value) for value in self._engine.finish_calls(ids)]
 
 
 def describe_call(

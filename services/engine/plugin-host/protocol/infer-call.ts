@@ -1,6 +1,9 @@
-import type { BBox, DetectedObject } from '@eyrie/contract/object'
-import type { ModelResult, OutputData, OutputType, Thresholds } from '@eyrie/element'
+import type { BBox } from '@eyrie/contract/object'
+import type { Thresholds } from '@eyrie/element'
 import { z } from 'zod'
+
+// The value of the reply.
+export { decodeResult, type EncodedResult } from '@eyrie/element/encoded-result'
 
 /**
  * The call with which an element runs a model on a part of a frame. Only its form is validated here; the engine answers what it
@@ -30,43 +33,4 @@ export interface InferRequest {
   n: number
   region: BBox
   thresholds: Thresholds
-}
-
-/** The value of the reply. Values of tensors are encoded as base64, because messages are JSON. */
-export interface EncodedResult {
-  outputs: EncodedOutput[]
-  objects: DetectedObject[]
-}
-
-export interface EncodedOutput {
-  name: string
-  type: OutputType
-  dims: number[]
-  /** Values in the byte order of the machine. int64 is encoded as float64, which numbers in JavaScript are. */
-  data: string
-}
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int32: Int32Array,
-  int64: Float64Array,
-  uint8: Uint8Array,
-  bool: Uint8Array,
-} as const satisfies Record<OutputType, unknown>
-
-/** Converts the value of a reply to what the element receives. */
-export function decodeResult({ outputs, objects }: EncodedResult): ModelResult {
-  return {
-    outputs: Object.fromEntries(
-      outputs.map(({ name, type, dims, data }) => [name, { type, dims, data: decodeValues(type, data) }]),
-    ),
-    objects,
-  }
-}
-
-function decodeValues(type: OutputType, data: string): OutputData {
-  // Copied, because the memory of a small `Buffer` need not be aligned.
-  const bytes = new Uint8Array(Buffer.from(data, 'base64'))
-  return new ARRAYS[type](bytes.buffer)
 }

@@ -151,7 +151,8 @@ describe('eyrie plugin test of an element in Python with models', () => {
   it('runs the real models where a test asks for them', async () => {
     const project = join(folder, 'my-colours')
     await create(project, 'objects')
-    const model = writeOwnModel(project, 'colour', { width: 8, height: 8 })
+    // The next command writes the SHA-256.
+    const model = { ...writeOwnModel(project, 'colour', { width: 8, height: 8 }), sha256: undefined }
     writeFileSync(join(project, 'element.py'), COLOUR_ELEMENT)
     writeFileSync(join(project, 'test_element.py'), COLOUR_TEST)
     const manifest = readManifest(project)

@@ -1,11 +1,12 @@
 """
-Writes the schemas of args and config, and the events, into the manifests of plugins:
+Writes the schemas of args and config, the events, and the SHA-256 of own models into the manifests of plugins:
 
     python3 -m eyrie_element.generate PLUGIN_FOLDER…
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ def write_manifest(folder: Path) -> None:
     for element in manifest['elements']:
         definition = find_definition(folder / manifest['entry'], element['name'])
         element.update(describe_element(definition, element.get('capabilities', {})))
+        for model in element.get('capabilities', {}).get('inference', {}).get('own', []):
+            model['sha256'] = hashlib.sha256((folder / model['file']).read_bytes()).hexdigest()
     written = json.dumps(manifest, indent=2, ensure_ascii=False) + '\n'
     # `eyrie plugin dev` uploads the folder again when a file changes.
     if path.read_text() != written:

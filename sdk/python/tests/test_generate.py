@@ -36,6 +36,16 @@ class GenerateTest(TestCase):
         self.assertEqual(element['params_schema']['properties']['limit']['default'], 3)
         self.assertIsNone(element['config_schema'])
 
+    def test_writes_the_hash_of_own_models(self) -> None:
+        (self.folder / 'a.onnx').write_bytes(b'abc')
+        manifest = json.loads(self.manifest.read_text())
+        manifest['elements'][0]['capabilities'] = {'inference': {'own': [{'name': 'a', 'file': 'a.onnx'}]}}
+        self.manifest.write_text(json.dumps(manifest))
+        write_manifest(self.folder)
+        [element] = json.loads(self.manifest.read_text())['elements']
+        [model] = element['capabilities']['inference']['own']
+        self.assertEqual(model['sha256'], 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+
     def test_leaves_a_manifest_alone_that_is_up_to_date(self) -> None:
         write_manifest(self.folder)
         before = self.manifest.stat()

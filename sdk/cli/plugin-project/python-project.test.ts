@@ -40,7 +40,8 @@ class Colours(Element):
 
     def process(self, frame: Frame) -> Result:
         [result] = self.context.infer.all(self.context.args.model, [{'x': 0, 'y': 0, 'w': 0.5, 'h': 1}])
-        return Result(events=[Red(round(result.output()[0, 0, 0, 0].item(), 2))])
+        found = self.context.infer('scene-detector', score_threshold=1)
+        return Result(objects=found.objects, events=[Red(round(result.output()[0, 0, 0, 0].item(), 2))])
 
 
 elements: Elements = {'my-colours': ElementDefinition(Colours, args=Args, events=[Red])}
@@ -65,6 +66,10 @@ class ColoursTest(TestCase):
     def test_sees_the_colour(self) -> None:
         run = run_element(open_element(elements['my-colours'], models='real'), [self.frame])
         self.assertEqual(format_run(run), '0.10 s red {"share": 1.0}\\n')
+
+    def test_finds_models_of_the_machine(self) -> None:
+        run = run_element(open_element(elements['my-colours'], models='real'), [self.frame])
+        self.assertEqual(run.results[0].objects, [])
 
     def test_says_what_is_wrong_as_the_engine_does(self) -> None:
         undeclared = open_element(elements['my-colours'], args={'model': 'faces'}, models='real')
@@ -156,11 +161,14 @@ describe('eyrie plugin test of an element in Python with models', () => {
     writeFileSync(join(project, 'element.py'), COLOUR_ELEMENT)
     writeFileSync(join(project, 'test_element.py'), COLOUR_TEST)
     const manifest = readManifest(project)
-    manifest.elements[0].capabilities = { inference: { own: [model], width: 64 }, budget_ms: 5 }
+    manifest.elements[0].capabilities = {
+      inference: { models: ['scene-detector'], own: [model], width: 64 },
+      budget_ms: 5,
+    }
     writeFileSync(join(project, 'plugin.json'), JSON.stringify(manifest))
     expect(await run('generate', project)).toMatchObject({ code: 0 })
     const tested = await run('test', project)
-    expect(tested).toMatchObject({ code: 0, err: expect.stringMatching(/Ran 2 tests in .*\n\nOK\n/s) })
+    expect(tested).toMatchObject({ code: 0, err: expect.stringMatching(/Ran 3 tests in .*\n\nOK\n/s) })
   })
 })
 

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import type { Requirement } from '../fixtures/requirements/needs.ts'
@@ -48,8 +47,8 @@ export const accounts: readonly Account[] = [
     : { name: 'an ordinary user', uid: ownUid, requirement: { isMet: true, reason: '' } },
 ]
 
-/** Starts the appliance as this account. It is removed at the end of the test. */
-export async function startAttackedAppliance({ uid }: Account, environment: NodeJS.ProcessEnv = {}) {
+/** Starts the appliance as this account. */
+export async function startAttackedAppliance({ uid }: Account): Promise<Appliance> {
   const data = mkdtempSync(join(tmpdir(), 'eyrie-attacked-'))
   const isOwn = uid === ownUid
   if (!isOwn) chownSync(data, uid, uid)
@@ -62,10 +61,8 @@ export async function startAttackedAppliance({ uid }: Account, environment: Node
       EYRIE_ADMIN_PASSWORD: administrator.password,
       // The cache of the account that runs the tests is not writable for others.
       ...(!isOwn && { HOME: data, NODE_COMPILE_CACHE: undefined }),
-      ...environment,
     },
   })
-  onTestFinished(() => appliance.remove())
   await appliance.waitForLine(/ready: open/)
   return appliance
 }

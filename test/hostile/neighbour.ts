@@ -1,25 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { findProcesses, readCommandLines } from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
-import {
-  accounts,
-  administrator,
-  attackerRequirement,
-  readSecrets,
-  runAsAttacker,
-  startAttackedAppliance,
-} from './attacked-appliance.ts'
+import { administrator, attackerRequirement, readSecrets, runAsAttacker } from './attacked-appliance.ts'
 
 // The attacker is another user of the machine, who can run programs there.
 
-describe.each(accounts)('another user of a machine where $name starts the appliance', account => {
-  it('reads neither files, frames and memory nor secrets, and stops nothing', {
-    ...needs(account.requirement, attackerRequirement),
+export const attackByNeighbour = (appliance: Appliance) =>
+  it('another user of the machine reads neither files, frames and memory nor secrets, and stops nothing', {
+    ...needs(attackerRequirement),
     timeout: 240_000,
   }, async () => {
-    const appliance = await startAttackedAppliance(account)
     const { data } = appliance
     const [, ring = ''] = readFileSync(join(data, 'ring-path'), 'utf8').split('\n')
     const processes = findProcesses(data)
@@ -45,4 +38,3 @@ describe.each(accounts)('another user of a machine where $name starts the applia
     const visible = `${readCommandLines(data)}\n${appliance.lines.join('\n')}`
     expect(secrets.filter(secret => visible.includes(secret))).toEqual([])
   })
-})

@@ -2,18 +2,17 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createModel, createNode, createTensor, createValueInfo } from '@eyrie/model-store/onnx/build'
 import { DATA_LOCATIONS, modelProto } from '@eyrie/model-store/onnx/schema'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createPluginEntries, createTarball } from '../fixtures/engine/plugin-package.ts'
+import type { Appliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
-import { needs } from '../fixtures/requirements/needs.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
-import { accounts, readSecrets, startAttackedAppliance } from './attacked-appliance.ts'
+import { readSecrets } from './attacked-appliance.ts'
 
 // The attacker has written a file that somebody gives to the appliance: a plugin, a model, a backup.
 
-describe.each(accounts)('a hostile file given to an appliance that $name started', account => {
-  it('is refused, and changes nothing', { ...needs(account.requirement), timeout: 240_000 }, async () => {
-    const appliance = await startAttackedAppliance(account)
+export const attackByFiles = (appliance: Appliance) =>
+  it('hostile files are refused, and change nothing', { timeout: 240_000 }, async () => {
     const { data } = appliance
     const environment = { PATH: process.env.PATH }
 
@@ -51,7 +50,6 @@ describe.each(accounts)('a hostile file given to an appliance that $name started
     expect(restored.code).toBe(1)
     expect((await fetch(`${appliance.consoleUrl}/health`)).status).toBe(200)
   })
-})
 
 /** A detector with a constant that is the content of another file. */
 function createModelWithExternalData(): Uint8Array {

@@ -1,8 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { deviceInput, organizationInput } from '../fixtures/management/hierarchy.ts'
 import type { Appliance } from '../fixtures/processes/appliance.ts'
-import { needs } from '../fixtures/requirements/needs.ts'
-import { accounts, administrator as owner, startAttackedAppliance } from './attacked-appliance.ts'
+import { administrator as owner } from './attacked-appliance.ts'
 
 // The attacker is an administrator of one organization, with bad intent towards the others and the appliance.
 
@@ -67,62 +66,56 @@ async function createAttacker(appliance: Appliance) {
   return { owner: call, organization_id, others, ownerId, superadmin: getRole('superadmin') }
 }
 
-describe.each(accounts)(
-  'a hostile organization administrator of an appliance that $name started',
-  account => {
-    it('gains no rights, sees nothing of others, and cannot lead the appliance elsewhere', {
-      ...needs(account.requirement),
-      timeout: 240_000,
-    }, async () => {
-      const appliance = await startAttackedAppliance(account)
-      const created = await createAttacker(appliance)
-      const { call, userId } = await signIn(appliance, attacker)
+export const attackByAdministrator = (appliance: Appliance) =>
+  it('a hostile organization administrator gains no rights, sees nothing of others, and cannot lead the appliance elsewhere', {
+    timeout: 240_000,
+  }, async () => {
+    const created = await createAttacker(appliance)
+    const { call, userId } = await signIn(appliance, attacker)
 
-      const visible = (await call('/organization/list')).response as { organization_id: string }[]
-      expect(visible.map(({ organization_id }) => organization_id)).toEqual([created.organization_id])
-      expect(created.others.length).toBeGreaterThan(0)
-      for (const { organization_id } of created.others)
-        expect((await call(`/organization/id?organization_id=${organization_id}`)).status).toBe(404)
-      expect((await call('/channel/list')).response).toEqual([])
+    const visible = (await call('/organization/list')).response as { organization_id: string }[]
+    expect(visible.map(({ organization_id }) => organization_id)).toEqual([created.organization_id])
+    expect(created.others.length).toBeGreaterThan(0)
+    for (const { organization_id } of created.others)
+      expect((await call(`/organization/id?organization_id=${organization_id}`)).status).toBe(404)
+    expect((await call('/channel/list')).response).toEqual([])
 
-      const engine = {
-        ...{ engine_name: 'Inner', engine_address: '127.0.0.1', engine_port: 22, engine_is_secure: false },
-        ...{ engine_timeout: '5s', engine_key: 'key', site_ids: [] },
-        engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
-        organization_id: created.organization_id,
-      }
-      const device = deviceInput(created.organization_id, created.organization_id, 'foreign')
-      const self = { user_id: userId, email: attacker.email, change_password: false }
-      const victim = {
-        user_id: created.ownerId,
-        email: attacker.email,
-        change_password: false,
-        role_id: null,
-      }
-      const smtp = {
-        ...{ smtp_host: 'mail.hostile.test', smtp_port: 25, smtp_auth: false, smtp_attachment: false },
-        ...{ smtp_username: '', smtp_password: '', smtp_from: attacker.email, smtp_to: attacker.email },
-      }
-      const attempts: [string, object][] = [
-        ['/engine/create', engine],
-        ['/device/create', device],
-        ['/user/update', { ...self, role_id: created.superadmin }],
-        ['/user/config/update', { user_id: userId, user_config: { role_id: created.superadmin } }],
-        [
-          '/user/config/update',
-          { user_id: userId, user_config: { organization_id: created.others[0]!.organization_id } },
-        ],
-        ['/user/update', victim],
-        ['/user/delete', { user_id: created.ownerId }],
-        ['/organization/create', organizationInput('second')],
-        ['/organization/delete', { organization_id: created.others[0]!.organization_id }],
-        ['/config/smtp/update', smtp],
-      ]
-      for (const [path, body] of attempts) {
-        const { status, text } = await call(path, body)
-        expect([403, 404, 409], `${path}: ${text}`).toContain(status)
-      }
-      expect((await created.owner('/user/info')).status).toBe(200)
-    })
-  },
-)
+    const engine = {
+      ...{ engine_name: 'Inner', engine_address: '127.0.0.1', engine_port: 22, engine_is_secure: false },
+      ...{ engine_timeout: '5s', engine_key: 'key', site_ids: [] },
+      engine_retry: { disable_backoff: false, times: 0, wait_base: 1000 },
+      organization_id: created.organization_id,
+    }
+    const device = deviceInput(created.organization_id, created.organization_id, 'foreign')
+    const self = { user_id: userId, email: attacker.email, change_password: false }
+    const victim = {
+      user_id: created.ownerId,
+      email: attacker.email,
+      change_password: false,
+      role_id: null,
+    }
+    const smtp = {
+      ...{ smtp_host: 'mail.hostile.test', smtp_port: 25, smtp_auth: false, smtp_attachment: false },
+      ...{ smtp_username: '', smtp_password: '', smtp_from: attacker.email, smtp_to: attacker.email },
+    }
+    const attempts: [string, object][] = [
+      ['/engine/create', engine],
+      ['/device/create', device],
+      ['/user/update', { ...self, role_id: created.superadmin }],
+      ['/user/config/update', { user_id: userId, user_config: { role_id: created.superadmin } }],
+      [
+        '/user/config/update',
+        { user_id: userId, user_config: { organization_id: created.others[0]!.organization_id } },
+      ],
+      ['/user/update', victim],
+      ['/user/delete', { user_id: created.ownerId }],
+      ['/organization/create', organizationInput('second')],
+      ['/organization/delete', { organization_id: created.others[0]!.organization_id }],
+      ['/config/smtp/update', smtp],
+    ]
+    for (const [path, body] of attempts) {
+      const { status, text } = await call(path, body)
+      expect([403, 404, 409], `${path}: ${text}`).toContain(status)
+    }
+    expect((await created.owner('/user/info')).status).toBe(200)
+  })

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { health } from '@eyrie/contract'
 import { findAccountById } from '@eyrie/kit/accounts/account'
@@ -12,6 +12,12 @@ import {
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { type Appliance, type ApplianceOptions, startAppliance } from '../fixtures/processes/appliance.ts'
+import {
+  DAC_READ_SEARCH,
+  NO_CAPABILITIES,
+  readPrivileges,
+  readSeparation,
+} from '../fixtures/processes/privileges.ts'
 import { findChildPid, findProcesses, findServicePid, isRunning } from '../fixtures/processes/processes.ts'
 import { needs } from '../fixtures/requirements/needs.ts'
 import { root } from '../fixtures/requirements/root.ts'
@@ -21,9 +27,6 @@ import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 const CHECKOUT = resolve(import.meta.dirname, '../..')
 const accounts = findServiceAccounts() as ServiceAccounts
 const WAIT = { timeout: 60_000, interval: 100 }
-/** Capabilities of a process, as bits (capabilities(7)). */
-const DAC_READ_SEARCH = '0000000000000004'
-const NONE = '0000000000000000'
 
 async function start(options: ApplianceOptions): Promise<Appliance> {
   const appliance = await startAppliance(options)
@@ -35,25 +38,6 @@ async function start(options: ApplianceOptions): Promise<Appliance> {
 
 const findRolePid = ({ data }: Appliance, role: (typeof ROLES)[number]) =>
   findServicePid(data, role === 'database' ? 'database-server' : role)
-
-/** Users, groups and capabilities of a process. */
-function readPrivileges(pid: number) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const read = (field: string) => new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(status)?.[1]?.trim() ?? ''
-  const [uid] = new Set(read('Uid').split(/\s+/)).size === 1 ? read('Uid').split(/\s+/) : []
-  return {
-    uid: Number(uid),
-    gid: Number(read('Gid').split(/\s+/)[0]),
-    isRootGroup: read('Groups').split(' ').includes('0'),
-    capabilities: [...new Set(['CapPrm', 'CapEff', 'CapAmb'].map(read))],
-    bounds: read('CapBnd'),
-    noNewPrivileges: read('NoNewPrivs'),
-  }
-}
-
-async function readSeparation(url: string) {
-  return health.parse(await (await fetch(`${url}/health`)).json()).separation
-}
 
 /** An unknown user signs in, which takes a query. Returns the status. */
 async function signIn(url: string): Promise<number> {
@@ -79,25 +63,32 @@ function canRead({ uid, gid }: { uid: number; gid: number }, path: string): bool
 }
 
 describe('services that root starts', needs(root, serviceUsers), () => {
-  it('run as users of their own, without capabilities, and cannot read the secrets of each other', {
-    timeout: 300_000,
+  it('run as users of their own, cannot read the secrets of each other, and adopt the data folder of a release in which they ran as root', {
+    timeout: 600_000,
   }, async () => {
-    const appliance = await start({ source: SMALL_PICTURE, withoutCaches: true })
+    // A video that only root can reach, which takes a capability.
+    const video = join(createTemporaryFolder(), 'clip.mp4')
+    makeVideo(video, { frames: 60, fps: 10 })
+    const appliance = await start({ source: video, withoutCaches: true })
     const { data, engineUrl, mediaUrl, consoleUrl, schedulerUrl } = appliance
     for (const role of ROLES) {
       const { uid, gid } = accounts[role]
+      const capability = role === 'media' ? DAC_READ_SEARCH : NO_CAPABILITIES
       const expected = {
         uid,
         gid,
         isRootGroup: false,
-        capabilities: [NONE],
-        bounds: NONE,
+        capabilities: [capability],
+        bounds: capability,
         noNewPrivileges: '1',
       }
       expect(readPrivileges(findRolePid(appliance, role)), role).toEqual(expected)
     }
     const server = findChildPid(findRolePid(appliance, 'database'), 'native/bin/postgres')
-    expect(readPrivileges(server)).toMatchObject({ uid: accounts.database.uid, capabilities: [NONE] })
+    expect(readPrivileges(server)).toMatchObject({
+      uid: accounts.database.uid,
+      capabilities: [NO_CAPABILITIES],
+    })
     for (const url of [engineUrl, mediaUrl, consoleUrl, schedulerUrl])
       expect(await readSeparation(url)).toEqual({ level: 'full', missing: [] })
 
@@ -135,37 +126,26 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     process.kill(findRolePid(appliance, 'database'), 'SIGKILL')
     await appliance.waitForLine(/database +! process exited; restarting signal=SIGKILL/)
     await vi.waitUntil(async () => (await signIn(consoleUrl)) === 404, WAIT)
+    await appliance.waitForLine(/created the first administrator/)
 
     const processes = findProcesses(data)
     expect(processes.length).toBeGreaterThan(1 + ROLES.length)
     appliance.process.kill('SIGKILL')
     await vi.waitFor(() => expect(processes.filter(isRunning)).toEqual([]), WAIT)
-  })
-
-  it('continue with the data folder of a release whose services ran as root, and play a video that only root can reach', {
-    timeout: 300_000,
-  }, async () => {
-    const data = createTemporaryFolder()
-    const video = join(createTemporaryFolder(), 'clip.mp4')
-    makeVideo(video, { frames: 60 })
-    const earlier = await start({ source: video, environment: { EYRIE_DATA: data } })
-    await earlier.waitForLine(/created the first administrator/)
-    expect(readPrivileges(findRolePid(earlier, 'media')).capabilities).toEqual([DAC_READ_SEARCH])
-    expect(await earlier.stop()).toBe(0)
 
     execFileSync('chown', ['-R', 'root:root', data])
     execFileSync('chown', ['-R', 'nobody:nogroup', join(data, 'postgres/data')])
     chmodSync(data, 0o750)
-    const appliance = await startAppliance({ environment: { EYRIE_DATA: data } })
-    onTestFinished(appliance.remove)
-    await appliance.waitForLine(/source state changed source=1 state=running/)
-    await appliance.waitForLine(/engine connected/)
-    expect(appliance.lines.join('\n')).not.toMatch(/first administrator|failed to (change|start)/)
+    const upgraded = await startAppliance({ environment: { EYRIE_DATA: data } })
+    onTestFinished(upgraded.remove)
+    await upgraded.waitForLine(/source state changed source=1 state=running/)
+    await upgraded.waitForLine(/engine connected/)
+    expect(upgraded.lines.join('\n')).not.toMatch(/first administrator|failed to (change|start)/)
     expect(describeOwner(join(data, 'engine/configuration.json'))).toBe('eyrie-engine:eyrie-services 600')
     expect(describeOwner(join(data, 'postgres/data/PG_VERSION'))).toBe('eyrie-database:eyrie-services 600')
   })
 
-  it('report why the database cannot start, although management does not run it', {
+  it('need no capabilities for files that everybody can read, and report why the database cannot start', {
     timeout: 300_000,
   }, async () => {
     const data = createTemporaryFolder()
@@ -176,6 +156,7 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     await appliance.waitForLine(/failed to start database.* was created by Postgres 17/)
     await appliance.waitForLine(/management +listening/)
     const { alarms } = health.parse(await (await fetch(`${appliance.consoleUrl}/health`)).json())
+    expect(readPrivileges(findRolePid(appliance, 'media')).capabilities).toEqual([NO_CAPABILITIES])
     expect(alarms).toEqual([expect.stringMatching(/^the database cannot be used: .* created by Postgres 17/)])
   })
 
@@ -192,8 +173,8 @@ describe('services that root starts', needs(root, serviceUsers), () => {
     for (const role of ['media', 'engine', 'management', 'scheduler'] as const)
       expect(readPrivileges(findRolePid(appliance, role)), role).toMatchObject({
         uid: 0,
-        capabilities: [NONE],
-        bounds: NONE,
+        capabilities: [NO_CAPABILITIES],
+        bounds: NO_CAPABILITIES,
         noNewPrivileges: '1',
       })
     expect(readPrivileges(findRolePid(appliance, 'database'))).toMatchObject({
@@ -205,29 +186,5 @@ describe('services that root starts', needs(root, serviceUsers), () => {
       missing: [expect.stringMatching(reason)],
     })
     expect(await appliance.stop()).toBe(0)
-  })
-})
-
-describe('services that an ordinary user starts', needs(root), () => {
-  it('run as that user, which is reported', { timeout: 300_000 }, async () => {
-    const data = createTemporaryFolder()
-    const { uid, gid } = { uid: 65_534, gid: 65_534 }
-    chownSync(data, uid, gid)
-    const appliance = await start({
-      source: SMALL_PICTURE,
-      environment: { EYRIE_DATA: data, HOME: data, NODE_COMPILE_CACHE: undefined },
-      launcher: ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
-    })
-    const reason = new RegExp(
-      `run as the user ${findAccountById(uid).name} and can read the files of each other`,
-    )
-    await appliance.waitForLine(reason)
-    for (const role of ['media', 'engine', 'management', 'scheduler'] as const)
-      expect(readPrivileges(findRolePid(appliance, role)), role).toMatchObject({ uid, capabilities: [NONE] })
-    expect(await readSeparation(appliance.mediaUrl)).toEqual({
-      level: 'partial',
-      missing: [expect.stringMatching(reason)],
-    })
-    expect(lstatSync(join(data, 'secrets')).mode & 0o777).toBe(0o700)
   })
 })

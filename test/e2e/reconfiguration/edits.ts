@@ -86,6 +86,9 @@ const kinds: EditKind[] = [
   },
 ]
 
+/** The number of kinds of edits. Successive edits are of different kinds. */
+export const EDIT_KINDS = kinds.length
+
 const lineAt = (number: number) => {
   const y = (1 + (number % 9)) / 10
   return { name: `line ${number}`, coords: [0, 1].map(x => ({ x, y })) }

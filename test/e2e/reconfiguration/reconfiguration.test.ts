@@ -7,11 +7,12 @@ import type { SinkRecord } from '../../../services/engine/sinks/sink.ts'
 import { type FrameGate, startFrameGate } from '../../fixtures/engine/turnstile.ts'
 import { getNumberBox, numberedShape, writeNumberedVideo } from '../../fixtures/media/numbered-video.ts'
 import { createTemporaryFolder } from '../../fixtures/temporary-folder.ts'
-import { applyEdit } from './edits.ts'
+import { applyEdit, EDIT_KINDS } from './edits.ts'
 import { type EightChannels, startEightChannels } from './eight-channels.ts'
 
 const isLong = process.env.EYRIE_LONG === '1'
-const edits = isLong ? 200 : 20
+/** Each kind of edit once, or twenty times. */
+const edits = EDIT_KINDS * (isLong ? 20 : 1)
 /** With pacing `all`, the file must not end before the last edit. */
 const frames = edits * 30
 const limitMs = isLong ? 1_200_000 : 300_000

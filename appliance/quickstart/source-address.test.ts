@@ -26,6 +26,8 @@ test('a file becomes a looped source, and its folder becomes readable', () => {
 })
 
 test.each([
+  ['/nowhere/clip.mp4', '/nowhere/clip.mp4 does not exist'],
+  ['/tmp', '/tmp is not a file'],
   ['file:///50%.mp4', 'write %25 for a literal %'],
   ['file://camera/clip.mp4', 'names no local file'],
 ])('%s is rejected with the reason', (address, reason) => {

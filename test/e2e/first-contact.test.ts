@@ -1,13 +1,13 @@
 import type { AddressObject } from '@eyrie/contract'
 import { type LiveChannel, liveChannel } from '@eyrie/contract/console-api'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { startHttpCamera } from '../fixtures/cameras/http-camera.ts'
 import { type RtspCameraOptions, startRtspCamera } from '../fixtures/cameras/rtsp-camera.ts'
 import { startTamperingProxy } from '../fixtures/cameras/tampering-proxy.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { listRecordings } from '../fixtures/media/recorded-stream.ts'
-import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
+import { findFreePort } from '../fixtures/network/free-ports.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { shared } from '../fixtures/setup/shared.ts'
@@ -90,26 +90,26 @@ async function testCamera({ data, engineUrl }: Appliance, address: string) {
   return runEyrieCommand(['camera', 'test', address], { data, environment })
 }
 
-it('make run analyses and shows an H.265 camera', { timeout: 240_000 }, async () => {
-  const { url } = await startRtspCamera({ codec: 'h265' })
-  const appliance = await startAppliance({ source: url })
-  onTestFinished(appliance.remove)
-  await appliance.waitForLine(/ready: open/)
-  await waitForAnalysis(appliance)
-  const [channel] = await listChannels(appliance)
-  expect(await readLiveCodecs(appliance, channel!.source.id)).toContain('avc1')
-  expect(appliance.lines.filter(line => line.includes('choose'))).toEqual([])
-})
-
 describe('appliance without settings for the camera', { timeout: 240_000 }, () => {
+  /** The port of the camera for which the appliance is started. */
+  let port: number
   const appliance = shared(
     async () => {
-      const started = await startAppliance({ source: SMALL_PICTURE })
+      port = await findFreePort()
+      const started = await startAppliance({ source: `rtsp://127.0.0.1:${port}/camera` })
       await started.waitForLine(/ready: open/)
       return started
     },
     ({ remove }) => remove(),
   )
+
+  it('analyses and shows the H.265 camera of make run once it is on', async () => {
+    await startRtspCamera({ port, codec: 'h265' })
+    await waitForAnalysis(appliance)
+    const [channel] = await listChannels(appliance)
+    expect(await readLiveCodecs(appliance, channel!.source.id)).toContain('avc1')
+    expect(appliance.lines.filter(line => line.includes('choose'))).toEqual([])
+  })
 
   it.each<[title: string, camera: RtspCameraOptions]>([
     ['H.264', { codec: 'h264' }],

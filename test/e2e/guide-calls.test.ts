@@ -55,12 +55,12 @@ it('the calls of the guides of management, alerts, notifications and engines wor
   const output = await runInCheckout(
     [
       ...management.slice(0, ticket),
-      'until get "channel/id?channel_id=$CHANNEL" | jq -e .response.is_verified; do :; done',
+      'until get "channel/id?channel_id=$CHANNEL" | jq -e .response.is_verified; do sleep 0.3; done',
       ...management.slice(ticket),
       'if create site "{}" 2> error; then exit 1; fi; cat error',
       findBlock('docs/guide/alerts.md', 'create alert'),
       'RANGE="notification/range?usecase=line-crossing&channel_id=$CHANNEL&start=-1d&end=now"',
-      'until get "$RANGE" | jq -e ".response.notifications[0]"; do :; done',
+      'until get "$RANGE" | jq -e ".response.notifications[0]"; do sleep 0.3; done',
       ...readShellBlocks('docs/guide/alerts.md').slice(1),
       findBlock('docs/guide/notifications.md', 'delivery/test'),
       findBlock('docs/guide/notifications.md', 'delivery/list').replace('&delivery_state=dead', ''),

@@ -8,7 +8,7 @@ import { type MediaProcess, startMediaProcess } from '../fixtures/processes/medi
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const TOKEN = 'of-the-first'
-const POLL = { timeout: 60_000, interval: 200 }
+const POLL = { timeout: 60_000, interval: 500 }
 
 interface Instance {
   media: MediaProcess

@@ -18,7 +18,7 @@ import type { EngineProcess } from '../fixtures/processes/engine-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const LONG_MS = 600_000
-const WAIT = { timeout: 180_000, interval: 100 }
+const WAIT = { timeout: 180_000, interval: 500 }
 const { placement } = managementRoutes
 
 /** Sends an event with every frame. */

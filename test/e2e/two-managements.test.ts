@@ -14,7 +14,7 @@ import { startPostgres } from '../fixtures/processes/postgres.ts'
 import { type ServiceProcess, startService } from '../fixtures/processes/service-process.ts'
 import { createTemporaryFolder } from '../fixtures/temporary-folder.ts'
 
-const WAIT = { timeout: 180_000, interval: 100 }
+const WAIT = { timeout: 180_000, interval: 500 }
 
 /** Sends an event with every frame. */
 const eventful = `

@@ -1,23 +1,30 @@
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { collectSamples } from '../fixtures/browser/live-page.ts'
 import { type LiveSample, readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
 import { openConsole } from '../fixtures/browser/local-session.ts'
+import { SMALL_WINDOW } from '../fixtures/browser/small-window.ts'
 import { startTamperingProxy } from '../fixtures/cameras/tampering-proxy.ts'
 import { startTwoStreamCamera } from '../fixtures/cameras/two-stream-camera.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
-import { numberedShape } from '../fixtures/media/numbered-video.ts'
+import { numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-video.ts'
+import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { type Appliance, startAppliance } from '../fixtures/processes/appliance.ts'
+import { findChildPid, findServicePid } from '../fixtures/processes/processes.ts'
 import {
   numberReaderPlugins,
   startWatchedAppliance,
   type WatchedAppliance,
 } from '../fixtures/processes/watched-appliance.ts'
+import { needs } from '../fixtures/requirements/needs.ts'
+import { webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.ts'
 
-const FRAMES = process.env.EYRIE_LONG === '1' ? 1000 : 300
-/** As many frames as there are distinct numbers, so that no two frames of the long run show the same one. */
-const NUMBERS = 2 ** numberedShape.bits
+const isLong = process.env.EYRIE_LONG === '1'
+const FRAMES = isLong ? 1000 : 150
+/** The frames of the video: in the long run as many as there are distinct numbers, so that no two frames show the same one. */
+const NUMBERS = isLong ? 2 ** numberedShape.bits : 500
 const TICKS_PER_FRAME = 90_000 / numberedShape.fps
 
 let watched: WatchedAppliance
@@ -35,15 +42,21 @@ afterAll(async () => {
   await watched.remove()
 })
 
-/** Makes the numbered video the only source of the appliance and opens the live page. */
-async function openNumberedVideo(rate?: number): Promise<Page> {
+/** Makes a numbered video the only source of the appliance and opens the live page. */
+async function openNumberedVideo({
+  path = video,
+  rate,
+}: {
+  path?: string
+  rate?: number
+} = {}): Promise<Page> {
   await createEngineClient(appliance).deploy([
     {
-      sources: [{ type: 'inf', address: pathToFileURL(video).href, rate }],
+      sources: [{ type: 'inf', address: pathToFileURL(path).href, rate }],
       elements: [{ name: 'read-number' }],
     },
   ])
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  const page = await browser.newPage({ viewport: SMALL_WINDOW })
   onTestFinished(() => page.close())
   await openConsole(page, appliance)
   return page
@@ -63,7 +76,7 @@ async function openTwoStreamCamera() {
   await createEngineClient(appliance).deploy([
     { sources: [{ type: 'video', address }], elements: [{ name: 'read-number' }] },
   ])
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  const page = await browser.newPage({ viewport: SMALL_WINDOW })
   onTestFinished(() => page.close())
   await openConsole(page, appliance)
   return { page, proxy }
@@ -102,10 +115,56 @@ async function waitForOwnBoxes(page: Page) {
   await expect.poll(countRight, WAIT).toBeGreaterThanOrEqual(50)
 }
 
-describe('live page', () => {
+const usesWebRtc = (page: Page) =>
+  page
+    .locator('.stage video')
+    .first()
+    .evaluate(player => 'srcObject' in player && player.srcObject !== null)
+
+describe('live page over WebRTC', needs(webrtcWorkerRequirement), () => {
+  let path: string
+  beforeAll(async () => {
+    path = join(appliance.data, 'media/without-b-frames.mp4')
+    await writeNumberedVideo(path, 500, { bFrames: 0 })
+  })
+
   it(`draws boxes over exactly the frame they belong to, through ${FRAMES} frames`, async () => {
+    const page = await openNumberedVideo({ path })
+    const samples = await collectSamples(page, FRAMES, ({ exact }) => exact, 300_000)
+    expect(await usesWebRtc(page)).toBe(true)
+
+    const exact = samples.filter(({ exact }) => exact)
+    expect(new Set(exact.map(({ number }) => number)).size).toBeGreaterThan(50)
+    for (const { number, pts, metadataPts, boxes } of exact) {
+      expect({ number, boxes }).toEqual({ number, boxes: { own: true, before: false, after: false } })
+      expect(metadataPts).toBe(pts)
+    }
+  }, 400_000)
+
+  it('reconnects over WebRTC after the worker is killed', async () => {
+    const page = await openNumberedVideo({ path })
+    await collectSamples(page, 10, ({ exact }) => exact)
+    const media = findServicePid(appliance.data, 'media')
+    const worker = findChildPid(media, 'mediasoup-worker')
+    process.kill(worker, 'SIGKILL')
+    // From here on, WebRTC works only with another worker.
+    await vi.waitFor(() => expect(findChildPid(media, 'mediasoup-worker')).not.toBe(worker), {
+      timeout: 60_000,
+    })
+
+    const samples = await collectSamples(page, 20, ({ exact }) => exact)
+    expect(await usesWebRtc(page)).toBe(true)
+    for (const { exact, boxes } of samples) {
+      if (exact) expect(boxes).toEqual({ own: true, before: false, after: false })
+    }
+  }, 180_000)
+})
+
+describe('live page', () => {
+  it(`draws boxes over exactly the frame they belong to, through ${FRAMES} frames with B-frames, which it plays as fragmented MP4`, async () => {
     const page = await openNumberedVideo()
     const samples = await collectSamples(page, FRAMES, ({ exact }) => exact, 300_000)
+    expect(await usesWebRtc(page)).toBe(false)
 
     for (const { exact, number, pts, metadataPts, boxes, objects } of samples) {
       if (exact) {
@@ -127,7 +186,7 @@ describe('live page', () => {
   }, 400_000)
 
   it('shows the boxes of the latest analysed frame, never of a later one, when frames are skipped', async () => {
-    const page = await openNumberedVideo(5)
+    const page = await openNumberedVideo({ rate: 5 })
     const samples = await collectSamples(page, 50, ({ exact, objects }) => !exact && objects > 0)
     for (const { exact, objects, pts, metadataPts } of samples) {
       if (objects > 0 && !exact) expect(metadataPts).toBeLessThan(pts)
@@ -143,7 +202,7 @@ describe('live page', () => {
   }, 800_000)
 
   it('requests small pictures of the channels in the list', async () => {
-    const addresses = [pathToFileURL(video).href, 'test://ball']
+    const addresses = [pathToFileURL(video).href, SMALL_PICTURE]
     const sources = addresses.map(address => ({ type: 'inf' as const, address }))
     await createEngineClient(appliance).deploy([{ sources, elements: [{ name: 'read-number' }] }])
     const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })

@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSamples, startSampling } from '../fixtures/browser/live-samples.ts'
 import { openConsole } from '../fixtures/browser/local-session.ts'
+import { SMALL_WINDOW } from '../fixtures/browser/small-window.ts'
 import { createEngineClient } from '../fixtures/engine/engine-client.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { getNumberBox, numberedShape, readPlayedNumbers } from '../fixtures/media/numbered-video.ts'
@@ -57,7 +58,7 @@ async function openRecording(page: Page, at: string) {
 
 /** Opens the page this many seconds after the start of the recording. */
 async function openPage(seconds: number, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await watched.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const context = await watched.browser.newContext({ viewport: SMALL_WINDOW, ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
   const at = new Date(startMs() + seconds * 1000).toISOString()

@@ -53,6 +53,11 @@ export interface Element<Event extends EventData = EventData> {
   /** Static data shown with the channel, such as lines and zones. */
   readonly metadata?: Record<string, unknown>
   /**
+   * What the element remembers from frame to frame. New code of a development version continues with it, if it is plain data and
+   * begins with the same properties. `defineElement` provides it for elements that define `state`.
+   */
+  state?: unknown
+  /**
    * Processes one frame. An element that throws is closed and opened again; other channels are not affected.
    *
    * @param picture Defined if the manifest declares `"needs": ["pixels"]`.
@@ -134,14 +139,15 @@ export function defineElement<
   return {
     ...schemas,
     open(context) {
-      let state = createState?.(context) as State
-      return {
+      const element: Element = {
         ...(view && { view }),
+        ...(createState && { state: createState(context) }),
         process(frame, picture) {
-          if (frame.discontinuity) state = createState?.(context) as State
-          return process(frame, { ...context, state, picture })
+          if (frame.discontinuity && createState) element.state = createState(context)
+          return process(frame, { ...context, state: element.state as State, picture })
         },
       }
+      return element
     },
   }
 }

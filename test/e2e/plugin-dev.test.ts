@@ -2,13 +2,17 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { runCommandLine } from '../../sdk/cli/command-line.ts'
+import { packPlugin } from '../../sdk/cli/plugin/plugin-archive.ts'
+import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
 
-// An author changes an element while it runs on a test picture, and watches it in the page of `eyrie plugin dev`.
+// An author changes an element while it runs on a test picture, and watches it in the page of `eyrie plugin dev`. An owner upgrades
+// a plugin.
 
 const LIMIT_MS = 180_000
 
@@ -24,7 +28,9 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'data/log'), { recursive: true })
   writeFileSync(join(folder, 'data/log/eyrie.log'), '')
   writeManifest('1.0.0')
-  writeElement(`return state.frames % 30 === 1 ? { events: [{ type: 'pulse', beat: 'first' }] } : {}`)
+  writeElement(
+    `return state.frames % 30 === 1 ? { events: [{ type: 'pulse', beat: 'first', frames: state.frames }] } : {}`,
+  )
   media = await startMediaProcess()
   engine = await startEngineProcess({ data: join(folder, 'data'), media })
 }, LIMIT_MS)
@@ -53,7 +59,7 @@ function writeElement(body: string): void {
 
 const pulse = defineElement({
   args: z.strictObject({}),
-  events: { pulse: z.object({ beat: z.string() }) },
+  events: { pulse: z.object({ beat: z.string(), frames: z.int() }) },
   view: { format: 'GRAY8', width: 16, height: 16, multiple_of: 1, letterbox: false, fill: 0 },
   state: () => ({ frames: 0 }),
 
@@ -84,7 +90,7 @@ function startDev(...options: string[]) {
 
 const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 20 })
 
-it('eyrie plugin dev reloads an element when it is saved, and shows its events, log, errors and video in a page', {
+it('eyrie plugin dev reloads an element with its state when it is saved, and shows its events, log, errors and video in a page', {
   timeout: LIMIT_MS,
 }, async () => {
   const released = startDev('--source', 'test://ball')
@@ -106,7 +112,7 @@ it('eyrie plugin dev reloads an element when it is saved, and shows its events, 
   const socketUrl = url.replace('http', 'ws')
   const refused = new WebSocket(`${socketUrl}messages`, { headers: { Origin: 'http://example.com' } })
   await new Promise(failed => refused.once('error', failed))
-  const messages: { kind: string; excerpt?: object }[] = []
+  const messages: { kind: string; excerpt?: object; problem?: string }[] = []
   const socket = new WebSocket(`${socketUrl}messages`)
   socket.on('message', data => messages.push(JSON.parse(String(data))))
   await until(() => messages.some(({ kind }) => kind === 'frame'))
@@ -134,9 +140,14 @@ it('eyrie plugin dev reloads an element when it is saved, and shows its events, 
     { level: 'warn', text: 'too dark light=3' },
   ])
 
-  writeElement(`return state.frames % 30 === 1 ? { events: [{ type: 'pulse', beat: 'second' }] } : {}`)
+  writeElement(
+    `return state.frames % 30 === 1 ? { events: [{ type: 'pulse', beat: 'second', frames: state.frames }] } : {}`,
+  )
   await until(() => printed.out.includes('event  pulse beat=second'))
   expect(printed.out).toMatch(/reload in \d+ ms/)
+  // Every thirtieth frame is an event, before and after the reload.
+  const counts = [...printed.out.matchAll(/beat=\w+ frames=(\d+)/g)].map(([, frames]) => Number(frames))
+  expect(counts).toEqual(counts.map((_, index) => index * 30 + 1))
 
   writeElement(`return { events: [state.missing.beat] } as never`)
   await until(() => messages.some(({ excerpt }) => excerpt))
@@ -147,8 +158,8 @@ it('eyrie plugin dev reloads an element when it is saved, and shows its events, 
   })
 
   writeElement('return nothing at all')
-  await until(() => printed.out.includes('reload failed'))
-  expect(messages.at(-1)).toMatchObject({ kind: 'reload', problem: expect.stringContaining('element.ts') })
+  await until(() => messages.some(({ kind, problem }) => kind === 'reload' && problem !== undefined))
+  expect(printed.out).toMatch(/reload failed: .*element\.ts/)
 
   socket.close()
   interrupt()
@@ -156,4 +167,62 @@ it('eyrie plugin dev reloads an element when it is saved, and shows its events, 
   expect(await engine.api.pipeline.list()).toEqual([])
   expect(await engine.api.source.list()).toEqual([])
   expect(readFileSync(join(project, 'plugin.json'), 'utf8')).toContain('"beat": "string"')
+})
+
+describe('eyrie plugin upgrade', () => {
+  const COUNT = 'return { process: () => ({ counters: { frames: { count: 1 } } }) }'
+
+  beforeAll(async () => {
+    await upload('1.0.0', COUNT)
+    const source = { type: 'inf' as const, address: 'test://ball', decoder: 'gst_h264' as const }
+    await engine.api.deploy([{ sources: [source], sinks: [], elements: [{ name: 'probe' }] }])
+    await upload('1.1.0', COUNT)
+    await upload('1.2.0', `return { process: () => { throw new Error('fog') } }`)
+  }, LIMIT_MS)
+
+  async function upload(version: string, open: string): Promise<void> {
+    writePlugin(folder, { version, open })
+    const { archive } = await packPlugin(join(folder, 'probe'))
+    await engine.api.plugin.upload(archive)
+  }
+
+  /** Runs the command, and ends the run in shadow once there is a verdict. `answer`: what somebody types at the terminal. */
+  async function upgrade(version: string, answer: string) {
+    const finished = runEyrieCommand(['plugin', 'upgrade', 'probe', version, '--seconds', '600'], {
+      data: join(folder, 'data'),
+      environment: { EYRIE_ENGINE_URL: engine.url },
+      answer,
+    })
+    const readVerdict = async () => {
+      const { version: running, state, verdict } = await engine.api.plugin.getShadow('probe')
+      return running === version && state === 'running' && verdict
+    }
+    await until(async () => ((await readVerdict().catch(() => false)) || 'unknown') !== 'unknown')
+    await engine.api.plugin.endShadow('probe')
+    return finished
+  }
+  const getActive = async () => (await engine.api.plugin.get('probe')).active
+
+  it('does not ask whether to switch to a version that does worse', { timeout: LIMIT_MS }, async () => {
+    const worse = await upgrade('1.2.0', 'y\n')
+    expect(worse).toEqual({ code: 0, out: expect.stringContaining('probe 1.2.0 does worse'), err: '' })
+    expect(await getActive()).toBe('1.0.0')
+  })
+
+  it('reports how a version differs, and switches to it only after a yes', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const report = /^running probe 1\.1\.0 in shadow until .*\nCHANNEL .*\nprobe 1\.1\.0 \w+ .*\n/s
+    const declined = await upgrade('1.1.0', 'n\n')
+    expect(declined).toEqual({
+      code: 0,
+      out: expect.stringMatching(report),
+      err: 'Switch to probe 1.1.0? [y/N] ',
+    })
+    expect(await getActive()).toBe('1.0.0')
+
+    const accepted = await upgrade('1.1.0', 'y\n')
+    expect(accepted).toMatchObject({ code: 0, out: expect.stringMatching(/\nactive probe 1\.1\.0\n$/) })
+    expect(await getActive()).toBe('1.1.0')
+  })
 })

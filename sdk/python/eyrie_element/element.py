@@ -24,6 +24,11 @@ class Element(ABC):
     """Picture size requested for all following elements."""
     metadata: Mapping[str, object] | None = None
     """Static data shown with the channel, such as lines and zones."""
+    state: Any = None
+    """
+    What the element remembers from frame to frame: a dataclass of str, int, float, bool, lists, dicts and dataclasses. New code
+    of a development version continues with it, if it fits.
+    """
 
     @abstractmethod
     def process(self, frame: Frame) -> Result | None:

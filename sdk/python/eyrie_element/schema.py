@@ -155,10 +155,14 @@ def from_json(kind: Any, value: Any, pointer: str = '') -> Any:
     if origin is list and isinstance(value, list):
         return [from_json(arguments[0], item, f'{pointer}/{index}') for index, item in enumerate(value)]
     if origin is dict and isinstance(value, Mapping):
-        return {key: from_json(arguments[1], item, f'{pointer}/{key}') for key, item in value.items()}
+        return {_to_key(arguments[0], key): from_json(arguments[1], item, f'{pointer}/{key}') for key, item in value.items()}
     if _accepts(kind, value):
         return float(value) if kind is float else value
     raise ValueError(f'{pointer} should be {_describe(kind)}, not {value!r}')
+
+
+def _to_key(kind: Any, key: str) -> Any:
+    return int(key) if kind is int else key
 
 
 def _accepts(kind: Any, value: Any) -> bool:

@@ -179,7 +179,7 @@ export class Channel {
     const { chain, feed } = this.#elements
     this.#successor = undefined
     this.#elements = successor
-    const retired = chain.retire()
+    const retired = successor.chain.succeed(chain)
     if (feed && successor.feed && feed !== successor.feed) {
       this.#viewKeys = viewsKey(toChannelViews(successor.chain.views))
       successor.feed.continueAfter(feed)

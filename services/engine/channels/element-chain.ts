@@ -138,6 +138,15 @@ export class ElementChain {
     this.#retrying.abort()
   }
 
+  /**
+   * Retires the chain that this one replaces, when elements under development have taken over the states of its elements. Must be
+   * called before the first frame.
+   */
+  async succeed(previous: ElementChain): Promise<void> {
+    await Promise.all(this.#stages.map((stage, index) => stage.takeOverState(previous.#stages[index])))
+    return previous.retire()
+  }
+
   /** Closes the elements when they have processed the frames in the chain, and resolves then. No other frames may follow. */
   retire(): Promise<void> {
     this.#isRetired = true

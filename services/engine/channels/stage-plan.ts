@@ -1,5 +1,6 @@
 import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { PipelineElement } from '@eyrie/contract/pipeline'
+import { isDevelopmentVersion } from '@eyrie/contract/plugin'
 import type { Inference, Log } from '@eyrie/element'
 import type { MetricValues } from '@eyrie/element/metrics'
 import { selectSourceConfig } from '../plan/source-keyed-config.ts'
@@ -22,6 +23,22 @@ export interface StagePlan {
   onCost?: ((ms: number) => void) | undefined
   /** Called with the reason of each failure, and with undefined when the element processes frames again, or has ended. */
   onHealth?(failure: string | undefined): void
+  /** Defined for elements under development: new code continues with the state of the code that it replaces. */
+  development?: DevelopedElement | undefined
+}
+
+export interface DevelopedElement {
+  /** Name and version of the plugin. */
+  version: string
+  onStateReplaced(replacement: StateReplacement): void
+}
+
+/** What became of the state of an element whose code was replaced. */
+export interface StateReplacement {
+  /** Why the new code has begun with its initial state; undefined if it has not. */
+  problem: string | undefined
+  /** Whether the state is that of the last replacement, because the code has failed since. */
+  isOutdated: boolean
 }
 
 /** What the elements of a channel need from the engine. */
@@ -69,9 +86,27 @@ export function planStages(elements: readonly PipelineElement[], context: StageC
           context.onHealth({ plugin, version, channel: context.channel, element: name, failure })
         }
       },
+      development: known && describeDevelopment(known, context.log),
     }
     return plan
   })
+}
+
+function describeDevelopment(
+  { plugin: { name, version }, manifest, host }: KnownElement,
+  log: Log,
+): DevelopedElement | undefined {
+  if (host !== 'process' || !isDevelopmentVersion(version)) return undefined
+  const fields = { plugin: name, element: manifest.name }
+  return {
+    version: `${name} ${version}`,
+    onStateReplaced({ problem, isOutdated }) {
+      if (problem !== undefined) log.warn({ ...fields, reason: problem }, 'state begins anew')
+      else if (isOutdated)
+        log.info(fields, 'kept state of the last upload, because the code has failed since')
+      else log.info(fields, 'kept state')
+    },
+  }
 }
 
 /** The name of an element, with its number if an earlier element of the pipeline has the same name. */

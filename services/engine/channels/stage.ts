@@ -27,6 +27,8 @@ export class Stage {
   #shadow: ElementShadow | undefined
   #openedAt = 0
   #attempts = 0
+  /** The state with which the element has begun, if it has replaced other code. Encoded. */
+  #initialState: string | undefined
 
   constructor(plan: StagePlan) {
     this.name = plan.name
@@ -89,6 +91,43 @@ export class Stage {
     this.#shadow?.close()
     this.#shadow = undefined
     this.#plan.onCost = undefined
+  }
+
+  /**
+   * Continues with the state of the element of `previous`, if both are of the same development version, when that has processed
+   * its frames. Frames wait until then. If the previous code fails, its state is lost, but not the one with which it began.
+   */
+  async takeOverState(previous: Stage | undefined): Promise<void> {
+    const { development } = this.#plan
+    if (!previous || !development || previous.#plan.development?.version !== development.version) return
+    const turns = [previous, this].map(stage => stage.queue?.enqueue())
+    try {
+      await Promise.all(turns.map(turn => turn?.ready))
+      const saved = await previous.#saveState()
+      this.#initialState = saved.state
+      if (saved.state === undefined && saved.problem === undefined) return
+      const problem = saved.problem ?? (await this.#element?.remoteState?.restore(saved.state!))
+      development.onStateReplaced({ problem, isOutdated: saved.isOutdated })
+    } catch (error) {
+      development.onStateReplaced({ problem: (error as Error).message, isOutdated: false })
+    } finally {
+      for (const turn of turns) turn?.finish()
+    }
+  }
+
+  async #saveState(): Promise<{
+    state?: string | undefined
+    problem?: string | undefined
+    isOutdated: boolean
+  }> {
+    const element = this.#failure === undefined ? this.#element : undefined
+    if (element?.remoteState) return { ...(await element.remoteState.save()), isOutdated: false }
+    const state = this.#initialState
+    return {
+      state,
+      isOutdated: true,
+      ...(state === undefined && { problem: 'the replaced code has failed' }),
+    }
   }
 
   /** Closes the element, which is not opened again. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { Element, ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
+import type { ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
 import { createStreamClock } from '@eyrie/element/clock'
 import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
 import type { RingLocation } from '../frames/ring-reader.ts'
@@ -67,7 +67,7 @@ async function openWithModels(
   known: KnownElement,
   request: OpenRequest,
   { infer, load }: ElementModels,
-): Promise<Element> {
+): Promise<HostedElement> {
   const { entry, manifest, host, plugin } = known
   const { size, findRing, inference, onCost, onMetrics, log } = request
   const args = assertValid('args', known.checkArgs(request.args ?? {}))

@@ -14,6 +14,7 @@ from typing import Any
 from ..context import Context, Log, Metrics
 from ..element import Element, ElementDefinition
 from ..frame import TICKS_PER_SECOND, Size
+from ..kept_state import restore_state, save_state
 from ..plugin_module import add_package_paths, describe_error, find_definition
 from ..result_json import to_frame, to_message
 from ..schema import from_json, to_json
@@ -82,6 +83,8 @@ class ElementProcess:
             return self._load(message)
         if message['type'] == 'open':
             return self._open()
+        if message['type'] in ('save', 'restore'):
+            return self._replace_code(message)
         return self._process(message['frame'], message.get('ring'))
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -115,6 +118,12 @@ class ElementProcess:
             'metadata': element.metadata and to_json(element.metadata),
         }
         return {'type': 'opened', **_omit_none(opened)}
+
+    def _replace_code(self, message: dict[str, Any]) -> dict[str, Any]:
+        assert self._element
+        if message['type'] == 'save':
+            return {'type': 'saved', **save_state(self._element)}
+        return {'type': 'restored', **restore_state(self._element, message['state'])}
 
     def _process(self, frame: dict[str, Any], location: dict[str, Any] | None) -> dict[str, Any]:
         cpu_before = time.process_time()

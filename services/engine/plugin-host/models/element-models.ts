@@ -1,6 +1,5 @@
 import type { InferenceCapability } from '@eyrie/contract/plugin-inference'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
-import type { Element } from '@eyrie/element'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
 import type { CropModel, CropModels } from './crop-models.ts'
 import type { HostedElement } from './hosted-element.ts'
@@ -33,7 +32,7 @@ export interface ElementModels {
    * Returns the element, whose frames are processed only when their inferences have ended too. The pictures of a frame thus remain
    * in their ring until then. The element can infer for these frames only.
    */
-  host(element: Element): HostedElement
+  host(element: HostedElement): HostedElement
   close(): void
 }
 

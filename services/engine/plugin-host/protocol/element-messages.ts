@@ -4,10 +4,11 @@ import { z } from 'zod'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import type { CallMessage, ElementCall, ReplyMessage } from './element-calls.ts'
 import { inferCall } from './infer-call.ts'
+import { MAX_STATE_LENGTH } from './kept-state.ts'
 
 /**
  * Messages between the engine and an element (a step of a pipeline) that runs in a thread or a process of its own. They are
- * the same for both. The element answers `load`, `open` and each `process` with one message.
+ * the same for both. The element answers `load`, `open`, `process`, `save` and `restore` with one message each.
  */
 
 /** What is loaded: an element of a plugin, and the context in which it is opened. */
@@ -24,6 +25,8 @@ export type ToElement =
   | ({ type: 'load' } & ElementSource)
   | { type: 'open' }
   | { type: 'process'; frame: Frame; ring: RingLocation | undefined }
+  | { type: 'save' }
+  | { type: 'restore'; state: string }
   | { type: 'close' }
   | ReplyMessage
 
@@ -49,11 +52,26 @@ const processed = z.object({
   metrics: metrics.optional(),
 })
 
+/** The encoded state of the element, if it has one, or why it cannot be kept. Only the process of its next code decodes it. */
+const saved = z.object({
+  type: z.literal('saved'),
+  state: z.base64().max(MAX_STATE_LENGTH).optional(),
+  problem: z.string().optional(),
+})
+/** `problem` is why the element did not continue with the state, and has its initial state. */
+const restored = z.object({ type: z.literal('restored'), problem: z.string().optional() })
+
 const overwritten = z.object({ type: z.literal('overwritten') })
 const failed = z.object({ type: z.literal('failed'), message: z.string() })
 
 export type ElementAnswer = z.input<
-  typeof loaded | typeof opened | typeof processed | typeof overwritten | typeof failed
+  | typeof loaded
+  | typeof opened
+  | typeof processed
+  | typeof saved
+  | typeof restored
+  | typeof overwritten
+  | typeof failed
 >
 
 const logEntry = z.object({
@@ -97,6 +115,8 @@ export const fromElement = z.discriminatedUnion('type', [
   loaded,
   opened,
   processed,
+  saved,
+  restored,
   overwritten,
   failed,
   logEntry,

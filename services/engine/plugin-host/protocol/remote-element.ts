@@ -57,6 +57,19 @@ export const FORGED_ANSWER = 'it answers in place of the engine'
 
 const MAX_REASON_LENGTH = 500
 
+/** What an element remembers, as long as its code is replaced. */
+export interface RemoteState {
+  /** Returns the encoded state, if the element has one, or why it cannot be kept. */
+  save(): Promise<{ state?: string | undefined; problem?: string | undefined }>
+  /** Continues with a state. Returns why not, in which case the element has its initial state. */
+  restore(state: string): Promise<string | undefined>
+}
+
+/** An element that is open in its thread or process. */
+export interface OpenedElement extends Element {
+  readonly remoteState: RemoteState
+}
+
 /** How the opened element is used. */
 export interface ElementUse {
   /** Whether the element reads the pictures of frames. */
@@ -97,7 +110,7 @@ export class RemoteElement {
   }
 
   /** Loads and opens the element. Rejects with the reason if it fails; the thread or process is terminated then. */
-  async open(source: ElementSource, use: ElementUse): Promise<Element> {
+  async open(source: ElementSource, use: ElementUse): Promise<OpenedElement> {
     const { loadMs, openMs, processMs } = this.#options.timeouts
     const loaded = await this.#request(loadMs, { type: 'load', ...source }, 'not loaded')
     try {
@@ -125,6 +138,18 @@ export class RemoteElement {
           use.onCost?.(answer.cpuMs)
           if (answer.metrics) use.onMetrics?.(answer.metrics)
           return answer.result
+        },
+        remoteState: {
+          save: async () => {
+            const saved = await this.#request(processMs, { type: 'save' })
+            if (saved.type !== 'saved') throw this.#crash(FORGED_ANSWER)
+            return saved.problem === undefined ? saved : { problem: toReason(saved.problem) }
+          },
+          restore: async state => {
+            const restored = await this.#request(processMs, { type: 'restore', state })
+            if (restored.type !== 'restored') throw this.#crash(FORGED_ANSWER)
+            return restored.problem && toReason(restored.problem)
+          },
         },
         close: () => this.close(),
       }

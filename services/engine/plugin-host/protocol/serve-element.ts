@@ -6,6 +6,7 @@ import { createElementMetrics } from '@eyrie/element/metrics'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import { createCallingFunctions } from './element-calls.ts'
 import type { ElementAnswer, ElementSource, FromElement, ToElement } from './element-messages.ts'
+import { type ElementState, openState } from './kept-state.ts'
 import { loadElement, resolveSdk } from './load-element.ts'
 import type { PictureReader } from './picture-reader.ts'
 
@@ -27,6 +28,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   let source: ElementSource | undefined
   let definition: ElementDefinition | undefined
   let element: Element | undefined
+  let state: ElementState | undefined
 
   const logAt = (level: keyof Log) => (fields: object, message: string) =>
     send({ type: 'log', level, fields, message })
@@ -52,6 +54,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   async function open(): Promise<ElementAnswer> {
     const granted = { inference: undefined, infer, fetch, storage }
     element = await definition!.open({ ...source!.setup, ...granted, clock, metrics, log })
+    state = openState(element)
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
 
@@ -70,9 +73,9 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   }
 
   /** Sends the result or the error of `work` as the answer to the current request. */
-  async function answerWith(work: Promise<ElementAnswer>): Promise<void> {
+  async function answerWith(work: () => Promise<ElementAnswer>): Promise<void> {
     try {
-      send(await work)
+      send(await work())
     } catch (error) {
       send({ type: 'failed', message: describeError(error, source && dirname(source.entry)) })
     }
@@ -81,11 +84,15 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   return message => {
     switch (message.type) {
       case 'load':
-        return void answerWith(load(message))
+        return void answerWith(() => load(message))
       case 'open':
-        return void answerWith(open())
+        return void answerWith(open)
       case 'process':
-        return void answerWith(processFrame(message.frame, message.ring))
+        return void answerWith(() => processFrame(message.frame, message.ring))
+      case 'save':
+        return void answerWith(async () => ({ type: 'saved', ...state!.save() }))
+      case 'restore':
+        return void answerWith(async () => ({ type: 'restored', ...state!.restore(message.state) }))
       case 'reply':
         return handleReply(message)
       case 'close':

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Element } from '@eyrie/element'
 import { afterEach, beforeEach } from 'vitest'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import type { RingLocation } from '../../frames/ring-reader.ts'
-import type { ElementTimeouts } from '../protocol/remote-element.ts'
+import type { ElementTimeouts, OpenedElement } from '../protocol/remote-element.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
 /** The pictures of the ring that elements read. */
@@ -24,11 +23,11 @@ export interface SandboxTest {
   ring: TestRing
   location: RingLocation
   /** The element that was opened last. */
-  element: Element | undefined
+  element: OpenedElement | undefined
   logged: [level: string, fields: object, message: string][]
   crashes: string[]
   /** Opens the element `probe` of a plugin of the same name in a sandbox. It is closed at the end of the test. */
-  open(entry: string, args: object, options?: TestElementOptions): Promise<Element>
+  open(entry: string, args: object, options?: TestElementOptions): Promise<OpenedElement>
 }
 
 /** Provides each test of a file with a sandbox of its own. */

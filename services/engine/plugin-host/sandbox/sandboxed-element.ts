@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import type { Isolation } from '@eyrie/contract/health'
-import type { Element, Log } from '@eyrie/element'
+import type { Log } from '@eyrie/element'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { launch } from '@eyrie/kit/launcher/launch'
 import type { ElementCall } from '../protocol/element-calls.ts'
@@ -11,6 +11,7 @@ import {
   DEFAULT_TIMEOUTS,
   type ElementUse,
   FORGED_ANSWER,
+  type OpenedElement,
   RemoteElement,
 } from '../protocol/remote-element.ts'
 import { LogIntake } from './limits/log-intake.ts'
@@ -88,7 +89,7 @@ const SAMPLE_INTERVAL_MS = 200
 export async function openSandboxedElement(
   options: SandboxedElementOptions,
   timeouts = DEFAULT_TIMEOUTS,
-): Promise<Element> {
+): Promise<OpenedElement> {
   const {
     source,
     codeFolder,

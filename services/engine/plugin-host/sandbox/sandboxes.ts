@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Isolation } from '@eyrie/contract/health'
 import type { Capabilities } from '@eyrie/contract/plugin'
-import type { Element, Log } from '@eyrie/element'
+import type { Log } from '@eyrie/element'
 import type { Egress } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
 import { launch } from '@eyrie/kit/launcher/launch'
 import type { ElementCall } from '../protocol/element-calls.ts'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
-import { DEFAULT_TIMEOUTS, type ElementUse } from '../protocol/remote-element.ts'
+import { DEFAULT_TIMEOUTS, type ElementUse, type OpenedElement } from '../protocol/remote-element.ts'
 import { createCompiledCode } from './compiled-code.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
@@ -46,7 +46,7 @@ export interface Sandboxes {
   /** Throws an `Error` with the remedy if uploaded code must not run within these boundaries. */
   assertIsolated(): void
   /** Starts a process and opens the element. Rejects with the reason if it fails, or if the plugin is in quarantine. */
-  open(request: SandboxRequest): Promise<Element>
+  open(request: SandboxRequest): Promise<OpenedElement>
 }
 
 export interface SandboxesOptions {
@@ -163,7 +163,7 @@ async function handleInShadow(
 }
 
 /** Returns an element whose files are deleted when it closes. */
-const thenDelete = (element: Element, folder: string): Element => ({
+const thenDelete = (element: OpenedElement, folder: string): OpenedElement => ({
   ...element,
   close: () => {
     element.close?.()
@@ -172,7 +172,7 @@ const thenDelete = (element: Element, folder: string): Element => ({
 })
 
 /** Returns an element that closes before the first frame at which `assertAccepted` throws. */
-function whileAccepted(element: Element, assertAccepted: () => void): Element {
+function whileAccepted(element: OpenedElement, assertAccepted: () => void): OpenedElement {
   return {
     ...element,
     process: frame => {

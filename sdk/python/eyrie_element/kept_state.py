@@ -1,0 +1,50 @@
+"""
+The state of an element, which new code of a development version takes over. The engine passes it on as a text of limited length.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from base64 import b64decode, b64encode
+
+from .element import Element
+from .schema import from_json, to_json
+
+MAX_STATE_BYTES = 512 * 1024
+
+
+def save_state(element: Element) -> dict[str, str]:
+    """Returns the encoded `state`, if the element has one, or why it cannot be kept, as `problem`."""
+    state = element.state
+    if state is None:
+        return {}
+    kind = type(state)
+    if not dataclasses.is_dataclass(state):
+        return {'problem': f'it is of type {kind.__name__}: only dataclasses are kept'}
+    try:
+        encoded = json.dumps(to_json(state), allow_nan=False, separators=(',', ':'))
+        # Tuples and sets, for example, become lists.
+        if from_json(kind, json.loads(encoded)) != state:
+            return {'problem': f'its values differ from the types that {kind.__name__} declares'}
+    except Exception as error:
+        return {'problem': str(error)}
+    if len(encoded) > MAX_STATE_BYTES:
+        return {'problem': f'it has {len(encoded)} bytes, more than {MAX_STATE_BYTES}'}
+    return {'state': b64encode(encoded.encode()).decode()}
+
+
+def restore_state(element: Element, encoded: str) -> dict[str, str]:
+    """Continues with a state of earlier code. Returns why not, as `problem`."""
+    kind = type(element.state)
+    if not dataclasses.is_dataclass(kind):
+        return {'problem': 'the new code has no state that is a dataclass'}
+    try:
+        value = json.loads(b64decode(encoded))
+    except ValueError:
+        return {'problem': 'it is of code in another language'}
+    try:
+        element.state = from_json(kind, value, 'state')
+    except Exception as error:
+        return {'problem': f'{error} in the new code'}
+    return {}

@@ -4,7 +4,7 @@ import { z } from 'zod'
  * Version of the element SDK (semantic versioning). Elements that are written for an earlier version run with it unchanged if
  * both have the same major version.
  */
-export const SDK_VERSION = '1.1.0'
+export const SDK_VERSION = '1.2.0'
 
 /** The versions of the SDK with which a plugin runs: a major version such as 1, or a range such as `^1.1.0`. */
 export const sdkRange = z

@@ -41,6 +41,6 @@ describe('SDK for Python', () => {
 
   it('has the version of the SDK', () => {
     const [, version] = /^version = "(.*)"$/m.exec(readFileSync(join(SDK, 'pyproject.toml'), 'utf8')) ?? []
-    expect(version?.split('.')[0]).toBe(SDK_VERSION.split('.')[0])
+    expect(version).toBe(SDK_VERSION)
   })
 })

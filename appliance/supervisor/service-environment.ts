@@ -44,6 +44,7 @@ export const createServiceEnvironment = (
   EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
   EYRIE_RING: ring,
   EYRIE_PLUGINS: formatPathList(environment.plugins),
+  EYRIE_INSPECT: caller.EYRIE_INSPECT,
   EYRIE_SEPARATION: JSON.stringify(separation),
   EYRIE_LICENSE: environment.license,
   EYRIE_LOG_LEVEL: environment.logLevel,

@@ -35,6 +35,7 @@ import { findShapes } from './pictures/drawing.ts'
 import { createEventPictures } from './pictures/event-pictures.ts'
 import { createFrameHistory } from './pictures/frame-history.ts'
 import { createPictureStore } from './pictures/picture-store.ts'
+import { serveInspector } from './plugin-host/sandbox/inspector/inspector-server.ts'
 import { openPluginQuarantine } from './plugin-host/sandbox/plugin-quarantine.ts'
 import { createSandboxes } from './plugin-host/sandbox/sandboxes.ts'
 import { alignGrants } from './plugins/active-grants.ts'
@@ -104,6 +105,16 @@ type EngineSettings = Settings['engine']
 
 /** Registers how a component is stopped. Components are stopped in the reverse order of their start. */
 type OnStop = (stop: () => unknown) => void
+
+/** Lets debuggers connect to a plugin under development, if the environment says so. */
+async function startInspector({ environment: { inspect }, log, onStop }: StartContext) {
+  if (!inspect) return undefined
+  const { plugin, port } = inspect
+  const server = await serveInspector(plugin, port)
+  onStop(server.close)
+  log.warn({ plugin, port }, 'debuggers on this machine can connect to a plugin')
+  return { plugin, server }
+}
 
 /** The common parameters of the functions that start components. */
 interface StartContext {
@@ -180,6 +191,7 @@ async function startComponents(
     codeFolder: join(folder, 'compiled-plugin-code'),
     storageFolder: join(folder, 'plugin-storage'),
     egress: createEgress('plugin', environment),
+    inspector: await startInspector(context),
     verifyPackage: async (name, version) => {
       const plugin = listVersions(pluginStore.installed(), name).find(each => each.version === version)
       if (plugin) grants.assertGranted(plugin)

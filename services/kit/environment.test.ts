@@ -134,3 +134,11 @@ describe('readEnvironment', () => {
     )
   })
 })
+
+describe('EYRIE_INSPECT', () => {
+  it('names a plugin and a port', () => {
+    expect(readEnvironment({}).inspect).toBeUndefined()
+    expect(readEnvironment({ EYRIE_INSPECT: 'crowd:9229' }).inspect).toEqual({ plugin: 'crowd', port: 9229 })
+    expect(() => readEnvironment({ EYRIE_INSPECT: '9229' })).toThrow(/EYRIE_INSPECT.*such as crowd:9229/)
+  })
+})

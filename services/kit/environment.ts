@@ -59,6 +59,11 @@ const environmentVariables = z.object({
   EYRIE_OUTPUT_ROOTS: folders.optional(),
   EYRIE_RING: z.string().optional(),
   EYRIE_PLUGINS: folders.optional(),
+  EYRIE_INSPECT: z
+    .string()
+    .regex(/^[^:]+:\d{1,5}$/, 'expected the name of a plugin and a port, such as crowd:9229')
+    .transform(text => ({ plugin: text.split(':')[0]!, port: Number(text.split(':')[1]) }))
+    .optional(),
 
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user@host/database' })
@@ -128,6 +133,8 @@ export interface Environment {
   ring: string
   /** Folders that are searched for plugins. */
   plugins: string[]
+  /** The plugin to whose development versions debuggers can connect, and the port on the loopback. */
+  inspect: { plugin: string; port: number } | undefined
   license: string
   /** URL of an external Postgres. Without a URL, the management service runs its own Postgres in the data folder. */
   databaseUrl: string | undefined
@@ -208,6 +215,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     outputRoots: variables.EYRIE_OUTPUT_ROOTS ?? [resolve(data, 'output')],
     ring: variables.EYRIE_RING ?? getDefaultRingFolder(data, internalToken),
     plugins: variables.EYRIE_PLUGINS ?? [resolve(import.meta.dirname, '../../plugins')],
+    inspect: variables.EYRIE_INSPECT,
     license: variables.EYRIE_LICENSE,
     databaseUrl: variables.DATABASE_URL,
     databaseSocket: variables.EYRIE_DATABASE_SOCKET,

@@ -93,8 +93,9 @@ describe('connections of the services', () => {
     // Sockets for messages, which connect to endpoints that the egress has pinned.
     'services/engine/sinks/messages/message-publisher.ts',
     'services/media/ingest/messages/message-source.ts',
-    // Uses a socket that the engine has opened.
+    // Use sockets that the engine has opened.
     'services/engine/plugin-host/sandbox/process/element-process.ts',
+    'services/engine/plugin-host/sandbox/process/inspector-thread.ts',
     // Calls the handler of a server, which is named fetch.
     'services/kit/protocol-errors.ts',
   ]

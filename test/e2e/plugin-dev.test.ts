@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import { runCommandLine } from '../../sdk/cli/command-line.ts'
 import { packPlugin } from '../../sdk/cli/plugin/plugin-archive.ts'
 import { writePlugin } from '../fixtures/engine/test-plugin.ts'
+import { findFreePort } from '../fixtures/network/free-ports.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
 import { type EngineProcess, startEngineProcess } from '../fixtures/processes/engine-process.ts'
 import { type MediaProcess, startMediaProcess } from '../fixtures/processes/media-process.ts'
@@ -20,6 +21,7 @@ let folder: string
 let project: string
 let media: MediaProcess
 let engine: EngineProcess
+let debuggerPort: number
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-dev-'))
@@ -31,8 +33,13 @@ beforeAll(async () => {
   writeElement(
     `return state.frames % 30 === 1 ? { events: [{ type: 'pulse', beat: 'first', frames: state.frames }] } : {}`,
   )
+  debuggerPort = await findFreePort()
   media = await startMediaProcess()
-  engine = await startEngineProcess({ data: join(folder, 'data'), media })
+  engine = await startEngineProcess({
+    data: join(folder, 'data'),
+    media,
+    variables: { EYRIE_INSPECT: `pulse:${debuggerPort}` },
+  })
 }, LIMIT_MS)
 afterAll(async () => {
   await engine.stop()
@@ -98,10 +105,20 @@ it('eyrie plugin dev reloads an element with its state when it is saved, and sho
   expect(released.printed.err).toMatch(/set "version": "1\.0\.0-dev"/)
 
   writeManifest('1.0.0-dev')
-  const { printed, finished, interrupt } = startDev('--source', 'test://ball')
+  const elsewhere = startDev('--source', 'test://ball', `--inspect=${debuggerPort + 1}`)
+  expect(await elsewhere.finished).toBe(1)
+  expect(elsewhere.printed.err).toMatch(/serves no debugger for pulse on port .*EYRIE_INSPECT=pulse:/)
+
+  const inspect = `--inspect=${debuggerPort}`
+  const { printed, finished, interrupt } = startDev('--source', 'test://ball', inspect)
   await until(() => printed.out.includes('event  pulse beat=first') || printed.err)
   expect(printed.err).toBe('')
   const [, url = ''] = /page: (http:\S+)/.exec(printed.out) ?? []
+  expect(printed.out).toContain(
+    `debugger: open chrome://inspect in Chrome, or attach an editor to 127.0.0.1:${debuggerPort}`,
+  )
+  const targets = await fetch(`http://127.0.0.1:${debuggerPort}/json/list`)
+  expect(await targets.json()).toMatchObject([{ title: expect.stringMatching(/^pulse on channel \d+$/) }])
 
   const page = await fetch(url)
   expect(await page.text()).toContain('<script type="module" src="page.js">')

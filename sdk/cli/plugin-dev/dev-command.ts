@@ -17,6 +17,7 @@ import { runDevelopment } from './dev-session.ts'
 import { findSource } from './dev-source.ts'
 import { readDevelopmentManifest } from './dev-upload.ts'
 import { isReachable, startLocalEngine } from './local-engine.ts'
+import { addInspectPort, announceDebugger, getInspectVariables, parseInspectPort } from './plugin-debugger.ts'
 
 const DEV_OPTIONS = {
   element: { type: 'string' },
@@ -26,6 +27,7 @@ const DEV_OPTIONS = {
   args: { type: 'string' },
   config: { type: 'string' },
   'page-port': { type: 'string' },
+  inspect: { type: 'string' },
   yes: { type: 'boolean' },
   ...ENGINE_OPTIONS,
 } as const
@@ -34,13 +36,14 @@ const DEV_OPTIONS = {
 export const devPluginCommand: Command = {
   usage:
     '<folder> [--element NAME] [--source <id|address> | --file VIDEO | --scene] [--args JSON]\n' +
-    '      [--config JSON] [--page-port N] [--yes] [--url URL] [--token TOKEN]',
+    '      [--config JSON] [--page-port N] [--inspect[=PORT]] [--yes] [--url URL] [--token TOKEN]',
   about:
     'Runs a plugin on a source while you change it: uploads it after each save, and shows the live view with its objects, its\n' +
-    'events, log and errors in a page. Starts an engine if none runs on this machine. Ends with Ctrl-C.',
+    'events, log and errors in a page. --inspect lets a debugger connect. Starts an engine if none runs on this machine. Ends with\n' +
+    'Ctrl-C.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(args, DEV_OPTIONS, ['folder'])
+    const { values, positionals } = parseArguments(addInspectPort(args), DEV_OPTIONS, ['folder'])
     const folder = resolve(positionals[0])
     const elementArgs = parseJsonObject('args', values.args)
     const config = parseJsonObject('config', values.config)
@@ -49,9 +52,15 @@ export const devPluginCommand: Command = {
 
     const manifest = await readDevelopmentManifest(folder)
     const element = selectElement(manifest.elements, values.element)
+    const inspectPort = parseInspectPort(values.inspect, manifest)
+    const inspection = getInspectVariables(manifest.name, inspectPort)
     const ended = terminal.captureInterrupt?.() ?? new AbortController().signal
-    const stopEngine = await provideEngine(getEngineAccess(values, terminal).url, values.url, terminal)
+    const stopEngine = await provideEngine(getEngineAccess(values, terminal).url, values.url, {
+      ...terminal,
+      environment: { ...terminal.environment, ...inspection },
+    })
     try {
+      if (inspectPort !== undefined) await announceDebugger(manifest.name, inspectPort, terminal.out)
       // An engine that was just started has generated its tokens now.
       const access = getEngineAccess(values, terminal, 'plugin-token')
       if (!values.yes && isInteractive(terminal))

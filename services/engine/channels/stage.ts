@@ -5,7 +5,7 @@ import { FrameDroppedError } from '@eyrie/element/inference'
 import { type Backoff, backoffDelayMs, withTimeout } from '@eyrie/kit'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
-import { MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
+import { MAX_INSPECTED_MS, MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
 import type { ElementShadow } from './element-shadow.ts'
 import { parseFrameResult } from './frame-result.ts'
 import type { StagePlan } from './stage-plan.ts'
@@ -69,7 +69,8 @@ export class Stage {
     const element = this.#element
     if (!element) return 'failed'
     try {
-      const result = parseFrameResult(await withTimeout(MAX_PROCESS_MS, element.process(frame)))
+      const maxMs = element.isInspected ? MAX_INSPECTED_MS : MAX_PROCESS_MS
+      const result = parseFrameResult(await withTimeout(maxMs, element.process(frame)))
       if (element === this.#element) this.#recover()
       this.#shadow?.offer(frame, result)
       return result

@@ -49,6 +49,10 @@ export interface ElementTimeouts {
 
 /** Loading may take long on a busy machine. */
 export const DEFAULT_TIMEOUTS: ElementTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
+/** For a frame at which a debugger pauses. */
+export const MAX_INSPECTED_MS = 24 * 3600 * 1000
+/** Limits the time for closing an element that has more time for a frame. */
+const MAX_CLOSE_MS = 10_000
 /** Maximum time until an element is open or has failed to open. */
 export const MAX_OPEN_MS = DEFAULT_TIMEOUTS.loadMs + DEFAULT_TIMEOUTS.openMs
 
@@ -68,6 +72,8 @@ export interface RemoteState {
 /** An element that is open in its thread or process. */
 export interface OpenedElement extends Element {
   readonly remoteState: RemoteState
+  /** Whether a debugger may pause it, so that frames have no time limit. */
+  readonly isInspected?: boolean
 }
 
 /** How the opened element is used. */
@@ -165,7 +171,7 @@ export class RemoteElement {
     this.#isClosed = true
     const { connection, timeouts } = this.#options
     connection.send({ type: 'close' })
-    setTimeout(connection.terminate, timeouts.processMs).unref()
+    setTimeout(connection.terminate, Math.min(timeouts.processMs, MAX_CLOSE_MS)).unref()
   }
 
   /** Handles a message of the element. */

@@ -22,6 +22,8 @@ export interface ProcessOptions {
   entry: string
   /** Folder of compiled code of the SDK and the plugin, which makes processes start faster. */
   codeFolder?: string | undefined
+  /** Whether a debugger can connect. For elements in TypeScript only. */
+  isInspected?: boolean
 }
 
 /** The folders and files that the process of an element reads: its package, and the code with which it is run. */
@@ -34,10 +36,19 @@ function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
  * files and starts no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
-  const limits = { ...LIMITS, fileBytes: 0 }
+  // The thread of the debugger reserves as much as the main thread. What they use together is limited as without it.
+  const dataBytes = options.isInspected ? 2 * MAX_DATA_BYTES : MAX_DATA_BYTES
+  const limits = { ...LIMITS, dataBytes, fileBytes: 0 }
   if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
+
+/** Node's boundary admits the thread of the debugger. That of the launcher remains. */
+const INSPECTOR_OPTIONS = [
+  '--allow-inspector',
+  '--allow-worker',
+  `--import=${resolve(import.meta.dirname, 'process/start-inspector.ts')}`,
+]
 
 /** The program and the arguments that run an element. */
 export function createProcessCommand(options: ProcessOptions): [program: string, ...args: string[]] {
@@ -53,6 +64,7 @@ export function createProcessCommand(options: ProcessOptions): [program: string,
     // Node reads the compiled code only if it may also write it, which the launcher prevents.
     ...(codeFolder === undefined ? [] : [`--allow-fs-write=${codeFolder}`]),
     ...V8_OPTIONS,
+    ...(options.isInspected ? INSPECTOR_OPTIONS : []),
     resolve(import.meta.dirname, 'process/start-process.js'),
     ...(codeFolder === undefined ? [] : [codeFolder]),
   ]

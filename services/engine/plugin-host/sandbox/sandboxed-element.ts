@@ -27,7 +27,7 @@ import {
   MessageDecoder,
   type MessageKind,
 } from './process/message-stream.ts'
-import { MESSAGE_SOCKET } from './process/process-descriptors.ts'
+import { INSPECTOR_SOCKET, MESSAGE_SOCKET } from './process/process-descriptors.ts'
 import { createProcessCommand, createProcessPolicy } from './process-policy.ts'
 import { RingSender } from './ring-sender.ts'
 
@@ -38,6 +38,8 @@ export interface SandboxedElementOptions extends Omit<ElementUse, 'onCost'> {
   codeFolder?: string | undefined
   /** CPU time per frame that the manifest declares, in ms. */
   budgetMs?: number | undefined
+  /** Offers the process to debuggers, which may pause it. */
+  onInspectable?(socket: Socket): void
   /** Whether everything else on the machine has priority. */
   isBackground?: boolean
   /** Does what the element calls for. Rejects with the reason. */
@@ -95,6 +97,7 @@ export async function openSandboxedElement(
     codeFolder,
     budgetMs,
     isBackground,
+    onInspectable,
     checkIsolation,
     onCost,
     onUsage,
@@ -105,17 +108,19 @@ export async function openSandboxedElement(
     ...use
   } = options
   const rings = new RingSender()
-  const command = createProcessCommand({ entry: source.entry, codeFolder })
-  const policy = createProcessPolicy({ entry: source.entry, codeFolder })
+  const processOptions = { entry: source.entry, codeFolder, isInspected: onInspectable !== undefined }
+  const command = createProcessCommand(processOptions)
+  const policy = createProcessPolicy(processOptions)
   const { child, report } = launch(command, policy, {
     output: 'pipe',
-    descriptors: ['pipe', rings.inherited],
+    descriptors: ['pipe', rings.inherited, ...(onInspectable ? (['pipe'] as const) : [])],
   })
   rings.closeInherited()
   if (isBackground) lowerPriority(child)
   const usage = openUsage(child)
 
   const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
+  onInspectable?.((child.stdio as readonly unknown[])[INSPECTOR_SOCKET] as Socket)
   const reads = new TokenBucket(BURST_READS, READS_PER_SECOND, performance.now())
   const inferences = new TokenBucket(MAX_INFERENCES_PER_REQUEST, 0, performance.now())
   const memory = new MemoryEvidence()

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Isolation } from '@eyrie/contract/health'
-import type { Capabilities } from '@eyrie/contract/plugin'
+import { type Capabilities, isDevelopmentVersion } from '@eyrie/contract/plugin'
 import type { Log } from '@eyrie/element'
 import type { Egress } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
@@ -9,13 +9,20 @@ import { launch } from '@eyrie/kit/launcher/launch'
 import type { ElementCall } from '../protocol/element-calls.ts'
 import type { ElementSource } from '../protocol/element-messages.ts'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
-import { DEFAULT_TIMEOUTS, type ElementUse, type OpenedElement } from '../protocol/remote-element.ts'
+import {
+  DEFAULT_TIMEOUTS,
+  type ElementUse,
+  MAX_INSPECTED_MS,
+  type OpenedElement,
+} from '../protocol/remote-element.ts'
 import { createCompiledCode } from './compiled-code.ts'
 import { createCallHandler } from './granted/call-handler.ts'
 import { checkDeclared, checkView } from './granted/capability-check.ts'
+import type { InspectorServer } from './inspector/inspector-server.ts'
 import type { ProcessUsage } from './limits/process-usage.ts'
 import type { PluginOnChannel, PluginQuarantine } from './plugin-quarantine.ts'
 import { createProcessPolicy } from './process-policy.ts'
+import { isPython } from './python/python-process.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
 /** An element of an uploaded plugin that is to run on a channel. */
@@ -61,6 +68,8 @@ export interface SandboxesOptions {
   storageFolder: string
   /** Opens connections to the servers that manifests declare. */
   egress: Egress
+  /** Offers the processes of development versions of a plugin to debuggers; undefined if no plugin is debugged. */
+  inspector?: { plugin: string; server: InspectorServer } | undefined
   /** Throws an `Error` if the files of a plugin have changed since it was installed, or since it was signed. */
   verifyPackage(plugin: string, version: string): Promise<unknown>
   /**
@@ -79,6 +88,7 @@ export async function createSandboxes({
   codeFolder,
   storageFolder,
   egress,
+  inspector,
   verifyPackage,
   assertTrusted,
   log,
@@ -115,12 +125,22 @@ export async function createSandboxes({
         ...(infer && { infer }),
         folder,
       })
+      const isInspected =
+        !isShadow &&
+        inspector?.plugin === plugin.plugin &&
+        isDevelopmentVersion(plugin.version) &&
+        !isPython(source.entry)
+      const title = `${source.name} on channel ${plugin.channel}`
       const options: SandboxedElementOptions = {
         ...request,
         source,
         isBackground: isShadow,
         codeFolder: code.findFolder({ ...plugin, entry: source.entry }),
-        budgetMs: capabilities?.budget_ms,
+        // A debugger takes time.
+        budgetMs: isInspected ? undefined : capabilities?.budget_ms,
+        ...(isInspected && {
+          onInspectable: socket => inspector!.server.add({ title, entry: source.entry, socket }),
+        }),
         ...(capabilities && {
           checkView: view => checkView(capabilities, view),
           checkResult: result => checkDeclared(capabilities, result),
@@ -141,7 +161,9 @@ export async function createSandboxes({
         },
         log,
       }
-      const element = await openSandboxedElement(options, isShadow ? SHADOW_TIMEOUTS : DEFAULT_TIMEOUTS)
+      const timeouts = isShadow ? SHADOW_TIMEOUTS : isInspected ? INSPECTED_TIMEOUTS : DEFAULT_TIMEOUTS
+      const opened = await openSandboxedElement(options, timeouts)
+      const element = { ...opened, isInspected }
       if (!isShadow) return whileAccepted(element, assertAccepted)
       return whileAccepted(thenDelete(element, folder), assertAccepted)
     },
@@ -152,6 +174,7 @@ export async function createSandboxes({
 const SHADOW_FOLDER = '.shadow'
 /** At the lowest priority, a frame may take long, even without the time in which it waits for a processor. */
 const SHADOW_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: 10_000 }
+const INSPECTED_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: MAX_INSPECTED_MS }
 
 /** Requests of a version in shadow would be sent twice. */
 async function handleInShadow(

@@ -11,9 +11,10 @@ const PASSPHRASE = 'correct horse battery staple'
 const HEADER_BYTES = 28
 const CHUNK_BYTES = 64 * 1024
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + 16
+const LOW_COST = { logN: 10, r: 8, p: 1 }
 
 async function encrypt(content: Buffer, passphrase = PASSPHRASE): Promise<Buffer> {
-  const encryptor = await createEncryptor(passphrase)
+  const encryptor = await createEncryptor(passphrase, LOW_COST)
   return buffer(Readable.from([content], { objectMode: false }).pipe(encryptor))
 }
 
@@ -36,6 +37,12 @@ describe('encryption of a backup', () => {
       expect((await decrypt(encrypted)).equals(content)).toBe(true)
     },
   )
+
+  it('derives its key at a cost that slows down guesses', async () => {
+    const encrypted = await buffer(Readable.from(['content']).pipe(await createEncryptor(PASSPHRASE)))
+    expect([...encrypted.subarray(8, 11)]).toEqual([17, 8, 1])
+    expect((await decrypt(encrypted)).toString()).toBe('content')
+  })
 
   it('differs each time and reveals nothing of the content', async () => {
     const content = Buffer.alloc(1000, 'secret')

@@ -160,6 +160,16 @@ describe('backup and restore', () => {
     expect(() => statSync(join(folder, 'eyrie.json'))).toThrow('ENOENT')
   })
 
+  /** A backup that several tests damage or inspect: to derive the key of each would be slow. */
+  let kept: { encrypted: Buffer; plain: Buffer; managementKey: Buffer } | undefined
+  async function keepBackup() {
+    const { path } = await writeBackup()
+    const encrypted = readFileSync(path)
+    await removeEncryption(path)
+    const managementKey = readFileSync(join(installation.data, 'secrets/management-key'))
+    return { encrypted, plain: readFileSync(path), managementKey }
+  }
+
   it.each<[string, (bytes: Buffer) => Buffer, 'encrypted' | 'plain', RegExp]>([
     ['is truncated', bytes => bytes.subarray(0, bytes.length - 20_000), 'plain', /truncated/],
     ['is another file', () => Buffer.from('hello'), 'plain', /not a gzip archive/],
@@ -191,21 +201,19 @@ describe('backup and restore', () => {
       /altered/,
     ],
   ])('change nothing when the archive %s', async (_, damage, kind, reason) => {
-    const { path } = await writeBackup()
-    if (kind === 'plain') await removeEncryption(path)
-    writeFileSync(path, damage(readFileSync(path)))
-    const other = await emptyDatabase()
+    kept ??= await keepBackup()
+    const path = join(createTemporaryFolder(), 'eyrie.backup')
+    writeFileSync(path, damage(Buffer.from(kept[kind])))
     const folder = createTemporaryFolder()
     writeFileSync(join(folder, 'kept'), '')
-    const options = {
-      openDatabase: async () => other.target,
+    const openDatabase = vi.fn(async () => installation.database.target)
+    const restored = restore({
+      openDatabase,
       data: folder,
       archivePath: path,
       passphrase: kind === 'plain' ? undefined : passphrase,
       force: true,
-    }
-    const openDatabase = vi.fn(options.openDatabase)
-    const restored = restore({ ...options, openDatabase })
+    })
     await expect(restored).rejects.toThrow('is not a backup that can be restored')
     await expect(restored).rejects.toThrow(reason)
     expect(openDatabase).not.toHaveBeenCalled()
@@ -213,10 +221,11 @@ describe('backup and restore', () => {
   })
 
   it('reveal nothing without the passphrase', async () => {
-    const { path } = await writeBackup()
-    const bytes = readFileSync(path)
-    expect(() => gunzipSync(bytes)).toThrow('incorrect header check')
-    expect(bytes.includes(readFileSync(join(installation.data, 'secrets/management-key')))).toBe(false)
+    kept ??= await keepBackup()
+    const path = join(createTemporaryFolder(), 'eyrie.backup')
+    writeFileSync(path, kept.encrypted)
+    expect(() => gunzipSync(kept!.encrypted)).toThrow('incorrect header check')
+    expect(kept.encrypted.includes(kept.managementKey)).toBe(false)
 
     const folder = createTemporaryFolder()
     const openDatabase = vi.fn(async () => installation.database.target)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const pictures = {
-  h264: 'x264enc tune=zerolatency key-int-max=25 ! h264parse',
+  h264: 'x264enc tune=zerolatency speed-preset=ultrafast key-int-max=25 ! h264parse',
   jpeg: 'jpegenc',
 }
 const sounds = {

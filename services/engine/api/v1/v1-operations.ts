@@ -10,8 +10,9 @@ import { deployV2 } from '../v2/v2-deployment.ts'
 import { createSharedOperations } from '../v2/v2-operations.ts'
 
 /**
- * Creates the operations of v1, the oldest revision of the API. Most of them are those of v2. In v1, a single resource is
- * returned without its id, and a deployment requires no activation.
+ * Creates the operations of v1, the oldest revision of the API. All but the deployment are shared with v2: they have the
+ * same methods, paths and effects. A deployment in v1 requires no activation, so v1 has an operation of its own, which still uses
+ * the deployment of v2.
  */
 export function createV1Operations(context: ApiContext): Operation[] {
   return [
@@ -22,33 +23,40 @@ export function createV1Operations(context: ApiContext): Operation[] {
   ]
 }
 
-const { source, sink, pipeline } = routesV1
-
-/** The routes that return a single resource. */
+/** The v1 routes whose response is a single resource. In v1, such a resource is returned without its id. */
 const ROUTES_WITHOUT_ID: ReadonlySet<Route> = new Set<Route>([
-  source.get,
-  source.update,
-  sink.get,
-  sink.update,
-  pipeline.get,
-  pipeline.update,
+  routesV1.source.get,
+  routesV1.source.update,
+  routesV1.sink.get,
+  routesV1.sink.update,
+  routesV1.pipeline.get,
+  routesV1.pipeline.update,
 ])
 
-/** Returns the operation of v1 with the same method and path as an operation of v2. */
+/** Converts an operation that v1 and v2 share, which is defined with its v2 route, into the operation of v1. */
 function toV1({ route: v2Route, handle }: Operation): Operation {
-  const route = listRoutes(routesV1).find(
-    ({ method, path }) => method === v2Route.method && path === v2Route.path,
-  )!
-
+  const route = findV1Route(v2Route)
   if (!ROUTES_WITHOUT_ID.has(route)) return { route, handle }
   return {
     route,
     handle: async input => {
-      const { value, ...reply } = await handle(input)
-      const { id: _, ...withoutId } = value as { id: number }
-      return { ...reply, value: withoutId }
+      const reply = await handle(input)
+      return { ...reply, value: omitId(reply.value) }
     },
   }
+}
+
+function findV1Route({ method, path }: Route): Route {
+  const route = listRoutes(routesV1).find(candidate => candidate.method === method && candidate.path === path)
+  if (!route)
+    throw new Error(`v1 has no route ${method} ${path}: add it to routesV1, or do not share its operation`)
+  return route
+}
+
+/** Returns a resource without its id. The response schema of each route in `ROUTES_WITHOUT_ID` is a resource with an id. */
+function omitId(resource: unknown): object {
+  const { id: _, ...withoutId } = resource as { id: number }
+  return withoutId
 }
 
 /** Creates the error handler of v1. In v1, the body of a `reference` error is the list of references alone. */

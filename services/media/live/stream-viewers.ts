@@ -5,55 +5,75 @@ import type { PlayableTrack } from '../stream/sample-entry.ts'
 
 const NORMAL_CLOSURE = 1000
 
-// Viewers pass the fragments of a live stream, in the format MP4, to a client.
-
 /**
- * Creates a viewer that sends a stream over a WebSocket: the stream information as a text message, then the init segment and the
- * fragments as binary messages.
+ * Creates a viewer that sends a live stream over a WebSocket: the stream information as a text message, then the init segment and
+ * the fragments as binary messages.
  */
 export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
+  // Hono excludes bytes in shared memory from its type. The bytes of a stream are never in shared memory.
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)
   return {
     begin(info, init) {
       socket.send(JSON.stringify(info))
       send(init)
     },
-    fragment: bytes => send(bytes),
+    fragment: send,
     backlog: () => bufferedBytes(socket),
     end: reason => closeSocket(socket, NORMAL_CLOSURE, reason),
   }
 }
 
-/** Returns a stream as an endless MP4 file, for the body of a response. The file ends when a new init segment is necessary. */
+/**
+ * Returns a live stream as an endless MP4 file, for the body of a response. The file ends when the stream ends, or when a new init
+ * segment is necessary, which an MP4 file cannot contain.
+ */
 export function createChunkedBody(stream: Stream<PlayableTrack>): ReadableStream {
-  let leave = () => {}
+  let stop: (() => void) | undefined
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        let phase: 'waiting' | 'started' | 'ended' = 'waiting'
-        const viewer: Viewer<PlayableTrack> = {
-          begin(_, init) {
-            if (phase === 'started') return end()
-            phase = 'started'
-            controller.enqueue(init)
-          },
-          fragment(bytes) {
-            // A stream with sound may end the viewer while it handles a unit, and then still pass on this unit.
-            if (phase !== 'ended') controller.enqueue(bytes)
-          },
-          backlog: () => -(controller.desiredSize ?? 0),
-          end,
-        }
-        leave = stream.watch(viewer)
-
-        function end() {
-          phase = 'ended'
-          leave()
-          controller.close()
-        }
+        stop = writeStream(stream, controller)
       },
-      cancel: () => leave(),
+      cancel: () => stop?.(),
     },
+    // With a high-water mark of 0, `desiredSize` is the negative number of bytes in the queue.
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   )
+}
+
+/** Writes a live stream to a response body. Returns a function that stops writing after the client has disconnected. */
+function writeStream(
+  stream: Stream<PlayableTrack>,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+): () => void {
+  const body: { state: 'waiting' | 'started' | 'ended' } = { state: 'waiting' }
+  let stopWatching: (() => void) | undefined
+
+  function stop() {
+    body.state = 'ended'
+    stopWatching?.()
+  }
+
+  function end() {
+    if (body.state === 'ended') return
+    stop()
+    controller.close()
+  }
+
+  stopWatching = stream.watch({
+    begin(_, init) {
+      if (body.state !== 'waiting') return end()
+      body.state = 'started'
+      controller.enqueue(init)
+    },
+    fragment(bytes) {
+      // A stream with sound may end the viewer while it handles a unit, and then still pass on this unit.
+      if (body.state !== 'ended') controller.enqueue(bytes)
+    },
+    backlog: () => -(controller.desiredSize ?? 0),
+    end,
+  })
+  // `watch` sends what is cached before it returns, and may end the body while doing so.
+  if (body.state === 'ended') stopWatching()
+  return stop
 }

@@ -1,4 +1,5 @@
 import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
+import { findBox, getType, readChildren, withUint32 } from './box-reader.ts'
 import type { Sample } from './fragment-samples.ts'
 
 /** A part of a track in an MP4 file: samples (coded pictures or sound units) whose bytes are contiguous. */
@@ -22,7 +23,7 @@ const EMPTY_EDIT_TIME = Buffer.alloc(8, 0xff)
 
 /**
  * Creates the `trak` box of an unfragmented MP4 file (ISO/IEC 14496-12). `trak` is the box of a fragmented file, from which the
- * sample descriptions are copied.
+ * sample descriptions are copied. `chunks` must contain at least one sample.
  */
 export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: PresentationRange): Buffer {
   const samples = chunks.flatMap(chunk => chunk.samples)
@@ -47,12 +48,12 @@ export function createClipTrack(trak: Buffer, chunks: readonly Chunk[], range: P
 }
 
 /**
- * Creates an edit list, which presents the range of a track that begins at `first`. It starts with an empty edit if the track
- * begins after the range.
+ * Creates an edit list, which presents a range of a track that begins at the time `trackBegin`. The list starts with an empty edit
+ * if the track begins after the range.
  */
-function createEditList(first: number, { begin, end }: PresentationRange): Buffer {
-  const delay = Math.max(0, first - begin)
-  const skipped = Math.max(0, begin - first)
+function createEditList(trackBegin: number, { begin, end }: PresentationRange): Buffer {
+  const delay = Math.max(0, trackBegin - begin)
+  const skipped = Math.max(0, begin - trackBegin)
   const entries = [createEdit(end - begin - delay, u64(skipped))]
   if (delay > 0) entries.unshift(createEdit(delay, EMPTY_EDIT_TIME))
   return fullBox('elst', 1, 0, u32(entries.length), ...entries)
@@ -79,17 +80,20 @@ function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
     Buffer.concat([u32(count), i32(offset)]),
   )
 
+  // Zero in `stsz` in place of a common size: each sample has a size of its own.
+  const commonSize = 0
   const sizes = samples.map(({ size }) => size)
+  const chunkRuns = createChunkRuns(chunks)
   const chunkOffsets = chunks.map(({ offset }) => u64(offset))
 
   return box(
     'stbl',
     findBox(stbl, ['stsd']),
-    fullBox('stts', 0, 0, ...durationRuns),
-    fullBox('ctts', 1, 0, ...offsetRuns),
+    fullBox('stts', 0, 0, u32(durationRuns.length), ...durationRuns),
+    fullBox('ctts', 1, 0, u32(offsetRuns.length), ...offsetRuns),
     ...createSyncSampleBoxes(samples),
-    fullBox('stsc', 0, 0, ...createChunkEntries(chunks)),
-    fullBox('stsz', 0, 0, u32(0, samples.length, ...sizes)),
+    fullBox('stsc', 0, 0, u32(chunkRuns.length), ...chunkRuns),
+    fullBox('stsz', 0, 0, u32(commonSize, samples.length, ...sizes)),
     fullBox('co64', 0, 0, u32(chunks.length), ...chunkOffsets),
   )
 }
@@ -105,19 +109,20 @@ function createSyncSampleBoxes(samples: readonly Sample[]): Buffer[] {
 }
 
 /** Returns the entries of the `stsc` box: one for each run of chunks with the same number of samples. */
-function createChunkEntries(chunks: readonly Chunk[]): Buffer[] {
+function createChunkRuns(chunks: readonly Chunk[]): Buffer[] {
   let firstChunk = 1
   return encodeRuns(
     chunks.map(({ samples }) => samples.length),
     (chunkCount, sampleCount) => {
-      const entry = u32(firstChunk, sampleCount, 1)
+      const sampleDescription = 1
+      const entry = u32(firstChunk, sampleCount, sampleDescription)
       firstChunk += chunkCount
       return entry
     },
   )
 }
 
-/** Run-length encodes values. Returns the number of runs, followed by an entry for each run. */
+/** Run-length encodes values. Returns one entry for each run of equal values. */
 function encodeRuns(values: readonly number[], write: (count: number, value: number) => Buffer): Buffer[] {
   const runs: { count: number; value: number }[] = []
   for (const value of values) {
@@ -125,34 +130,5 @@ function encodeRuns(values: readonly number[], write: (count: number, value: num
     if (last?.value === value) last.count++
     else runs.push({ count: 1, value })
   }
-  return [u32(runs.length), ...runs.map(({ count, value }) => write(count, value))]
-}
-
-/** Returns the four letters of a box's type. */
-export const getType = (box: Buffer) => box.toString('latin1', 4, 8)
-
-/** Returns the boxes inside a box. */
-export function readChildren(parent: Buffer): Buffer[] {
-  const boxes: Buffer[] = []
-  for (let offset = 8; offset + 8 <= parent.length; ) {
-    const child = parent.subarray(offset, offset + parent.readUInt32BE(offset))
-    boxes.push(child)
-    offset += child.length
-  }
-  return boxes
-}
-
-/** Returns the first box at this path below `parent`. */
-export function findBox(parent: Buffer, path: readonly string[]): Buffer {
-  const [type, ...innerPath] = path
-  const child = readChildren(parent).find(box => getType(box) === type)
-  if (!child) throw new Error(`the segment has no ${type} box`)
-  return innerPath.length === 0 ? child : findBox(child, innerPath)
-}
-
-/** Returns a copy with one 32-bit field replaced. */
-export function withUint32(bytes: Buffer, offset: number, value: number): Buffer {
-  const copy = Buffer.from(bytes)
-  copy.writeUInt32BE(value, offset)
-  return copy
+  return runs.map(({ count, value }) => write(count, value))
 }

@@ -1,15 +1,8 @@
 import { existsSync } from 'node:fs'
 import { box, u32, u64 } from '@eyrie/kit/mp4-boxes'
 import { ticksToUs } from '../../runtime/stream-time.ts'
-import {
-  type Chunk,
-  createClipTrack,
-  findBox,
-  getType,
-  type PresentationRange,
-  readChildren,
-  withUint32,
-} from './clip-track.ts'
+import { findBox, getType, readChildren, withUint32 } from './box-reader.ts'
+import { type Chunk, createClipTrack, type PresentationRange } from './clip-track.ts'
 import type { Sample } from './fragment-samples.ts'
 import { placeFragment, selectFragments, TIMELINE_START } from './playback-timeline.ts'
 import { readSegment } from './segment-format.ts'

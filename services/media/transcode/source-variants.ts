@@ -12,11 +12,14 @@ export interface Variants {
   readonly original: Stream<Track>
   /** H.264: the original packets if the source sends H.264, else transcoded. */
   readonly h264: Stream
-  /** H.264 or H.265: the original packets if the source sends either, else transcoded to H.264. This variant is recorded. */
+  /**
+   * For players that can decode H.265 and H.264: the original packets if the source sends either, else transcoded to H.264. This
+   * variant is recorded.
+   */
   readonly h265: Stream<PlayableTrack>
   /** Always transcoded: H.264 without B-frames, in 4:2:0 and square pixels. */
   readonly transcoded: Stream
-  /** Number of viewers of the H.264, H.265 and transcoded variants. */
+  /** Number of viewers of the variants `h264`, `h265` and `transcoded`. The original is read by them, not by viewers. */
   viewerCount(): number
   /** Whether an encoder is running. */
   isTranscoding(): boolean
@@ -26,7 +29,10 @@ export interface Variants {
 export interface SourceVariants extends Variants {
   /** Receives the packets of the source. */
   readonly writer: StreamWriter<Track>
-  /** Must be called before the first packet, and when the codec of the source changes. */
+  /**
+   * Must be called before the first packet, and when the codec of the source changes. Before the first call, the variants `h264`
+   * and `h265` send nothing.
+   */
   setCodec(codec: string): void
   /** Ends all variants for their current viewers. */
   end(reason: string): void
@@ -40,7 +46,7 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
   const h265 = createSwitchedStream<PlayableTrack>()
   const transcoded = createSwitchedStream()
   transcoded.switchTo(encoded)
-  const variants = [h264, h265, transcoded]
+  const watchable = [h264, h265, transcoded]
 
   return {
     original,
@@ -49,15 +55,18 @@ export function createSourceVariants(options: TranscodedStreamOptions): SourceVa
     transcoded,
     isTranscoding: encoded.isRunning,
     writer: original,
-    viewerCount: () => variants.reduce((sum, stream) => sum + stream.viewerCount(), 0),
+    viewerCount: () => watchable.reduce((sum, stream) => sum + stream.viewerCount(), 0),
     setCodec(codec) {
-      // The cast is safe because the codec determines the type of all tracks.
+      // The type of a stream states the codecs of its tracks, and `codec` states it at run time. The cast is safe, because each
+      // variant receives the original only if `codec` is one of its own.
       const passthrough = original as Stream<Track> as Stream<never>
-      h264.switchTo(codec === 'h264' ? passthrough : encoded)
-      h265.switchTo(codec === 'h264' || codec === 'h265' ? passthrough : encoded)
+      const isH264 = codec === 'h264'
+      const isH265 = codec === 'h265'
+      h264.switchTo(isH264 ? passthrough : encoded)
+      h265.switchTo(isH264 || isH265 ? passthrough : encoded)
     },
     end(reason) {
-      for (const stream of variants) stream.end(reason)
+      for (const stream of watchable) stream.end(reason)
     },
     close: () => encoded.close('the source was removed'),
   }

@@ -11,8 +11,11 @@ export interface CameraLipSync extends LipSync {
   onPicture(pts: number): void
 }
 
+/** Minimum time between two reads of the sender reports, so that they are not read for every packet. */
 const REPORT_INTERVAL_TICKS = TICKS_PER_SECOND / 2
-/** A smaller deviation between sound and video is inaudible, whereas each correction is audible. */
+/** The sound counts as in use for this long after its last sample. */
+const SOUND_IN_USE_TICKS = TICKS_PER_SECOND
+/** The offset changes only by more than this: a smaller error is inaudible, whereas each correction is audible. */
 const TOLERANCE_TICKS = TICKS_PER_SECOND / 100
 /** A larger deviation results from wrong timestamps and is not corrected. */
 const MAX_SHIFT_TICKS = 3 * TICKS_PER_SECOND
@@ -25,10 +28,12 @@ const MAX_SHIFT_TICKS = 3 * TICKS_PER_SECOND
 export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
   const videoClock = createStreamClock(pipeline)
   const soundClock = createStreamClock(pipeline)
-  let lastSoundPts = Number.NEGATIVE_INFINITY
+  let lastSoundPts: number | undefined
+  /** By how much the sound is shifted. */
   let offsetTicks = 0
 
   function updateOffset() {
+    // The camera's clock at time 0 of each stream. The difference is the deviation between sound and video.
     const soundUs = soundClock.anchorUs()
     const videoUs = videoClock.anchorUs()
     if (soundUs === undefined || videoUs === undefined) return
@@ -40,7 +45,8 @@ export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
 
   return {
     onPicture(pts) {
-      const isSoundInUse = pts - lastSoundPts < TICKS_PER_SECOND
+      const isSoundInUse = lastSoundPts !== undefined && pts - lastSoundPts < SOUND_IN_USE_TICKS
+      // The depayloader of the video has a fixed name, whereas that of the sound depends on its codec.
       if (isSoundInUse) videoClock.addPacket(DEPAYLOADER, pts)
     },
     recordArrival(depayloader, pts) {
@@ -56,7 +62,7 @@ export function createCameraLipSync(pipeline: Pipeline): CameraLipSync {
 function createStreamClock(pipeline: Pipeline) {
   const senderClock = createSenderClock()
   /** Stream time at which the report was last read. */
-  let reportReadPts = Number.NEGATIVE_INFINITY
+  let reportReadPts: number | undefined
 
   return {
     /** Must be called for each sample, with its stream time. */
@@ -65,11 +71,13 @@ function createStreamClock(pipeline: Pipeline) {
       if (!packet) return
       senderClock.addPacket(packet)
 
-      if (pts - reportReadPts < REPORT_INTERVAL_TICKS) return
+      const isReportFresh = reportReadPts !== undefined && pts - reportReadPts < REPORT_INTERVAL_TICKS
+      if (isReportFresh) return
       reportReadPts = pts
       const report = readReport(pipeline, packet.clockRate)
       if (report) senderClock.addReport(report)
     },
+    /** Returns the camera's clock, in µs since 1970, at time 0 of the stream; undefined before the first report. */
     anchorUs: senderClock.anchorUs,
   }
 }

@@ -1,60 +1,76 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DependentComponent } from './component.ts'
+import {
+  type Distribution,
+  type InstalledPackage,
+  readDistribution,
+  readInstalledPackages,
+  runProgram,
+} from './installed-packages.ts'
 
 const PACKAGE_LISTS = resolve(import.meta.dirname, '../setup/packages.sh')
-const MAX_OUTPUT_BYTES = 64 << 20
-
-interface InstalledPackage {
-  name: string
-  version: string
-  architecture: string
-  /** Names of packages; of alternatives, each. */
-  dependencies: string[]
-  /** Names of virtual packages. */
-  provides: string[]
-}
 
 /** Returns the installed Debian packages that setup requires, and all installed packages that these need. */
-export const listDebianComponents = (): DependentComponent[] =>
-  listComponents((_, find) => {
-    const reached = new Set<InstalledPackage>(readRequiredNames().flatMap(find))
-    // A set is iterated in the order of insertion, including what is added meanwhile.
-    for (const { dependencies } of reached) for (const found of dependencies.flatMap(find)) reached.add(found)
-    return reached
-  })
+export function listDebianComponents(): DependentComponent[] {
+  const index = indexByName(readInstalledPackages())
+  return toComponents(findRequired(readRequiredNames(), index), index)
+}
 
 /** Returns all installed Debian packages. */
-export const listAllDebianComponents = (): DependentComponent[] => listComponents(installed => installed)
-
-function listComponents(
-  select: (
-    installed: InstalledPackage[],
-    find: (name: string) => InstalledPackage[],
-  ) => Iterable<InstalledPackage>,
-): DependentComponent[] {
+export function listAllDebianComponents(): DependentComponent[] {
   const installed = readInstalledPackages()
+  return toComponents(installed, indexByName(installed))
+}
+
+/** The installed packages by their own name and by the names of the virtual packages that they provide. */
+type PackageIndex = ReadonlyMap<string, InstalledPackage[]>
+
+function indexByName(installed: readonly InstalledPackage[]): PackageIndex {
+  const index = new Map<string, InstalledPackage[]>()
+  for (const candidate of installed) {
+    for (const name of [candidate.name, ...candidate.provides]) {
+      const namesakes = index.get(name) ?? []
+      index.set(name, [...namesakes, candidate])
+    }
+  }
+  return index
+}
+
+/** Returns the installed packages with these names. A name that is not installed, such as an unused alternative, is left out. */
+const findAll = (names: readonly string[], index: PackageIndex): InstalledPackage[] =>
+  names.flatMap(name => index.get(name) ?? [])
+
+/** Returns the named packages and, transitively, their dependencies, nearest first. */
+function findRequired(names: readonly string[], index: PackageIndex): InstalledPackage[] {
+  const required = new Set<InstalledPackage>()
+  const queue = findAll(names, index)
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    if (required.has(next)) continue
+    required.add(next)
+    queue.push(...findAll(next.dependencies, index))
+  }
+  return [...required]
+}
+
+function toComponents(packages: readonly InstalledPackage[], index: PackageIndex): DependentComponent[] {
   const distribution = readDistribution()
-  const byName = Map.groupBy(
-    installed.flatMap(found => [found.name, ...found.provides].map(name => ({ name, found }))),
-    ({ name }) => name,
-  )
-  const find = (name: string) => (byName.get(name) ?? []).map(({ found }) => found)
+  return packages.map(installed => {
+    const { name, version, dependencies } = installed
+    const purl = toPackageUrl(installed, distribution)
+    return {
+      component: { type: 'library', 'bom-ref': purl, name, version, purl },
+      dependsOn: findAll(dependencies, index).map(dependency => toPackageUrl(dependency, distribution)),
+    }
+  })
+}
 
-  const toRef = ({ name, version, architecture }: InstalledPackage) =>
-    `pkg:deb/${distribution.id}/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${distribution.id}-${distribution.version}`
-
-  return [...select(installed, find)].map(found => ({
-    component: {
-      type: 'library',
-      'bom-ref': toRef(found),
-      name: found.name,
-      version: found.version,
-      purl: toRef(found),
-    },
-    dependsOn: found.dependencies.flatMap(find).map(toRef),
-  }))
+/** Returns the package URL (purl) of a Debian package. */
+function toPackageUrl(
+  { name, version, architecture }: InstalledPackage,
+  { id, release }: Distribution,
+): string {
+  const identity = `${encodeURIComponent(name)}@${encodeURIComponent(version)}`
+  return `pkg:deb/${id}/${identity}?arch=${architecture}&distro=${id}-${release}`
 }
 
 /** Returns the names of the packages of the appliance, without those of the tests. */
@@ -62,40 +78,3 @@ function readRequiredNames(): string[] {
   const script = `source "$1"; printf '%s\\n' "\${run_packages[@]}" "\${worker_packages[@]}"`
   return runProgram('bash', ['-c', script, 'bash', PACKAGE_LISTS])
 }
-
-function readInstalledPackages(): InstalledPackage[] {
-  const fields = [
-    'db:Status-Status',
-    'Package',
-    'Version',
-    'Architecture',
-    'Pre-Depends',
-    'Depends',
-    'Provides',
-  ]
-  const format = `${fields.map(field => `\${${field}}`).join('\t')}\n`
-  return runProgram('dpkg-query', ['-W', '-f', format])
-    .map(line => line.split('\t'))
-    .filter(([status]) => status === 'installed')
-    .map(([, name = '', version = '', architecture = '', preDepends = '', depends = '', provides = '']) => ({
-      name,
-      version,
-      architecture,
-      dependencies: parseRelations(`${preDepends},${depends}`),
-      provides: parseRelations(provides),
-    }))
-}
-
-/** Parses a field such as `libc6 (>= 2.34), debconf (>= 0.5) | debconf-2.0, python3:any` (Debian policy, section 7.1). */
-const parseRelations = (text: string) =>
-  text.split(/[,|]/).flatMap(relation => /^\s*([a-z0-9][a-z0-9+.-]*)/.exec(relation)?.[1] ?? [])
-
-/** Returns the distribution, such as `debian` and `12` (man 5 os-release). */
-function readDistribution(): { id: string; version: string } {
-  const text = readFileSync('/etc/os-release', 'utf8')
-  const read = (name: string) => new RegExp(`^${name}="?([^"\\n]*)`, 'm').exec(text)?.[1] ?? 'unknown'
-  return { id: read('ID'), version: read('VERSION_ID') }
-}
-
-const runProgram = (program: string, args: string[]) =>
-  execFileSync(program, args, { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES }).split('\n').filter(Boolean)

@@ -12,10 +12,7 @@ export interface SchedulerMetrics {
   updateJobs(jobs: readonly Job[]): void
 }
 
-export function createSchedulerMetrics(
-  countDownTargets: () => number,
-  readMqttStatus: () => MqttBridgeStatus,
-): SchedulerMetrics {
+export function createSchedulerMetrics(): SchedulerMetrics {
   const registry = new Registry()
   const attempts = new Counter({
     name: 'eyrie_scheduler_delivery_attempts_total',
@@ -23,6 +20,19 @@ export function createSchedulerMetrics(
     labelNames: ['type', 'result'],
     registers: [registry],
   })
+  return {
+    registry,
+    updateJobs: createJobMetrics(registry),
+    countOutcome: (type, { state }) => attempts.inc({ type, result: state }),
+  }
+}
+
+/** Adds the metrics that are read from the dispatcher and from the MQTT bridge whenever Prometheus asks for them. */
+export function addStatusMetrics(
+  registry: Registry,
+  countDownTargets: () => number,
+  readMqttStatus: () => MqttBridgeStatus,
+): void {
   addGauge(registry, {
     name: 'eyrie_scheduler_targets_down',
     help: 'Targets to which deliveries are paused because they do not accept messages.',
@@ -38,11 +48,6 @@ export function createSchedulerMetrics(
     help: 'Events that were not published by MQTT, because the broker was unreachable for too long.',
     read: () => readMqttStatus().droppedEvents,
   })
-  return {
-    registry,
-    updateJobs: createJobMetrics(registry),
-    countOutcome: (type, { state }) => attempts.inc({ type, result: state }),
-  }
 }
 
 /** Returns the function that updates the metrics of the jobs. */

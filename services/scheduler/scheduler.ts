@@ -7,14 +7,14 @@ import { createJobs } from './jobs/jobs.ts'
 import { createFeedClient } from './management-client/feed-client.ts'
 import { createManagementClient } from './management-client/management-client.ts'
 import { createMqttBridge, type MqttBridgeStatus } from './mqtt/mqtt-bridge.ts'
-import { createSchedulerMetrics } from './scheduler-metrics.ts'
+import { addStatusMetrics, createSchedulerMetrics } from './scheduler-metrics.ts'
 import { createScheduleRunner } from './schedules/schedule-runner.ts'
 import { createSenders } from './senders/senders.ts'
 
 /**
  * The scheduler delivers notifications, arms alerts by their schedules, publishes the live feed by MQTT, and starts jobs. It is a
- * client of management, which stores the deliveries and the armed states, and keeps nothing itself: what it was sending when it
- * ended is sent again, with the same id.
+ * client of the management service, which stores the deliveries and the armed states, and stores nothing itself. A message that was
+ * being sent when the scheduler ended is therefore sent again after the restart, with the same id.
  */
 export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment
@@ -23,6 +23,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
   const { public_url, timeout_s, sms_max_segments, jobs: jobSettings } = readSettings(data).scheduler
   const management = createManagementClient(urls.management, schedulerToken)
 
+  const metrics = createSchedulerMetrics()
   const schedules = createScheduleRunner({ management, now: Date.now, log })
   const dispatcher = createDispatcher({
     management,
@@ -31,12 +32,12 @@ export function createScheduler({ environment, log }: Dependencies): Service {
     log,
     onOutcome: ({ type }, outcome) => metrics.countOutcome(type, outcome),
   })
+  const feed = createFeedClient(urls.management, schedulerToken, management)
   const mqtt = createMqttBridge({
-    management: createFeedClient(urls.management, schedulerToken, management),
+    management: feed,
     egress: createEgress('broker', environment),
     log,
   })
-  const metrics = createSchedulerMetrics(dispatcher.countDownTargets, mqtt.status)
   const jobs = createJobs({
     settings: jobSettings,
     plan: management.planJobs,
@@ -44,6 +45,8 @@ export function createScheduler({ environment, log }: Dependencies): Service {
     onJobs: metrics.updateJobs,
     log,
   })
+
+  addStatusMetrics(metrics.registry, dispatcher.countDownTargets, mqtt.status)
 
   const app = new Hono()
   app.onError(createErrorHandler(log))
@@ -62,19 +65,27 @@ export function createScheduler({ environment, log }: Dependencies): Service {
       await Promise.all([dispatcher.stop(), schedules.stop(), mqtt.stop(), jobs.stop()])
     },
     health() {
-      const down = dispatcher.countDownTargets()
-      const alarm = `messages to ${down} of the receivers fail: read why with /api/v1/delivery/list, and correct the alerts or the settings`
-      const alarms = [...(down > 0 ? [alarm] : []), ...listMqttAlarms(mqtt.status())]
+      const alarms = [...listDeliveryAlarms(dispatcher.countDownTargets()), ...listMqttAlarms(mqtt.status())]
       return { ok: true, alarms, management: dispatcher.isConnected() }
     },
   }
 }
 
-/** Says what has to be done about the connection to the MQTT broker. */
+/** Returns the alarm about receivers that do not accept messages, if there are any. */
+function listDeliveryAlarms(downTargets: number): string[] {
+  if (downTargets === 0) return []
+  return [
+    `messages to ${downTargets} of the receivers fail: read the reasons with /api/v1/delivery/list, ` +
+      'and correct the receivers in the alerts or the settings of the scheduler',
+  ]
+}
+
+/** Returns the alarm about the connection to the MQTT broker, if it has failed. */
 function listMqttAlarms({ isEnabled, isConnected, reason, droppedEvents }: MqttBridgeStatus): string[] {
   if (!isEnabled || isConnected || reason === '') return []
-  const dropped = droppedEvents > 0 ? ` (${droppedEvents} events were dropped)` : ''
+  const dropped = droppedEvents > 0 ? `, and ${droppedEvents} events were dropped` : ''
   return [
-    `the MQTT broker is unreachable: ${reason}${dropped}: check it, and the settings in /api/v1/config/mqtt`,
+    `the MQTT broker is unreachable (${reason})${dropped}: ` +
+      'check that the broker is running, and the settings in /api/v1/config/mqtt',
   ]
 }

@@ -23,56 +23,79 @@ export async function readProvisioningState(
   engine_id: string,
   secrets: Secrets,
 ): Promise<ProvisioningState> {
+  const sources = await readSources(tx, engine_id, secrets)
+  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
+  const usedPipelineIds = channels.map(({ pipeline_id }) => pipeline_id)
+  const pipelines = await readPipelines(tx, engine_id, usedPipelineIds)
+  const provisioned = await readProvisioned(tx, engine_id, secrets)
+  const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
+  return {
+    stored: { sources, pipelines, channels },
+    provisioned,
+    log_id: state?.provisioned_log_id ?? null,
+  }
+}
+
+/** Reads the sources of an engine with their device streams, whose passwords are decrypted. */
+async function readSources(
+  tx: Transaction,
+  engine_id: string,
+  secrets: Secrets,
+): Promise<StoredConfiguration['sources']> {
+  const subStream = alias(deviceStream, 'sub_stream')
   const isStreamOfSource = and(
     eq(deviceStream.device_id, source.device_id),
     eq(deviceStream.id, source.stream_id),
   )
-  const subStream = alias(deviceStream, 'sub_stream')
   const isSubStreamOfSource = and(
     eq(subStream.device_id, source.device_id),
     eq(subStream.id, source.sub_stream_id),
   )
-  const sources = await tx
+  const rows = await tx
     .select()
     .from(source)
     .leftJoin(deviceStream, isStreamOfSource)
     .leftJoin(subStream, isSubStreamOfSource)
     .where(eq(source.engine_id, engine_id))
     .orderBy(source.created_at)
-  const channels = await tx.select().from(channel).where(eq(channel.engine_id, engine_id))
-  // Channels that were placed here may use pipelines of other engines.
-  const usedIds = channels.map(({ pipeline_id }) => pipeline_id)
-  const pipelines = await tx
-    .select()
-    .from(pipeline)
-    .where(or(eq(pipeline.engine_id, engine_id), isAnyOf(pipeline.pipeline_id, usedIds)))
-    .orderBy(pipeline.created_at)
-  const provisions = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
-  const [state] = await tx.select().from(engineState).where(eq(engineState.engine_id, engine_id))
-
-  /** `Fields` is what the service stored for objects of this kind. */
-  function selectProvisioned<Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] {
-    return provisions
-      .filter(({ kind }) => kind === resourceKind)
-      .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) as Fields }))
-  }
 
   const decryptPassword = (stream: typeof deviceStream.$inferSelect | null) =>
     stream && { ...stream, password: secrets.decrypt(stream.password) }
-  const storedSources = sources.map(row => ({
+  return rows.map(row => ({
     ...row.source,
     stream: decryptPassword(row.device_stream),
     sub_stream: decryptPassword(row.sub_stream),
   }))
-  // The cast is safe, because the API stores only validated elements.
-  const storedPipelines = pipelines as StoredConfiguration['pipelines']
+}
 
-  return {
-    stored: { sources: storedSources, pipelines: storedPipelines, channels },
-    provisioned: {
-      sources: selectProvisioned<SourceFields>('source'),
-      pipelines: selectProvisioned<PipelineFields>('pipeline'),
-    },
-    log_id: state?.provisioned_log_id ?? null,
-  }
+/** Reads the pipelines of an engine, and those of other engines that its channels use since they were placed on this engine. */
+async function readPipelines(
+  tx: Transaction,
+  engine_id: string,
+  usedIds: string[],
+): Promise<StoredConfiguration['pipelines']> {
+  const rows = await tx
+    .select()
+    .from(pipeline)
+    .where(or(eq(pipeline.engine_id, engine_id), isAnyOf(pipeline.pipeline_id, usedIds)))
+    .orderBy(pipeline.created_at)
+  // The cast is safe, because the API stores only validated elements.
+  return rows as StoredConfiguration['pipelines']
+}
+
+/** Reads the objects that the management service has created on an engine, with the fields that it has last applied. */
+async function readProvisioned(
+  tx: Transaction,
+  engine_id: string,
+  secrets: Secrets,
+): Promise<ProvisioningState['provisioned']> {
+  const rows = await tx.select().from(provision).where(eq(provision.engine_id, engine_id))
+
+  /** `Fields` is the type of what is stored in `applied` for objects of this kind. */
+  const selectKind = <Fields>(resourceKind: ResourceKind): ProvisionedObject<Fields>[] =>
+    rows
+      .filter(({ kind }) => kind === resourceKind)
+      .map(row => ({ ...row, applied: JSON.parse(secrets.decrypt(row.applied)) as Fields }))
+
+  return { sources: selectKind<SourceFields>('source'), pipelines: selectKind<PipelineFields>('pipeline') }
 }

@@ -8,8 +8,6 @@ import { assertStatisticKeys } from '../../../inventory/usecases.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = alertRoutes
-
 type AlertRow = typeof alert.$inferSelect
 
 /**
@@ -19,39 +17,42 @@ const toAlert = (row: AlertRow) => row as AlertRow & Alert
 
 /**
  * API operations on alerts. An alert is a condition on a statistic of a channel. While it holds, the alert triggers
- * notifications. `assertChanged` throws if the caller may read an alert but not change it.
+ * notifications. The database does not change alerts that the caller may only read: `assertChanged` then throws. Alerts are named
+ * by their id alone, except in requests to enable or disable an alert, which also name its channel.
  */
 export const alertOperations = [
-  defineOperation(routes.active, async ({ input: { channel_id } }, tx) => {
+  defineOperation(alertRoutes.active, async ({ input: { channel_id } }, tx) => {
     const alerts = await listAlerts(tx, channel_id)
     return { value: alerts.filter(({ is_active }) => is_active) }
   }),
 
-  defineOperation(routes.create, async ({ input }, tx) => {
+  defineOperation(alertRoutes.create, async ({ input }, tx) => {
     await assertThresholdKey(tx, input)
     const [created] = await tx.insert(alert).values(input).returning()
     return { created: created!.alert_id }
   }),
 
-  defineOperation(routes.delete, async ({ input: { alert_id } }, tx) => {
+  defineOperation(alertRoutes.delete, async ({ input: { alert_id } }, tx) => {
     assertChanged(await tx.delete(alert).where(eq(alert.alert_id, alert_id)).returning())
     return undefined
   }),
 
-  defineOperation(routes.disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
+  defineOperation(alertRoutes.disable, async ({ input }, tx) => ({
+    value: await setActive(tx, input, false),
+  })),
 
-  defineOperation(routes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+  defineOperation(alertRoutes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
 
-  defineLookup(routes.id, async ({ input: { alert_id } }, tx) => {
+  defineLookup(alertRoutes.id, async ({ input: { alert_id } }, tx) => {
     const [row] = await tx.select().from(alert).where(eq(alert.alert_id, alert_id))
     return row && toAlert(row)
   }),
 
-  defineOperation(routes.list, async ({ input: { channel_id } }, tx) => ({
+  defineOperation(alertRoutes.list, async ({ input: { channel_id } }, tx) => ({
     value: await listAlerts(tx, channel_id),
   })),
 
-  defineOperation(routes.update, async ({ input: { alert_id, ...fields } }, tx) => {
+  defineOperation(alertRoutes.update, async ({ input: { alert_id, ...fields } }, tx) => {
     await assertThresholdKey(tx, fields)
     const row = assertChanged(
       await tx.update(alert).set(fields).where(eq(alert.alert_id, alert_id)).returning(),
@@ -85,12 +86,13 @@ async function setActive(
   return toAlert(row)
 }
 
-/** Resets the result of the last evaluation after the alert has changed. */
+/** Deletes the result of the last evaluation (whether the condition holds, and when) after the alert has changed. */
 const resetState = (tx: Transaction, alert_id: string) =>
   tx.update(alertState).set({ holds: null, looked_at: null }).where(eq(alertState.alert_id, alert_id))
 
 /**
- * Throws `EyrieError` (`syntax`) if the threshold is compared with a statistic that the channel's usecase does not have.
+ * Throws `EyrieError` (`syntax`) if `alert_threshold_key`, the key of the statistic that is compared with the threshold, is not a
+ * statistic of the channel's usecase.
  */
 async function assertThresholdKey(
   tx: Transaction,

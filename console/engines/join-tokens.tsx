@@ -1,39 +1,21 @@
-import type { JoinToken, NewJoinToken } from '@eyrie/contract/management/managed-engine'
 import type { PlacementOverview } from '@eyrie/contract/management/placement'
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
-import { capitalize } from '../ui/format.ts'
 import { useSubmit } from '../ui/use-submit.ts'
+import { JoinTokenTable } from './join-token-table.tsx'
+import { useJoinTokens } from './use-join-tokens.ts'
 
 /** The tokens with which engines register themselves, and a form that creates one. */
 export function JoinTokens({ sites }: Pick<PlacementOverview, 'sites'>) {
-  const tokens = useSignal<JoinToken[]>([])
-  const loadError = useSignal('')
-  /** The new token, which is shown only once. */
-  const created = useSignal('')
-
-  const load = async () => {
-    try {
-      tokens.value = await callOperation<JoinToken[]>('/engine/join-tokens')
-      loadError.value = ''
-    } catch (failure) {
-      loadError.value = capitalize((failure as Error).message)
-    }
-  }
-  useEffect(() => void load(), [])
+  const joinTokens = useJoinTokens()
+  /** The secret of the new token, which only the response to its creation contains. */
+  const createdToken = useSignal('')
 
   const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
-    created.value = ''
-    const site_id = String(fields.get('site_id'))
-    const input = { name: String(fields.get('name')).trim(), site_ids: site_id ? [site_id] : [] }
-    created.value = (await callOperation<NewJoinToken>('/engine/create-join-token', input)).join_token
-    await load()
+    createdToken.value = ''
+    const name = String(fields.get('name')).trim()
+    createdToken.value = await joinTokens.create(name, String(fields.get('site_id')))
   })
-  const remove = async (join_token_id: string) => {
-    await callOperation('/engine/delete-join-token', { join_token_id }).catch(() => {})
-    await load()
-  }
+  const shownError = error.value || joinTokens.error.value
 
   return (
     <section class="panel" aria-label="Add engines">
@@ -62,44 +44,19 @@ export function JoinTokens({ sites }: Pick<PlacementOverview, 'sites'>) {
           Create a join token
         </button>
       </form>
-      {created.value && (
+      {createdToken.value && (
         <p role="status">
-          <code class="token">{created.value}</code> It is not shown again.
+          <code class="token">{createdToken.value}</code> Copy this token now: it cannot be shown again.
         </p>
       )}
-      {(error.value || loadError.value) && (
+      {shownError && (
         <p class="error" role="alert">
-          {error.value || loadError.value}
+          {shownError}
         </p>
       )}
-      {tokens.value.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th>Token</th>
-              <th>Last used</th>
-              <th>Expires</th>
-              <th />
-            </tr>
-          </thead>
-          <tbody>
-            {tokens.value.map(({ join_token_id, name, used_at, expires_at }) => (
-              <tr key={join_token_id}>
-                <td>{name}</td>
-                <td data-label="Last used">{formatDate(used_at) ?? 'never'}</td>
-                <td data-label="Expires">{formatDate(expires_at) ?? 'never'}</td>
-                <td>
-                  <button type="button" aria-label={`Delete ${name}`} onClick={() => remove(join_token_id)}>
-                    Delete
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      {joinTokens.tokens.value.length > 0 && (
+        <JoinTokenTable tokens={joinTokens.tokens.value} onDelete={joinTokens.delete} />
       )}
     </section>
   )
 }
-
-const formatDate = (time: string | null) => (time === null ? undefined : new Date(time).toLocaleDateString())

@@ -28,7 +28,7 @@ const envelope = {
   time: z.iso.datetime({ precision: undefined }),
 }
 
-/** The result for frame n of a channel. */
+/** The result for one frame of a channel. Its field `n` is the number of the frame, from 1. */
 export const frameData = z.strictObject({
   n: z.int().min(1),
   objects: z.array(detectedObject),

@@ -56,7 +56,7 @@ const channelInput = z.strictObject({
   channel_threshold_duration: z.int().min(1).max(86_400),
 })
 
-/** Fields that have a default value. */
+/** Fields that may be omitted when a channel is created. The database has default values for them. */
 const OPTIONAL_FIELDS = {
   channel_key: true,
   channel_favorite: true,
@@ -67,19 +67,10 @@ const OPTIONAL_FIELDS = {
 
 const byId = z.strictObject({ channel_id: reference('channel') })
 
-/** Fields that clients may send back as they have read them. They have no effect. */
-const READ_ONLY_FIELDS = [
-  'channel_sid',
-  'is_active',
-  'is_verified',
-  'device_id',
-  'engine_id',
-  'site_id',
-  'usecase_id',
-  'usecase_name',
-  'usecase_icon',
-  'usecase_meta_key',
-]
+/** Fields that only responses have. Clients may send them back as they have read them; they have no effect. */
+const READ_ONLY_FIELDS = Object.keys(sourceChannel.shape).filter(
+  field => field !== 'channel_id' && !(field in channelInput.shape),
+)
 
 export const channelRoutes = {
   create: route({

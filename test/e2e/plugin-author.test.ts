@@ -237,7 +237,8 @@ describe('a plugin that eyrie plugin create has made', () => {
 
       const file = join(project, 'element.ts')
       const code = readFileSync(file, 'utf8')
-      writeFileSync(file, code.replace(`type: state.isDark ? 'dark' : 'bright'`, `type: 'bright'`))
+      // The new code continues with the state of the previous one, in which it is dark.
+      writeFileSync(file, code.replace('state.isDark = brightness < args.limit', 'state.isDark = false'))
       const updated = await eyrie('plugin', 'add', project)
       expect(updated.out).toContain('updated night-watch 1.0.0-dev; 1.0.0-dev is active')
       await until(() => findEvents('bright').length > 0)

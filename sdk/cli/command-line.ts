@@ -9,7 +9,12 @@ import { jobsCommand, runJobCommand } from './jobs/jobs-command.ts'
 import { licenseKeygenCommand, licenseShowCommand, licenseSignCommand } from './license/license-commands.ts'
 import { proposeLinesCommand } from './lines/lines-command.ts'
 import { logsCommand } from './logs/logs-command.ts'
-import { backupCommand, checkCommand, restoreCommand } from './maintenance/maintenance-commands.ts'
+import {
+  backupCommand,
+  checkCommand,
+  restoreCommand,
+  storeBackupCommand,
+} from './maintenance/maintenance-commands.ts'
 import { addModelCommand } from './model/add-model.ts'
 import { listModelsCommand, removeModelCommand } from './model/model-commands.ts'
 import {
@@ -79,6 +84,7 @@ const commands: Readonly<Record<string, Command>> = {
   support: supportCommand,
   check: checkCommand,
   backup: backupCommand,
+  'backup store': storeBackupCommand,
   restore: restoreCommand,
   jobs: jobsCommand,
   'jobs run': runJobCommand,

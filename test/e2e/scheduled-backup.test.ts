@@ -75,6 +75,19 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
   expect(list.out).toMatch(/\nbackup +\d{4}-\d\d-\d\d \d\d:\d\d +succeeded +[\d.]+ s +- +stored eyrie-/)
   const unknown = await runEyrieCommand(['jobs', 'run', 'everything'], { data, environment })
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('choose one of retention') })
+  const stored = await runEyrieCommand(['backup', 'store'], { data, environment })
+  expect(stored).toMatchObject({
+    code: 0,
+    err: '',
+    out: expect.stringMatching(/^succeeded backup: stored eyrie-.*; 2 backups are stored/),
+  })
+  expect(storage.listKeys()).toHaveLength(2)
+  expect(await call(updateBackup.path, 'post', { backup_target: 'off' })).toMatchObject({ ok: true })
+  expect(await runEyrieCommand(['backup', 'store'], { data, environment })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no target is configured'),
+  })
+  expect(await call(updateBackup.path, 'post', { backup_target: 's3' })).toMatchObject({ ok: true })
   const audit = await call(`${managementRoutes.audit.list.path}?record=job`, 'get')
   expect(audit.ok).toBe(true)
   await management.stop()

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
+import type { Job } from '@eyrie/contract/management/job'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command/passphrase.ts'
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
@@ -26,6 +27,21 @@ export const backupCommand: Command = {
 
     if (values.json) return writeJson(terminal.out, { backup: path, bytes: size, ...contents })
     writeSuccess(terminal.out, 'wrote', `${path}: ${summarize(contents)}`)
+  },
+}
+
+export const storeBackupCommand: Command = {
+  usage: '[--json]',
+  about:
+    'Runs the job backup in this process: writes a backup to the folder or the storage that is configured for scheduled backups.\n' +
+    'For timers of machines where management may not read the files of the other services, such as with Docker Compose.',
+
+  async run(args, terminal) {
+    const { values } = parseArguments(args, JSON_OPTION)
+    const job = await runMaintenance<Job>([], terminal, '', STORE_PROGRAM)
+
+    if (values.json) return writeJson(terminal.out, job)
+    writeSuccess(terminal.out, 'succeeded', `backup: ${job.job_message}`)
   },
 }
 
@@ -130,18 +146,21 @@ interface Finding {
   remedy: string
 }
 
-const MAINTENANCE_PROGRAM = resolve(import.meta.dirname, '../../../services/management/upkeep/main.ts')
+const MANAGEMENT = resolve(import.meta.dirname, '../../../services/management')
+const MAINTENANCE_PROGRAM = join(MANAGEMENT, 'upkeep/main.ts')
+const STORE_PROGRAM = join(MANAGEMENT, 'backups/main.ts')
 
 /**
- * Runs the maintenance program of the management service and returns its JSON output. Only that service has access to the
- * database. `input` is written to its standard input. Throws an `Error` with the program's error output if it fails.
+ * Runs a program of the management service and returns its JSON output. Only that service has access to the database. `input` is
+ * written to its standard input. Throws an `Error` with the program's error output if it fails.
  */
 async function runMaintenance<Result>(
   args: string[],
   { data, environment = {} }: Terminal,
   input = '',
+  program = MAINTENANCE_PROGRAM,
 ): Promise<Result> {
-  const child = spawn(process.execPath, [MAINTENANCE_PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...environment, EYRIE_DATA: data },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -153,6 +172,6 @@ async function runMaintenance<Result>(
     text(child.stderr),
     once(child, 'exit'),
   ])
-  if (exitCode !== 0) throw new Error(errors.trim() || `the maintenance program ended with code ${exitCode}`)
+  if (exitCode !== 0) throw new Error(errors.trim() || `the program ended with code ${exitCode}`)
   return JSON.parse(output) as Result
 }

@@ -53,7 +53,7 @@ async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promi
   signal.throwIfAborted()
   if (!process.send)
     throw new Error(
-      'this container may not read the files of the other services: run docker compose run --rm cli backup by a timer of the machine',
+      'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine',
     )
   process.on('message', receive)
   signal.addEventListener('abort', abort)

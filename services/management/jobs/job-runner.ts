@@ -5,7 +5,7 @@ import type { Log } from '@eyrie/kit'
 import { v7 } from 'uuid'
 import type { Database } from '../db/database.ts'
 import { DatabaseUnavailableError } from '../db/database-errors.ts'
-import { JobSkippedError, type JobWorks } from './job.ts'
+import { JobSkippedError, type JobWork, type JobWorks } from './job.ts'
 import {
   claimRun,
   finishRun,
@@ -44,7 +44,8 @@ export interface RunOptions {
   waitMs: number
 }
 
-export function createJobRunner(works: JobWorks, log: Log): JobRunner {
+/** Jobs without work are left to other processes. */
+export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   const stopping = new AbortController()
   /** The runs of this process, by job. */
   const active = new Map<JobName, Promise<void>>()
@@ -61,7 +62,8 @@ export function createJobRunner(works: JobWorks, log: Log): JobRunner {
   ): Promise<{ ended: Promise<void> } | undefined> {
     const current = active.get(name)
     if (current) return { ended: current }
-    if (stopping.signal.aborted) return undefined
+    const work = works[name]
+    if (!work || stopping.signal.aborted) return undefined
 
     const end = Promise.withResolvers<void>()
     // Entered before the first wait, so that two requests cannot both begin a run.
@@ -76,12 +78,17 @@ export function createJobRunner(works: JobWorks, log: Log): JobRunner {
       throw error
     })
     if (!isClaimed) leave()
-    else void execute(database, name, run_id, limitMs).finally(leave)
+    else void execute(database, name, work, { run_id, limitMs }).finally(leave)
     return isClaimed ? { ended: end.promise } : undefined
   }
 
   /** Does the work of a claimed run and stores its result. */
-  async function execute(database: Database, name: JobName, run_id: string, limitMs: number): Promise<void> {
+  async function execute(
+    database: Database,
+    name: JobName,
+    work: JobWork,
+    { run_id, limitMs }: Pick<RunOptions, 'run_id' | 'limitMs'>,
+  ): Promise<void> {
     const startedAt = performance.now()
     const timeout = AbortSignal.timeout(limitMs)
     const signal = AbortSignal.any([timeout, stopping.signal])
@@ -91,10 +98,10 @@ export function createJobRunner(works: JobWorks, log: Log): JobRunner {
     }, RENEW_MS)
 
     log.info({ job: name, run_id }, 'started job')
-    const work = works[name]({ database, signal, log })
+    const working = work({ database, signal, log })
     const aborted = waitForAbort(signal)
     try {
-      const result = await Promise.race([work, aborted]).then<JobResult, JobResult>(
+      const result = await Promise.race([working, aborted]).then<JobResult, JobResult>(
         message => ({ state: 'succeeded', message }),
         error => toFailure(error, timeout, limitMs),
       )
@@ -103,7 +110,7 @@ export function createJobRunner(works: JobWorks, log: Log): JobRunner {
         logResult(name, run_id, result, performance.now() - startedAt)
       }
       // The lease protects work that does not end in time.
-      await work.catch(() => {})
+      await working.catch(() => {})
     } catch (error) {
       log.error({ job: name, run_id, err: error }, 'failed to store result of job')
     } finally {

@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { findProgramParts, isNeeded, listPackageFolders } from './collect-packages.ts'
 
@@ -60,5 +61,15 @@ describe('isNeeded', () => {
     for (const path of ['bin/napi-v6/darwin/arm64/a.dylib', 'index.d.ts', 'docs', 'README.md'])
       expect(isNeeded(`node_modules/onnxruntime-node/${path}`, 'arm64')).toBe(false)
     expect(isNeeded('node_modules/onnxruntime-node/LICENSE.md', 'arm64')).toBe(true)
+  })
+
+  it('omits builds for browsers, and keeps those for Node', () => {
+    for (const path of ['mqtt/dist', 'fontkit/dist/browser-module.mjs', 'pdfkit/js/pdfkit.browser.js'])
+      expect(isNeeded(`node_modules/${path}`, 'x64')).toBe(false)
+    for (const name of ['mqtt', 'fontkit', 'pdfkit', 'csv-parse', 'csv-stringify/sync']) {
+      const path = relative(ROOT, fileURLToPath(import.meta.resolve(name)))
+      expect(isNeeded(path, 'x64')).toBe(true)
+      expect(isNeeded(dirname(path), 'x64')).toBe(true)
+    }
   })
 })

@@ -116,6 +116,8 @@ const UNUSED = [
   /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow|min\.js|standalone\.js)$/i,
   /\/(?:\.github|\.yarn|\.husky|docs|examples|benchmarks?|__tests__|umd)$/i,
   /^node_modules\/(?:@[^/]+\/)?[^/]+\/tests?$/,
+  // Further builds for browsers.
+  /^node_modules\/(?:mqtt\/dist$|(?:fontkit|pdfkit)\/.*\bbrowser\b|csv-(?:parse|stringify)\/dist\/(?:esm|iife)$)/,
   // The sources of the worker, which is built separately.
   /^node_modules\/mediasoup\/worker$/,
   // Eyrie consists of ES modules.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DEMO_LINES } from '../../scene/demo.ts'
 import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
 import type { Console } from './console.ts'
-import type { Stack } from './stack.ts'
+import { PEER_LABEL, type Stack } from './stack.ts'
 
 const PROGRAM = join(import.meta.dirname, 'camera.mjs')
 
@@ -14,6 +14,7 @@ export async function startCamera(
 ): Promise<void> {
   await stack.docker(
     ...['run', '--detach', '--name', `${stack.project}-camera`, '--no-healthcheck'],
+    ...['--label', `${PEER_LABEL}=${stack.project}`],
     ...['--network', `${stack.project}_services`, '--network-alias', 'camera'],
     ...['--volume', `${PROGRAM}:/camera.mjs:ro`, '--mount', mount],
     ...['--env', 'XDG_CACHE_HOME=/tmp', '--env', 'GST_REGISTRY=/tmp/registry.bin'],

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import { addCamera, countCrossings, createSite, startCamera } from './cameras.ts'
 import { type Console, signIn } from './console.ts'
+import { type MailServer, startMailServer } from './peers/mail-server.ts'
+import { type MqttBroker, startMqttBroker } from './peers/mqtt-broker.ts'
+import { startS3Storage } from './peers/s3-storage.ts'
 import type { Stack } from './stack.ts'
 import { waitUntil } from './wait-until.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const SERVICES = ['database', 'media', 'engine', 'management', 'scheduler']
 const PORTS: Record<string, number> = { media: 8200, engine: 8100, management: 8080, scheduler: 8300 }
 const MIB = 1 << 20
@@ -21,6 +24,8 @@ export interface Drive {
   checkIsolation(): Promise<string>
   measureMemory(): Promise<string>
   camera(): Promise<string>
+  publish(): Promise<string>
+  storeBackup(): Promise<string>
   kill(service: string): Promise<string>
   restartDatabase(): Promise<string>
   support(): Promise<string>
@@ -30,6 +35,8 @@ export interface Drive {
 
 export function drive(stack: Stack, other: string): Drive {
   let console: Console
+  let mailServer: MailServer
+  let broker: MqttBroker
   let channel = ''
   let device = ''
 
@@ -57,13 +64,6 @@ export function drive(stack: Stack, other: string): Drive {
     const script = `exec 3<>/dev/tcp/127.0.0.1/${PORTS[service]}; printf '${request}' >&3; cat <&3`
     const text = await stack.compose('exec', '-T', service, 'bash', '-c', script)
     return health.parse(JSON.parse(text.slice(text.indexOf('{'))))
-  }
-
-  async function waitForMail(subject: RegExp): Promise<void> {
-    await waitUntil('e-mail', async () => {
-      const printed = await stack.docker('logs', `${stack.project}-mail`)
-      assert.match(printed, subject)
-    })
   }
 
   return {
@@ -112,25 +112,13 @@ export function drive(stack: Stack, other: string): Drive {
     },
 
     async camera() {
-      await stack.docker(
-        ...['run', '--detach', '--name', `${stack.project}-mail`, '--network', `${stack.project}_services`],
-        ...['--network-alias', 'mail', '--volume', `${join(ROOT, 'node_modules')}:/mail/node_modules:ro`],
-        ...['--volume', `${join(ROOT, 'test/compose/mail-server.mjs')}:/mail/main.mjs:ro`],
-        ...[
-          '--no-healthcheck',
-          '--entrypoint',
-          'node',
-          `eyrie/scheduler:${stack.variables.EYRIE_VERSION}`,
-          '/mail/main.mjs',
-        ],
-      )
+      mailServer = await startMailServer(stack)
+      broker = await startMqttBroker(stack)
+      await console.post('config/smtp/update', { ...mailServer.settings, smtp_to: RECEIVER })
+      await console.post('config/mqtt/update', broker.settings)
       await startCamera(stack, {
         mount: `type=volume,source=${stack.project}_data,target=/videos,volume-subpath=media,readonly`,
         video: `/videos/scene-${DEMO.seed}.mp4`,
-      })
-      await console.post('config/smtp/update', {
-        ...{ smtp_host: 'mail', smtp_port: 2525, smtp_auth: false, smtp_username: '', smtp_password: '' },
-        ...{ smtp_from: 'Eyrie <eyrie@example.com>', smtp_to: RECEIVER, smtp_attachment: true },
       })
       const site_id = await createSite(console)
       const engine_id = await waitUntil('registered engine', async () => {
@@ -160,8 +148,35 @@ export function drive(stack: Stack, other: string): Drive {
       })
       assert.equal(picture.toString('hex', 0, 2), 'ffd8')
       await waitUntil('count', async () => assert((await countCrossings(console, channel)) > 0))
-      await waitForMail(/"subject":".*Crossing/)
+      await waitUntil('e-mail', async () => {
+        const [mail] = mailServer.accepted
+        assert.match(mail?.subject ?? '', /Crossing/)
+        assert.deepEqual(mail?.to, [RECEIVER])
+      })
       return `a picture of ${picture.length} bytes`
+    },
+
+    async publish() {
+      const topic = (name: string) => `eyrie/test/${name}`
+      const readJson = (name: string) => JSON.parse(broker.newest.get(topic(name)) ?? '{}')
+      await waitUntil('messages of the channel', async () => {
+        const printed = JSON.stringify([...broker.newest.keys()])
+        assert.equal(broker.newest.get(topic('status')), 'online', printed)
+        assert(readJson(`channel/${channel}/counts`).total > 0, printed)
+        assert.equal(readJson(`channel/${channel}/notification`).channel_name, 'Entrance', printed)
+      })
+      return `${broker.newest.size} topics`
+    },
+
+    async storeBackup() {
+      const storage = await startS3Storage(stack)
+      const backup_passphrase = 'correct horse battery'
+      await console.post('config/backup/update', { ...storage.settings, backup_passphrase })
+      const printed = await stack.compose('run', '--rm', '-T', 'cli', 'backup', 'store')
+      const [, name] = /stored (eyrie-\w+\.backup) with/.exec(printed) ?? []
+      const start = ENCRYPTED_BACKUP_MAGIC
+      assert.deepEqual(await storage.listObjects(start.length), [{ key: name, start }])
+      return printed.trim()
     },
 
     async kill(service) {
@@ -228,7 +243,7 @@ export function drive(stack: Stack, other: string): Drive {
       writeFileSync(join(stack.folder, 'backups/passphrase'), 'correct horse\n')
       const file = ['/backups/all.backup', '--passphrase-file', '/backups/passphrase']
       const written = await stack.compose('run', '--rm', '-T', 'cli', 'backup', ...file)
-      await stack.docker('rm', '--force', `${stack.project}-mail`, `${stack.project}-camera`)
+      await stack.removePeers()
       await stack.compose('down', '--volumes')
       await stack.compose('up', '--detach', '--no-build', '--wait', 'database')
       await stack.compose('run', '--rm', '-T', 'cli', 'restore', ...file, '--force')

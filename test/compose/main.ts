@@ -1,4 +1,5 @@
 import { type Drive, drive } from './drive.ts'
+import { useExternalDatabase } from './external-database.ts'
 import { measureFrames } from './frame-path.ts'
 import { fullDisk } from './full-disk.ts'
 import { runSeveralEngines } from './several-engines.ts'
@@ -27,6 +28,8 @@ try {
   await step('the boundaries of the processes', steps.checkIsolation)
   await step('memory of the stack', steps.measureMemory)
   await step('a camera, a picture, a count, an e-mail', steps.camera)
+  await step('counts and a notification by MQTT', steps.publish)
+  await step('a backup in an S3-compatible storage', steps.storeBackup)
   for (const service of ['media', 'engine', 'management', 'scheduler', 'database'])
     await step(`killing ${service}`, () => steps.kill(service))
   await step('restarting Postgres', steps.restartDatabase)
@@ -36,6 +39,7 @@ try {
   await step('backup, and restore to an empty installation', steps.backup)
   await step('frame path in a container and outside', () => measureFrames(stack, version))
   await step('a certificate from files', () => serveTls(version))
+  await step('an external Postgres', () => useExternalDatabase(version))
   await step('a full disk', () => fullDisk(version))
   await step('three engines, one of which is stopped', () => runSeveralEngines(version))
   passed = true

@@ -16,4 +16,6 @@ for service in database scheduler management engine media tools; do
   printf 'FROM eyrie/%s:test-1\nLABEL org.opencontainers.image.version=test-2\n' "$service" |
     docker build --quiet --tag "eyrie/$service:test-2" - >/dev/null
 done
+# The servers that the appliance talks to. The build above has provided the base image.
+docker build --quiet --build-arg "DEBIAN=${DEBIAN:-debian:trixie-slim}" --tag eyrie/test-peers test/compose/peers >/dev/null
 node test/compose/main.ts test-1 test-2

@@ -10,6 +10,9 @@ import { findFreePort } from '../fixtures/network/free-ports.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const MAX_OUTPUT_BYTES = 64 << 20
 
+/** The label of containers that belong to a stack, but not to the product. Its value is the project. */
+export const PEER_LABEL = 'eyrie.test.project'
+
 /** The appliance in containers, as compose.yaml describes it, with a project name and ports of its own. */
 export interface Stack {
   readonly project: string
@@ -28,6 +31,8 @@ export interface Stack {
   findContainer(service: string): Promise<string>
   /** Returns the containers of the services that are running. */
   listRunning(): Promise<{ service: string; health: string; restarts: number }[]>
+  /** Removes the servers that the services talk to, which would keep their network in use. */
+  removePeers(): Promise<void>
   /** Removes the containers, the volumes and the folder. */
   remove(): Promise<void>
 }
@@ -75,6 +80,12 @@ export async function createStack({ version, variables = {} }: StackOptions): Pr
   const findContainer = async (service: string) =>
     (await compose('ps', '--all', '--quiet', service)).trim().split('\n')[0] ?? ''
 
+  async function removePeers() {
+    const listed = await run(['ps', '--all', '--quiet', '--filter', `label=${PEER_LABEL}=${project}`])
+    const ids = listed.trim().split('\n').filter(Boolean)
+    if (ids.length > 0) await run(['rm', '--force', '--volumes', ...ids])
+  }
+
   return {
     project,
     url: `http://127.0.0.1:${port}`,
@@ -94,8 +105,9 @@ export async function createStack({ version, variables = {} }: StackOptions): Pr
         restarts: RestartCount,
       }))
     },
+    removePeers,
     async remove() {
-      await run(['rm', '--force', `${project}-mail`, `${project}-camera`])
+      await removePeers()
       await compose('--profile', '*', 'down', '--volumes', '--timeout', '10')
       rmSync(folder, { recursive: true, force: true })
     },

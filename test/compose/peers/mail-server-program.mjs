@@ -1,6 +1,6 @@
 import { SMTPServer } from 'smtp-server'
 
-// A mail server in a container of its own, which prints the e-mails that it accepts.
+// Prints the e-mails that it accepts, one line of JSON each.
 
 new SMTPServer({
   authOptional: true,

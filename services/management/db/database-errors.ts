@@ -119,7 +119,7 @@ const REMEDIES: Record<string, string> = {
   '28P01': 'correct the user and the password in DATABASE_URL',
   '3D000': 'create it (createdb), or correct DATABASE_URL',
   42501: 'the user in DATABASE_URL must own the database and everything in it (reassign owned by … to …)',
-  53300: 'raise max_connections of the server: Eyrie opens up to twelve connections',
+  53300: 'raise max_connections of the server: Eyrie opens up to fifteen connections',
 }
 
 function findRemedy(cause: NodeJS.ErrnoException): string | undefined {

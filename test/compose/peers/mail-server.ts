@@ -21,7 +21,10 @@ export async function startMailServer(stack: Stack): Promise<MailServer> {
   const command = ['node', `/peer/${PROGRAM}`]
   const container = await startPeer(stack, { name: NAME, port: PORT, command, file: PROGRAM })
   const accepted: MailServer['accepted'] = []
-  createInterface(await container.logs()).on('line', line => accepted.push(mail.parse(JSON.parse(line))))
+  createInterface(await container.logs()).on('line', line => {
+    // Node may print warnings, too.
+    if (line.startsWith('{')) accepted.push(mail.parse(JSON.parse(line)))
+  })
   return {
     settings: {
       ...{ smtp_host: NAME, smtp_port: PORT, smtp_auth: false, smtp_username: '', smtp_password: '' },

@@ -4,7 +4,7 @@ import type { Environment } from '@eyrie/kit'
 
 /** Environment variables that the services inherit from the caller. */
 const INHERITED_VARIABLES =
-  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE)$/
+  /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|GST_.*|LIBVA_.*|CUDA_.*|NVIDIA_.*|LD_LIBRARY_PATH|MEDIASOUP_WORKER_BIN|OTEL_.*|NODE_COMPILE_CACHE|EYRIE_INSPECT)$/
 
 /** The addresses of the services, and the folder that media and engine share. */
 export interface ServiceAddresses {
@@ -44,7 +44,6 @@ export const createServiceEnvironment = (
   EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
   EYRIE_RING: ring,
   EYRIE_PLUGINS: formatPathList(environment.plugins),
-  EYRIE_INSPECT: caller.EYRIE_INSPECT,
   EYRIE_SEPARATION: JSON.stringify(separation),
   EYRIE_LICENSE: environment.license,
   EYRIE_LOG_LEVEL: environment.logLevel,

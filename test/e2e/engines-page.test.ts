@@ -191,4 +191,14 @@ it('an engine that joins is offered cameras of another one, and receives them on
   await page.getByRole('button', { name: 'Delete hall' }).click()
   await vi.waitFor(async () => expect(await call('/engine/join-tokens')).toEqual([]), WAIT)
   expect((await runCommand('join-token', 'delete', id)).err).toContain(`there is no join token ${id}`)
+
+  // The page says why it cannot delete a token that somebody else has deleted.
+  await page.getByLabel('Name of the token').fill('gate')
+  await page.getByRole('button', { name: 'Create a join token' }).click()
+  await page.getByRole('button', { name: 'Delete gate' }).waitFor(TIMEOUT)
+  const [gate] = (await call('/engine/join-tokens')) as { join_token_id: string }[]
+  await runCommand('join-token', 'delete', gate!.join_token_id)
+  await page.getByRole('button', { name: 'Delete gate' }).click()
+  expect(await page.getByRole('alert').textContent(TIMEOUT)).toContain('no such join_token')
+  await page.getByRole('button', { name: 'Delete gate' }).waitFor({ ...TIMEOUT, state: 'detached' })
 })

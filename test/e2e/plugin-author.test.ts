@@ -7,6 +7,7 @@ import type { OutputMessage } from '@eyrie/contract'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildSdkPackage } from '../../sdk/cli/sdk-package/build-sdk-package.ts'
+import { followOutput } from '../fixtures/engine/followed-output.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
 import { parseExposition } from '../fixtures/network/prometheus.ts'
 import { runEyrieCommand } from '../fixtures/processes/command-line.ts'
@@ -21,7 +22,7 @@ const root = resolve(import.meta.dirname, '../..')
 let folder: string
 let media: MediaProcess
 let engine: EngineProcess
-let messages: OutputMessage[]
+let messages: readonly OutputMessage[]
 
 const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
 const eyrie = (...args: string[]) =>
@@ -37,14 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eyrie-author-'))
   media = await startMediaProcess()
   engine = await startEngineProcess({ data: join(folder, 'data'), media })
-  messages = []
-  const listening = Promise.withResolvers<void>()
-  void (async () => {
-    for await (const message of engine.api.output({ kinds: ['event', 'state'] }))
-      if (message.kind === 'hello') listening.resolve()
-      else if (message.kind !== 'gap') messages.push(message)
-  })().catch(() => {})
-  await listening.promise
+  messages = await followOutput(engine.api, ['event', 'state'])
 }, LIMIT_MS)
 
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { followOutput } from '../fixtures/engine/followed-output.ts'
 import { writeOwnModel } from '../fixtures/engine/mean-colour-model.ts'
 import type { ArchiveEntry } from '../fixtures/engine/plugin-package.ts'
 import { createPythonPackage, type PythonPlugin } from '../fixtures/engine/python-plugin.ts'
@@ -95,7 +96,7 @@ elements = {'brightness': ElementDefinition(Brightness, args=Args, migrate=migra
 let folder: string
 let media: MediaProcess
 let engine: EngineProcess
-let messages: OutputMessage[]
+let messages: readonly OutputMessage[]
 
 const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
 const findEvents = (type: string) =>
@@ -105,14 +106,7 @@ const findReasons = () =>
 
 async function startEngine(): Promise<void> {
   engine = await startEngineProcess({ data: join(folder, 'data'), media })
-  messages = []
-  const listening = Promise.withResolvers<void>()
-  void (async () => {
-    for await (const message of engine.api.output({ kinds: ['event', 'frame', 'state'] }))
-      if (message.kind === 'hello') listening.resolve()
-      else if (message.kind !== 'gap') messages.push(message)
-  })().catch(() => {})
-  await listening.promise
+  messages = await followOutput(engine.api, ['event', 'frame', 'state'])
 }
 
 const upload = async (plugin: PythonPlugin, ...files: ArchiveEntry[]) =>

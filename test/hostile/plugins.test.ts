@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { packPlugin } from '../../sdk/cli/plugin/plugin-archive.ts'
+import { followOutput } from '../fixtures/engine/followed-output.ts'
 import { createPublisher, createSignedPackage } from '../fixtures/engine/signed-package.ts'
 import { type TestPlugin, writePlugin } from '../fixtures/engine/test-plugin.ts'
 import { SMALL_PICTURE } from '../fixtures/media/small-picture.ts'
@@ -17,7 +18,7 @@ const LIMIT_MS = 180_000
 let folder: string
 let media: MediaProcess
 let engine: EngineProcess
-let messages: OutputMessage[]
+let messages: readonly OutputMessage[]
 /** The channels of the hostile plugin and of its neighbour. */
 let own: number
 let neighbour: number
@@ -60,14 +61,7 @@ beforeAll(async () => {
   engine = await startEngine()
   await upload({ version: '0.0.1', open: harmless })
 
-  messages = []
-  const listening = Promise.withResolvers<void>()
-  void (async () => {
-    for await (const message of engine.api.output({ kinds: ['frame', 'state'] }))
-      if (message.kind === 'hello') listening.resolve()
-      else if (message.kind !== 'gap') messages.push(message)
-  })().catch(() => {})
-  await listening.promise
+  messages = await followOutput(engine.api, ['frame', 'state'])
 
   const sources = [{ type: 'inf' as const, address: SMALL_PICTURE }]
   const { pipelines } = await engine.api.deploy([

@@ -7,6 +7,7 @@ import type { ModelShadowReport, OutputMessage } from '@eyrie/contract'
 import { addModel } from '@eyrie/model-store'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createBrightCellDetector } from '../../../test/fixtures/engine/detector-models.ts'
+import { followOutput } from '../../../test/fixtures/engine/followed-output.ts'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -28,7 +29,7 @@ let engine: EngineProcess
 let api: Client
 let pipeline: number
 let channel: number
-const messages: OutputMessage[] = []
+let messages: readonly OutputMessage[] = []
 
 const until = (condition: () => boolean | Promise<boolean>) =>
   vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
@@ -89,13 +90,7 @@ beforeAll(async () => {
   })
   api = engine.api
 
-  const listening = Promise.withResolvers<void>()
-  void (async () => {
-    for await (const message of api.output({ kinds: ['frame'] }))
-      if (message.kind === 'hello') listening.resolve()
-      else if (message.kind !== 'gap') messages.push(message)
-  })().catch(() => {})
-  await listening.promise
+  messages = await followOutput(api, ['frame'])
   const sources = [{ type: 'file' as const, address: video, decoder: 'gst_h264' as const }]
   const infer = { name: 'infer', args: { model: 'door', score_threshold: 0.8 } }
   // The video waits for the first pipeline, also while the second one fails.

@@ -5,6 +5,7 @@ import type { Client } from '@eyrie/client'
 import type { OutputMessage, ShadowReport } from '@eyrie/contract'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { packPlugin } from '../../../sdk/cli/plugin/plugin-archive.ts'
+import { followOutput } from '../../../test/fixtures/engine/followed-output.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -25,7 +26,7 @@ let engine: EngineProcess
 let api: Client
 let pipeline: number
 let channel: number
-const messages: OutputMessage[] = []
+let messages: readonly OutputMessage[] = []
 
 const until = (condition: () => boolean | Promise<boolean>) =>
   vi.waitUntil(condition, { timeout: LIMIT_MS, interval: 50 })
@@ -105,13 +106,7 @@ beforeAll(async () => {
   api = engine.api
   await upload({ version: '1.0.0', element: withArgument('every'), open: reporting('one', 'every') })
 
-  const listening = Promise.withResolvers<void>()
-  void (async () => {
-    for await (const message of api.output({ kinds: ['frame', 'event'] }))
-      if (message.kind === 'hello') listening.resolve()
-      else if (message.kind !== 'gap') messages.push(message)
-  })().catch(() => {})
-  await listening.promise
+  messages = await followOutput(api, ['frame', 'event'])
   const source = { type: 'file' as const, address: video, decoder: 'gst_h264' as const }
   const sources = [source]
   // The video waits for the first pipeline, also while the second one fails.

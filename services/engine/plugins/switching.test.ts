@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { OutputMessage } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { waitUntilStopped } from '../../../test/fixtures/engine/engine-client.ts'
+import { followOutput } from '../../../test/fixtures/engine/followed-output.ts'
 import { createPluginPackage } from '../../../test/fixtures/engine/plugin-package.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { writeNumberedVideo } from '../../../test/fixtures/media/numbered-video.ts'
@@ -54,14 +55,7 @@ it(
       await createPluginPackage({ version: '4.0.0', open: `throw new Error('no camera')` }),
     )
 
-    const messages: OutputMessage[] = []
-    const listening = Promise.withResolvers<void>()
-    void (async () => {
-      for await (const message of api.output({ kinds: ['frame', 'state'] }))
-        if (message.kind === 'hello') listening.resolve()
-        else if (message.kind !== 'gap') messages.push(message)
-    })().catch(() => {})
-    await listening.promise
+    const messages = await followOutput(api, ['frame', 'state'])
 
     const sources = [{ type: 'file' as const, address: video, decoder: 'gst_h264' as const }]
     const { pipelines } = await api.deploy([

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ModelShadowReport } from '@eyrie/contract'
 import {
   type Command,
   JSON_OPTION,
@@ -8,14 +6,13 @@ import {
   parseOverride,
   parsePositiveInteger,
 } from '../command/command.ts'
-import { confirm, isInteractive } from '../command/confirm.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
 import { printModelReport } from './model-shadow-report.ts'
 
 /** Commands that replace models while their pipelines run. */
 
-const POLL_MS = 500
 const DEFAULT_SECONDS = '60'
 
 export const useModelCommand: Command = {
@@ -63,19 +60,13 @@ export const upgradeModelCommand: Command = {
     const seconds = parsePositiveInteger('seconds', values.seconds)
     const engine = connectEngine(values, terminal)
 
-    let report: ModelShadowReport = await engine.model.startShadow(name, { candidate, seconds })
-    if (!values.json) terminal.out.write(`running ${candidate} in shadow of ${name} until ${report.ends}\n`)
-    while (report.state === 'running') {
-      await sleep(POLL_MS)
-      report = await engine.model.getShadow(name)
-    }
+    const started = await engine.model.startShadow(name, { candidate, seconds })
+    if (!values.json) terminal.out.write(`running ${candidate} in shadow of ${name} until ${started.ends}\n`)
+    const report = await waitForEnd(started, () => engine.model.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printModelReport(report, terminal.out)
 
-    const isAcceptable = report.verdict === 'same' || report.verdict === 'different'
-    const asks = !values.accept && !values.json && isAcceptable && isInteractive(terminal)
-    const isAccepted = values.accept || (asks && (await confirm(terminal, `Switch to ${candidate}?`)))
-    if (!isAccepted) return
+    if (!(await isSwitchWanted(report, values, `Switch to ${candidate}?`, terminal))) return
     const { active } = await engine.model.acceptShadow(name, {}, { override })
     if (!values.json) writeSuccess(terminal.out, 'active', `${active} for ${name}`)
   },

@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ShadowReport } from '@eyrie/contract'
 import { type Command, JSON_OPTION, parseArguments, parsePositiveInteger } from '../command/command.ts'
-import { confirm, isInteractive } from '../command/confirm.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 import { connectEngine, connectToChangePlugins, ENGINE_OPTIONS } from '../engine/engine-access.ts'
+import { isSwitchWanted, waitForEnd } from '../engine/shadow-run.ts'
 import { grantRequested } from './plugin-commands.ts'
 import { printShadowReport } from './upgrade-report.ts'
 
 /** Commands that upgrade plugins while their pipelines run. */
 
-const POLL_MS = 500
 const DEFAULT_SECONDS = '60'
 
 export const upgradePluginCommand: Command = {
@@ -34,23 +31,17 @@ export const upgradePluginCommand: Command = {
     const { not_granted = [] } = versions.find(other => other.version === version) ?? {}
     const isGranted = await grantRequested(`${name} ${version}`, not_granted, values.grant, terminal)
 
-    let report: ShadowReport = await engine.plugin.startShadow(name, {
+    const started = await engine.plugin.startShadow(name, {
       version,
       seconds,
       ...(isGranted && { grant: true as const }),
     })
-    if (!values.json) terminal.out.write(`running ${name} ${version} in shadow until ${report.ends}\n`)
-    while (report.state === 'running') {
-      await sleep(POLL_MS)
-      report = await engine.plugin.getShadow(name)
-    }
+    if (!values.json) terminal.out.write(`running ${name} ${version} in shadow until ${started.ends}\n`)
+    const report = await waitForEnd(started, () => engine.plugin.getShadow(name))
     if (values.json) writeJson(terminal.out, report)
     else printShadowReport(report, terminal.out)
 
-    const isAcceptable = report.verdict === 'same' || report.verdict === 'different'
-    const asks = !values.accept && !values.json && isAcceptable && isInteractive(terminal)
-    const isAccepted = values.accept || (asks && (await confirm(terminal, `Switch to ${name} ${version}?`)))
-    if (!isAccepted) return
+    if (!(await isSwitchWanted(report, values, `Switch to ${name} ${version}?`, terminal))) return
     const { active } = await engine.plugin.acceptShadow(name, {})
     if (!values.json) writeSuccess(terminal.out, 'active', `${name} ${active}`)
   },

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { confirm, isInteractive } from '../command/confirm.ts'
+import type { Terminal } from '../command/terminal.ts'
+
+/** What commands do with a version of a plugin, or a model, that runs in shadow. */
+
+const POLL_MS = 500
+
+/** The part of reports that decides. */
+interface ShadowProgress {
+  state: 'running' | 'ended'
+  verdict: 'same' | 'different' | 'worse' | 'unknown'
+}
+
+/** Waits until a run has ended, and returns its last report. */
+export async function waitForEnd<Report extends ShadowProgress>(
+  started: Report,
+  readReport: () => Promise<Report>,
+): Promise<Report> {
+  let report = started
+  while (report.state === 'running') {
+    await sleep(POLL_MS)
+    report = await readReport()
+  }
+  return report
+}
+
+/** Returns whether to switch after a run: with --accept, or if a person on the terminal agrees. */
+export async function isSwitchWanted(
+  { verdict }: ShadowProgress,
+  { accept = false, json = false }: { accept?: boolean | undefined; json?: boolean | undefined },
+  question: string,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (accept) return true
+  const isAcceptable = verdict === 'same' || verdict === 'different'
+  return !json && isAcceptable && isInteractive(terminal) && (await confirm(terminal, question))
+}

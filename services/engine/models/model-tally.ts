@@ -1,10 +1,9 @@
 import type { ModelShadowComparison, ModelShadowSide } from '@eyrie/contract/model-upgrade'
 import type { DetectedObject } from '@eyrie/contract/object'
 import type { Frame } from '@eyrie/element'
+import { CostSamples, findPercentile } from '../statistics/cost-samples.ts'
 import { compareBoxes } from './compare-boxes.ts'
 
-/** Maximum number of costs from which the percentiles are computed: the latest ones. */
-const MAX_COSTS = 1000
 const MICROSECONDS_PER_MS = 1000
 
 /** What one model has found in a frame, and the CPU time of its inference. */
@@ -17,9 +16,7 @@ export interface MeasuredDetection {
 class ModelSide {
   #failures = 0
   #lastFailure: string | undefined
-  readonly #costs: number[] = []
-  #costCount = 0
-  #costSum = 0
+  readonly #costs = new CostSamples()
   readonly #objects = new Map<string, number>()
 
   recordFailure(reason: string): void {
@@ -28,26 +25,24 @@ class ModelSide {
   }
 
   recordDetection({ objects, cpuMs }: MeasuredDetection): void {
-    this.#costs[this.#costCount % MAX_COSTS] = cpuMs
-    this.#costCount += 1
-    this.#costSum += cpuMs
+    this.#costs.record(cpuMs)
     for (const { class: name } of objects) this.#objects.set(name, (this.#objects.get(name) ?? 0) + 1)
   }
 
   summarize(frames: number, budgetMs: number | undefined): ModelShadowSide {
-    const sorted = this.#costs.toSorted((a, b) => a - b)
-    const overBudget = budgetMs === undefined ? 0 : sorted.filter(ms => ms > budgetMs).length
+    const { latest, isEmpty, mean } = this.#costs
+    const overBudget = budgetMs === undefined ? 0 : latest.filter(ms => ms > budgetMs).length
     return {
       failures: this.#failures,
       ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
-      ...(sorted.length > 0 && {
+      ...(!isEmpty && {
         cpu_ms: {
-          mean: round(this.#costSum / this.#costCount),
-          p50: round(findPercentile(sorted, 0.5)),
-          p99: round(findPercentile(sorted, 0.99)),
+          mean: round(mean),
+          p50: round(findPercentile(latest, 0.5)),
+          p99: round(findPercentile(latest, 0.99)),
         },
       }),
-      over_budget: round(overBudget / Math.max(sorted.length, 1)),
+      over_budget: round(overBudget / Math.max(latest.length, 1)),
       objects: Object.fromEntries([...this.#objects].map(([name, count]) => [name, round(count / frames)])),
     }
   }
@@ -134,6 +129,3 @@ class FrameInterval {
 }
 
 const round = (value: number) => Math.round(value * 1000) / 1000
-
-const findPercentile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!

@@ -15,9 +15,8 @@ import { Mutex } from 'async-mutex'
 import type { Configuration } from '../configuration/configuration.ts'
 import type { InferencePool } from '../inference/inference.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
-import { describeRevert, failsMore } from '../upgrade/revert-rule.ts'
+import { findRevertReason, summarizeBefore } from '../upgrade/revert-rule.ts'
 import { ShadowRuns } from '../upgrade/shadow-runs.ts'
-import { HEALTH_PERIOD_MS } from '../upgrade/version-health.ts'
 import type { ActiveModels } from './active-models.ts'
 import type { DetectorMonitor } from './detector-monitor.ts'
 import { listModelAlarms } from './model-alarms.ts'
@@ -168,8 +167,7 @@ export function createModels({
     if (override !== 'capacity') checkCapacity(other => (other === name ? to : history.findSelected(other)))
     await assertRuns(model)
     const now = new Date()
-    const { failures, failedMs, observedMs } = monitor.health.summarize(name, from, 0)
-    const before = { failures, failedMs, observedMs }
+    const before = summarizeBefore(monitor.health, name, from)
     const entry = { time: now.toISOString(), from, to, client }
     const isWatched = revert && from !== to
     await select(name, entry, isWatched ? { from, to, since: now.getTime(), before } : undefined)
@@ -181,17 +179,12 @@ export function createModels({
     mutex.runExclusive(() => switchTo(name, selection, request))
 
   /** Returns why the engine must switch back from the active model; undefined if it need not. */
-  function findRevertReason(name: string): string | undefined {
-    const watch = history.findWatch(name)
-    if (!watch || Date.now() > watch.since + HEALTH_PERIOD_MS || findActive(name) !== watch.to)
-      return undefined
-    const after = monitor.health.summarize(name, watch.to, watch.since)
-    return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
-  }
+  const findReason = (name: string) =>
+    findRevertReason(name, findActive(name), history.findWatch(name), monitor.health)
 
   async function revert(name: string): Promise<void> {
     const watch = history.findWatch(name)
-    const reason = findRevertReason(name)
+    const reason = findReason(name)
     if (!watch || reason === undefined) return
     const { from, to } = watch
     try {
@@ -204,7 +197,7 @@ export function createModels({
   }
 
   monitor.onFailure = name => {
-    if (findRevertReason(name) === undefined) return
+    if (findReason(name) === undefined) return
     mutex
       .runExclusive(() => revert(name))
       .catch(error => log.error({ model: name, err: error }, 'failed to store the switches of a model'))

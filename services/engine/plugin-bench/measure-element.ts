@@ -11,6 +11,7 @@ import { createCallHandler } from '../plugin-host/sandbox/granted/call-handler.t
 import { checkDeclared, checkView } from '../plugin-host/sandbox/granted/capability-check.ts'
 import type { ProcessUsage } from '../plugin-host/sandbox/limits/process-usage.ts'
 import { openSandboxedElement } from '../plugin-host/sandbox/sandboxed-element.ts'
+import { findPercentile } from '../statistics/cost-samples.ts'
 import { createFrames, type FrameSource } from './frame-source.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 
@@ -140,6 +141,3 @@ async function readNextUsage(usages: readonly ProcessUsage[]): Promise<ProcessUs
   if (usage === undefined || usages.length === length) throw new Error('the process of the element has ended')
   return usage
 }
-
-const findPercentile = (times: readonly number[], share: number) =>
-  times.toSorted((a, b) => a - b)[Math.min(Math.floor(times.length * share), times.length - 1)]!

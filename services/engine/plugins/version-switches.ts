@@ -14,8 +14,8 @@ import type { Configuration, ConfiguredPipelines } from '../configuration/config
 import { assertIfMatch, type WithEtag } from '../configuration/etag.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { StartShadow } from '../plugin-host/running-shadow.ts'
-import { describeRevert, failsMore } from '../upgrade/revert-rule.ts'
-import { HEALTH_PERIOD_MS, type VersionHealth } from '../upgrade/version-health.ts'
+import { findRevertReason, summarizeBefore } from '../upgrade/revert-rule.ts'
+import type { VersionHealth } from '../upgrade/version-health.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import { findActiveVersion, type InstalledPlugins } from './installed-plugins.ts'
 import type { PipelineChecks } from './pipeline-checks.ts'
@@ -154,12 +154,11 @@ export function createVersionSwitches({
       client,
       pipelines: pipelines.map(({ id }) => id),
     }
-    const { failures, failedMs, observedMs } = health.summarize(name, from, 0)
     const watch: SwitchWatch = {
       from,
       to: version,
       since: now.getTime(),
-      before: { failures, failedMs, observedMs },
+      before: summarizeBefore(health, name, from),
       pipelines,
     }
     await history.add(name, entry, revert ? watch : undefined)
@@ -173,20 +172,18 @@ export function createVersionSwitches({
     })
 
   /** Returns why the engine must switch back from the active version; undefined if it need not. */
-  function findRevertReason(name: string): string | undefined {
+  function findReason(name: string): string | undefined {
     const watch = history.findWatch(name)
-    if (!watch || Date.now() > watch.since + HEALTH_PERIOD_MS) return undefined
-    if (findActiveVersion(store.installed(), name)?.version !== watch.to) return undefined
-    const after = health.summarize(name, watch.to, watch.since)
-    return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
+    const active = watch && findActiveVersion(store.installed(), name)?.version
+    return findRevertReason(name, active, watch, health)
   }
 
   const reviewSwitch: VersionSwitches['reviewSwitch'] = name => {
-    if (findRevertReason(name) === undefined) return
+    if (findReason(name) === undefined) return
     void mutex
       .runExclusive(async () => {
         const watch = history.findWatch(name)
-        const reason = findRevertReason(name)
+        const reason = findReason(name)
         if (!watch || reason === undefined) return
         const { from, to } = watch
         try {

@@ -1,4 +1,4 @@
-import type { HealthSummary } from './version-health.ts'
+import { HEALTH_PERIOD_MS, type HealthSummary, type VersionHealth } from './version-health.ts'
 
 /** A few failures can have any cause, such as a camera that is restarted. */
 const MIN_FAILURES = 3
@@ -17,6 +17,37 @@ export function failsMore(before: HealthBefore, after: HealthSummary): boolean {
 }
 
 const toShare = ({ failedMs, observedMs }: HealthBefore) => failedMs / Math.max(observedMs, 1)
+
+/** A switch after which the engine compares how much the version before and the new one fail. */
+export interface WatchedSwitch {
+  from: string
+  to: string
+  /** Time of the switch in ms. */
+  since: number
+  before: HealthBefore
+}
+
+/** Returns how much a version has failed before it is replaced. */
+export function summarizeBefore(
+  health: Pick<VersionHealth, 'summarize'>,
+  name: string,
+  version: string,
+): HealthBefore {
+  const { failures, failedMs, observedMs } = health.summarize(name, version, 0)
+  return { failures, failedMs, observedMs }
+}
+
+/** Returns why the engine must switch back from the active version; undefined if it need not, or does not watch the switch any more. */
+export function findRevertReason(
+  name: string,
+  active: string | undefined,
+  watch: WatchedSwitch | undefined,
+  health: Pick<VersionHealth, 'summarize'>,
+): string | undefined {
+  if (!watch || Date.now() > watch.since + HEALTH_PERIOD_MS || active !== watch.to) return undefined
+  const after = health.summarize(name, watch.to, watch.since)
+  return failsMore(watch.before, after) ? describeRevert(watch, watch.before, after) : undefined
+}
 
 /** Says in words why a version is reverted. */
 export function describeRevert(

@@ -1,18 +1,14 @@
 import type { ShadowComparison, ShadowSide } from '@eyrie/contract/plugin-upgrade'
 import type { Counters, EventData, FrameResult } from '@eyrie/element'
+import { CostSamples, findPercentile } from '../../statistics/cost-samples.ts'
 import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
-
-/** Maximum number of costs from which the percentile is computed: the latest ones. */
-const MAX_COSTS = 1000
 
 /** What one version of an element does while another one runs in shadow. */
 class SideTally {
   readonly #budgetMs: number | undefined
   #failures = 0
   #lastFailure: string | undefined
-  readonly #costs: number[] = []
-  #costCount = 0
-  #costSum = 0
+  readonly #costs = new CostSamples()
   #overBudget = 0
   #objects = 0
   readonly #events = new Map<string, number>()
@@ -24,9 +20,7 @@ class SideTally {
   }
 
   recordCost(ms: number): void {
-    this.#costs[this.#costCount % MAX_COSTS] = ms
-    this.#costCount += 1
-    this.#costSum += ms
+    this.#costs.record(ms)
     if (this.#budgetMs !== undefined && ms > this.#budgetMs) this.#overBudget += 1
   }
 
@@ -46,10 +40,10 @@ class SideTally {
     return {
       failures: this.#failures,
       ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
-      ...(this.#costCount > 0 && {
+      ...(!this.#costs.isEmpty && {
         cpu_ms: {
-          mean: round(this.#costSum / this.#costCount),
-          p95: round(findPercentile(this.#costs, 0.95)),
+          mean: round(this.#costs.mean),
+          p95: round(findPercentile(this.#costs.latest, 0.95)),
         },
       }),
       ...(this.#budgetMs !== undefined && { budget_ms: this.#budgetMs }),
@@ -131,11 +125,6 @@ const listTypes = (events: readonly EventData[] = []) =>
     .join(' ')
 
 const round = (ms: number) => Math.round(ms * 1000) / 1000
-
-function findPercentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-}
 
 /** Returns by how much counters have changed. Unchanged counters are omitted. */
 function subtract(last: Counters, first: Counters): Counters {

@@ -64,9 +64,11 @@ describe('isNeeded', () => {
   })
 
   it('omits builds for browsers, and keeps those for Node', () => {
-    for (const path of ['mqtt/dist', 'fontkit/dist/browser-module.mjs', 'pdfkit/js/pdfkit.browser.js'])
+    const builds = ['mqtt/dist', 'fontkit/dist/browser-module.mjs', 'pdfkit/js/pdfkit.browser.js']
+    for (const path of [...builds, 'yaml/browser', 'pako/dist', 'axios/dist/browser'])
       expect(isNeeded(`node_modules/${path}`, 'x64')).toBe(false)
-    for (const name of ['mqtt', 'fontkit', 'pdfkit', 'csv-parse', 'csv-stringify/sync']) {
+    const modules = ['mqtt', 'fontkit', 'pdfkit', 'csv-parse', 'csv-stringify/sync', 'yaml', 'pako', 'axios']
+    for (const name of [...modules, 'temporal-polyfill', 'brotli/decompress.js', '@noble/hashes/sha2.js']) {
       const path = relative(ROOT, fileURLToPath(import.meta.resolve(name)))
       expect(isNeeded(path, 'x64')).toBe(true)
       expect(isNeeded(dirname(path), 'x64')).toBe(true)

@@ -7,6 +7,8 @@ const EMAIL = 'admin@localhost'
 
 /** The published port of management, as a person and a program use it. */
 export interface Console {
+  /** Header of requests that belong to the session. */
+  readonly cookie: string
   get(path: string): Promise<z.infer<typeof answer>>
   post(path: string, body: object): Promise<z.infer<typeof answer>>
   /** Creates a record and returns its id. */
@@ -58,6 +60,7 @@ export async function signIn({ url, password }: Stack): Promise<Console> {
   }
 
   return {
+    cookie,
     get: async path => (await request('GET', path)).parsed,
     post: async (path, body) => (await request('POST', path, body)).parsed,
     create: async (kind, body) => {

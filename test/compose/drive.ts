@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import { addCamera, countCrossings, createSite, startCamera } from './cameras.ts'
 import { type Console, signIn } from './console.ts'
+import { playLiveView } from './live-view.ts'
 import { type MailServer, startMailServer } from './peers/mail-server.ts'
 import { type MqttBroker, startMqttBroker } from './peers/mqtt-broker.ts'
 import { startS3Storage } from './peers/s3-storage.ts'
@@ -23,6 +24,7 @@ export interface Drive {
   start(): Promise<string>
   checkIsolation(): Promise<string>
   measureMemory(): Promise<string>
+  watch(): Promise<string>
   camera(): Promise<string>
   publish(): Promise<string>
   storeBackup(): Promise<string>
@@ -110,6 +112,8 @@ export function drive(stack: Stack, other: string): Drive {
       const parts = sizes.map(({ name, mebibytes }) => `${name} ${Math.round(mebibytes)}`)
       return `${Math.round(total)} MiB with one channel (${parts.join(', ')})`
     },
+
+    watch: () => playLiveView(stack, console),
 
     async camera() {
       mailServer = await startMailServer(stack)

@@ -27,6 +27,7 @@ try {
   await step('docker compose up, to the first count', steps.start)
   await step('the boundaries of the processes', steps.checkIsolation)
   await step('memory of the stack', steps.measureMemory)
+  await step('a live view by WebRTC', steps.watch)
   await step('a camera, a picture, a count, an e-mail', steps.camera)
   await step('counts and a notification by MQTT', steps.publish)
   await step('a backup in an S3-compatible storage', steps.storeBackup)

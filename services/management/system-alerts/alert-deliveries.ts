@@ -1,5 +1,6 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
-import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
+import type { KindSettings, SystemAlertSettings } from '@eyrie/contract/management/system-alert'
+import { systemAlertKind } from '@eyrie/contract/management/system-alert-kind'
 import { and, asc, eq, inArray, isNotNull, isNull, lte, or, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { role, setting, site, systemAlert, user } from '../db/schema/index.ts'
@@ -16,87 +17,111 @@ const HOUR_MS = 3_600_000
 /** The `setting` row with the date of the last daily summary. */
 const SUMMARY = 'system_alert_summary'
 
-/** Stores the deliveries that are due: about alerts that have begun, last or have ended, and the daily summary. */
+/** What the messages of one evaluation have in common. */
+interface Evaluation {
+  tx: Transaction
+  settings: SystemAlertSettings
+  /** The actions that send the messages. */
+  actions: readonly AlertAction[]
+  now: Date
+}
+
+/** Stores the deliveries that are due: about alerts that have begun, have ended or last, and the daily summary. */
 export async function storeAlertDeliveries(
   tx: Transaction,
   settings: SystemAlertSettings,
   nowMs: number,
 ): Promise<void> {
-  const now = new Date(nowMs)
   const actions = await findActions(tx, settings)
-  const kindsOf = (delivery: 'immediate' | 'daily_summary') =>
-    Object.entries(settings.kinds).flatMap(([kind, settings]) =>
-      settings.is_enabled && settings.delivery === delivery ? [kind as SystemAlertRow['kind']] : [],
-    )
-  const immediate = inArray(systemAlert.kind, kindsOf('immediate'))
+  const evaluation = { tx, settings, actions, now: new Date(nowMs) }
+  await reportNewAlerts(evaluation)
+  await reportEndedAlerts(evaluation)
+  if (settings.repeat_hours > 0) await repeatIgnoredAlerts(evaluation)
+  if (await claimSummary(tx, settings, nowMs)) await sendSummary(evaluation)
+}
 
-  /** Sends one message about all alerts that meet a condition, and marks them. */
-  async function send(occasion: Occasion, condition: SQL | undefined, mark: Partial<SystemAlertRow>) {
-    const rows = await tx.select().from(systemAlert).where(condition).orderBy(asc(systemAlert.opened_at))
-    const [first] = rows
-    if (!first) return
-    await storeMessages(tx, occasion, rows, actions, now)
-    const ids = rows.map(({ system_alert_id }) => system_alert_id)
-    await tx.update(systemAlert).set(mark).where(inArray(systemAlert.system_alert_id, ids))
-  }
+const isOpen = isNull(systemAlert.ended_at)
+const isIgnored = and(isOpen, isNull(systemAlert.acknowledged_at))
 
-  const isNew = and(immediate, isNull(systemAlert.notified_at), isNull(systemAlert.ended_at))
+async function reportNewAlerts(evaluation: Evaluation): Promise<void> {
+  const { tx, settings, now } = evaluation
+  const isNew = and(isDelivered(settings, 'immediate'), isNull(systemAlert.notified_at), isOpen)
   const [oldest] = await tx
     .select({ opened_at: systemAlert.opened_at })
     .from(systemAlert)
     .where(isNew)
     .orderBy(asc(systemAlert.opened_at))
     .limit(1)
-  if (oldest && nowMs - oldest.opened_at.getTime() >= COLLECT_MS)
-    await send('began', isNew, { notified_at: now, repeated_at: now })
-
-  const hasEnded = and(isNotNull(systemAlert.ended_at), isNull(systemAlert.end_notified_at))
-  if (settings.is_end_reported)
-    await send('ended', and(immediate, hasEnded, isNotNull(systemAlert.notified_at)), {
-      end_notified_at: now,
-    })
-  else await tx.update(systemAlert).set({ end_notified_at: now }).where(and(immediate, hasEnded))
-
-  if (settings.repeat_hours > 0) {
-    const before = new Date(nowMs - settings.repeat_hours * HOUR_MS)
-    const isIgnored = and(isNull(systemAlert.ended_at), isNull(systemAlert.acknowledged_at))
-    await send('lasts', and(immediate, isIgnored, lte(systemAlert.repeated_at, before)), { repeated_at: now })
-  }
-
-  if (await claimSummary(tx, settings, nowMs)) {
-    const isUnreported = isNull(systemAlert.notified_at)
-    const lasts = and(isNull(systemAlert.ended_at), isNull(systemAlert.acknowledged_at))
-    const summarized = inArray(systemAlert.kind, kindsOf('daily_summary'))
-    await send('summary', and(summarized, or(isUnreported, lasts)), { notified_at: now, repeated_at: now })
-  }
+  if (!oldest || now.getTime() - oldest.opened_at.getTime() < COLLECT_MS) return
+  await report(evaluation, 'began', isNew, { notified_at: now, repeated_at: now })
 }
 
-/** Stores a message about alerts for each action. */
-async function storeMessages(
-  tx: Transaction,
+async function reportEndedAlerts(evaluation: Evaluation): Promise<void> {
+  const { tx, settings, now } = evaluation
+  const hasEnded = and(
+    isDelivered(settings, 'immediate'),
+    isNotNull(systemAlert.ended_at),
+    isNull(systemAlert.end_notified_at),
+  )
+  const mark = { end_notified_at: now }
+  // The end of an alert is reported only to people who know of its beginning.
+  if (settings.is_end_reported)
+    await report(evaluation, 'ended', and(hasEnded, isNotNull(systemAlert.notified_at)), mark)
+  else await tx.update(systemAlert).set(mark).where(hasEnded)
+}
+
+async function repeatIgnoredAlerts(evaluation: Evaluation): Promise<void> {
+  const { settings, now } = evaluation
+  const repeatedUntil = new Date(now.getTime() - settings.repeat_hours * HOUR_MS)
+  const isRepeatDue = lte(systemAlert.repeated_at, repeatedUntil)
+  const isDue = and(isDelivered(settings, 'immediate'), isIgnored, isRepeatDue)
+  await report(evaluation, 'lasts', isDue, { repeated_at: now })
+}
+
+async function sendSummary(evaluation: Evaluation): Promise<void> {
+  const { settings, now } = evaluation
+  const isMentioned = or(isNull(systemAlert.notified_at), isIgnored)
+  const isSummarized = and(isDelivered(settings, 'daily_summary'), isMentioned)
+  await report(evaluation, 'summary', isSummarized, { notified_at: now, repeated_at: now })
+}
+
+/** Returns the condition that messages about an alert are sent at once, or in the daily summary. */
+function isDelivered({ kinds }: SystemAlertSettings, delivery: KindSettings['delivery']): SQL {
+  const delivered = systemAlertKind.options.filter(
+    kind => kinds[kind].is_enabled && kinds[kind].delivery === delivery,
+  )
+  return inArray(systemAlert.kind, delivered)
+}
+
+/** Stores one message for each action about all alerts that meet a condition, and marks these alerts. */
+async function report(
+  { tx, actions, now }: Evaluation,
   occasion: Occasion,
-  rows: readonly SystemAlertRow[],
-  actions: readonly AlertAction[],
-  now: Date,
+  condition: SQL | undefined,
+  mark: Partial<SystemAlertRow>,
 ): Promise<void> {
-  const system_alert_id = rows[0]!.system_alert_id
+  const rows = await tx.select().from(systemAlert).where(condition).orderBy(asc(systemAlert.opened_at))
+  const [first] = rows
+  if (!first) return
   const reports = rows.map(toReport)
   const deliveries = actions.map(action => ({
     kind: 'system_alert' as const,
-    system_alert_id,
+    system_alert_id: first.system_alert_id,
     request: createAlertRequest(action, occasion, reports, now),
   }))
   await storeDeliveries(tx, deliveries)
+  const ids = rows.map(({ system_alert_id }) => system_alert_id)
+  await tx.update(systemAlert).set(mark).where(inArray(systemAlert.system_alert_id, ids))
 }
 
 /** Returns the configured actions; by default an e-mail to the first administrator. Without a mail server, there is no e-mail. */
 async function findActions(tx: Transaction, { actions }: SystemAlertSettings): Promise<AlertAction[]> {
   const { smtp_host } = await readRedactedSettings(tx, smtpKind)
-  const wanted = actions.length > 0 ? actions : [await createDefaultAction(tx)]
-  return wanted.filter(action => smtp_host !== '' || findActionType(action) !== 'email')
+  const configured = actions.length > 0 ? actions : [await createDefaultAction(tx)]
+  return configured.filter(action => smtp_host !== '' || findActionType(action) !== 'email')
 }
 
-/** The address of an administrator whose e-mail was never set. The mail settings name a receiver then. */
+/** The address of an administrator whose e-mail was never set. */
 const LOCAL_ADDRESS = /@localhost$/i
 
 async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
@@ -108,10 +133,14 @@ async function createDefaultAction(tx: Transaction): Promise<AlertAction> {
     .orderBy(asc(user.created_at), asc(user.user_id))
     .limit(1)
   const isReachable = first && !LOCAL_ADDRESS.test(first.email)
+  // Without a receiver, the e-mail goes to the one in the settings of the mail server.
   return { action_type: 'email', ...(isReachable && { action_to: first.email }) }
 }
 
-/** Returns whether the daily summary is due, and remembers that it was sent. The first one follows after the first start. */
+/**
+ * Returns whether the daily summary is due, and records that it was sent. The first call only records the date, so that a new
+ * installation sends no summary.
+ */
 async function claimSummary(tx: Transaction, settings: SystemAlertSettings, nowMs: number): Promise<boolean> {
   const timezone = settings.summary_timezone || (await findFirstTimezone(tx))
   const date = findSummaryDate(nowMs, settings.summary_time, timezone)
@@ -123,7 +152,8 @@ async function claimSummary(tx: Transaction, settings: SystemAlertSettings, nowM
     .insert(setting)
     .values({ name: SUMMARY, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
-  return lastDate !== undefined
+  const isFirstCall = lastDate === undefined
+  return !isFirstCall
 }
 
 async function findFirstTimezone(tx: Transaction): Promise<string> {

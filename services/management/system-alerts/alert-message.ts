@@ -7,7 +7,7 @@ import { getTitle } from './alert-texts.ts'
 /** Why a message is sent. */
 export type Occasion = 'began' | 'lasts' | 'ended' | 'summary'
 
-/** Creates the message of an action about one or more system alerts. */
+/** Creates what an action sends about system alerts. An action without a subject or message uses the default texts. */
 export function createAlertRequest(
   action: AlertAction,
   occasion: Occasion,
@@ -70,7 +70,10 @@ function describeAlert({
 
 const formatTime = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`
 
-/** The values of placeholders in the texts of an action, which were written for the alerts of channels. */
+/**
+ * Returns the values of the placeholders in the texts of an action. Their names stem from the alerts of channels: here, the
+ * channel is the subject of the system alert, and the value is the number of alerts.
+ */
 const createDetails = (alerts: readonly SystemAlertReport[], now: Date): FiringDetails => ({
   alert_name: alerts.length === 1 ? getTitle(alerts[0]!.system_alert_kind) : 'System alerts',
   alert_priority: 'high',

@@ -36,11 +36,11 @@ export async function insertAlert(
       last_seen_at: new Date(lastSeenMs),
       interruptions,
     })
-    // Opened before a crash of this process, which had not remembered it.
+    // The alert may be open already, because this process crashed before it knew.
     .onConflictDoNothing()
 }
 
-/** Stores what was observed last about an open alert. */
+/** Stores the latest observation of an open alert. An empty reason leaves the message unchanged. */
 export async function updateAlert(
   tx: Transaction,
   { system_alert_id, kind, message }: SystemAlertRow,
@@ -90,6 +90,7 @@ export async function storeReference(
 export const deleteReference = (tx: Transaction, source_id: string): Promise<unknown> =>
   tx.delete(pictureReference).where(eq(pictureReference.source_id, source_id))
 
+/** Returns an alert as messages about it contain it. */
 export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
   system_alert_id: row.system_alert_id,
   system_alert_kind: row.kind,
@@ -101,8 +102,8 @@ export const toReport = (row: SystemAlertRow): SystemAlertReport => ({
 })
 
 /**
- * Acknowledges an alert for a user, unless another one has done so before. Returns the row; undefined if the caller may not change
- * it.
+ * Acknowledges an alert for a user, unless another user has acknowledged it before. Returns the row, or undefined if the caller may
+ * not change the alert.
  */
 export async function acknowledgeAlert(
   tx: Transaction,
@@ -114,7 +115,9 @@ export async function acknowledgeAlert(
     .update(systemAlert)
     .set({
       acknowledged_at: sql`coalesce(${systemAlert.acknowledged_at}, ${now.toISOString()}::timestamptz)`,
-      acknowledged_by: sql`case when ${systemAlert.acknowledged_at} is null then ${user_id}::uuid else ${systemAlert.acknowledged_by} end`,
+      acknowledged_by: sql`
+        case when ${systemAlert.acknowledged_at} is null then ${user_id}::uuid
+        else ${systemAlert.acknowledged_by} end`,
     })
     .where(eq(systemAlert.system_alert_id, system_alert_id))
     .returning()

@@ -4,29 +4,30 @@ import { eq, isNotNull } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { engine, engineState, source } from '../db/schema/index.ts'
 import { observeClock, observeDisk, observeEnd } from './rules/machine-rules.ts'
-import type { Observation, Subject } from './rules/observation.ts'
+import { createObservation, type Observation, type Subject } from './rules/observation.ts'
 import type { PictureReference } from './rules/picture-rules.ts'
-import { observeSource } from './rules/source-rules.ts'
+import { observeSource, type SourceObservations } from './rules/source-rules.ts'
 
-/** The condition of an engine, with the times of the request that has read it. */
+/** The condition of an engine, with the times of the request that has read it, in epoch ms. */
 export interface ReceivedCondition {
   condition: EngineCondition
   requestedMs: number
   receivedMs: number
 }
 
-/** An older condition says nothing about the present. */
+/** Conditions that were received before this time are outdated. */
 const MAX_AGE_MS = 45_000
 
 export interface EngineObservationsInput {
   /** The last condition of each engine. */
   conditions: ReadonlyMap<string, ReceivedCondition>
-  /** The conditions from which was learned already. */
+  /** The conditions whose pictures the references already include. */
   evaluated: ReadonlySet<ReceivedCondition>
   outages: readonly EngineOutage[]
+  /** How the pictures of each source usually look. */
   references: ReadonlyMap<string, PictureReference>
   thresholds: SystemAlertSettings['thresholds']
-  /** Name of this machine, whose disk management observes itself. */
+  /** Host name of this machine. Its disk is observed as that of the appliance, not as that of an engine. */
   hostname: string
   nowMs: number
 }
@@ -35,7 +36,7 @@ export interface EngineObservations {
   observations: Observation[]
   /** The engines about whose sources nothing is known at present. */
   unknownEngines: Set<string>
-  /** What was learned anew about the pictures of sources. */
+  /** The references of the sources from whose pictures something was learned. */
   references: Map<string, PictureReference>
 }
 
@@ -44,43 +45,46 @@ export async function observeEngines(
   tx: Transaction,
   input: EngineObservationsInput,
 ): Promise<EngineObservations> {
-  const { conditions, outages, nowMs } = input
   const engines = await tx
     .select({ engine_id: engine.engine_id, name: engine.engine_name, host: engineState.engine_host_name })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-  const sources = await findSources(tx)
-  const result: EngineObservations = { observations: [], unknownEngines: new Set(), references: new Map() }
+  const storedSources = await readSources(tx)
+  const observations: Observation[] = []
+  const unknownEngines = new Set<string>()
+  const references = new Map<string, PictureReference>()
 
   for (const { engine_id, name, host } of engines) {
     const subject: Subject = { key: engine_id, name, engine_id, source_id: null }
-    const received = conditions.get(engine_id)
-    const fresh = received && nowMs - received.receivedMs <= MAX_AGE_MS ? received : undefined
-    const outage = outages.find(outage => outage.engine_id === engine_id)
-    result.observations.push(observeConnection(subject, outage, fresh?.condition))
-    if (!fresh || outage) result.unknownEngines.add(engine_id)
-    else {
-      const isLocal = host === input.hostname
-      result.observations.push(...observeMachine(subject, fresh, isLocal, input))
-      for (const condition of fresh.condition.sources) {
-        // Another client may have created sources on the engine.
-        const known = sources.get(toKey(engine_id, condition.id))
-        if (!known) continue
-        const { source_id, source_name } = known
-        const sourceSubject = { key: source_id, name: source_name, engine_id, source_id }
-        const reference = input.references.get(source_id)
-        const observed = observeSource(condition, sourceSubject, reference, input.thresholds)
-        result.observations.push(...observed.observations)
-        if (observed.reference && !input.evaluated.has(fresh))
-          result.references.set(source_id, observed.reference)
-      }
+    const outage = input.outages.find(outage => outage.engine_id === engine_id)
+    const received = findCurrentCondition(engine_id, input)
+    observations.push(observeConnection(subject, outage, received?.condition))
+    if (outage || !received) {
+      unknownEngines.add(engine_id)
+      continue
+    }
+
+    const isLocal = host === input.hostname
+    observations.push(...observeMachine(subject, received, isLocal, input))
+    const isNew = !input.evaluated.has(received)
+    for (const source of observeSources(engine_id, received.condition, storedSources, input)) {
+      observations.push(...source.observations)
+      if (source.reference && isNew) references.set(source.source_id, source.reference)
     }
   }
-  return result
+  return { observations, unknownEngines, references }
 }
 
-/** Returns the sources by their engine and their id on it. */
-async function findSources(tx: Transaction) {
+function findCurrentCondition(
+  engine_id: string,
+  { conditions, nowMs }: EngineObservationsInput,
+): ReceivedCondition | undefined {
+  const received = conditions.get(engine_id)
+  return received && nowMs - received.receivedMs <= MAX_AGE_MS ? received : undefined
+}
+
+/** Reads the sources that engines know, by `toSourceKey`. */
+async function readSources(tx: Transaction) {
   const rows = await tx
     .select({
       source_id: source.source_id,
@@ -90,24 +94,20 @@ async function findSources(tx: Transaction) {
     })
     .from(source)
     .where(isNotNull(source.source_sid))
-  return new Map(rows.map(row => [toKey(row.engine_id, row.source_sid!), row]))
+  return new Map(rows.map(row => [toSourceKey(row.engine_id, row.source_sid!), row]))
 }
 
-const toKey = (engine_id: string, sid: number) => `${engine_id} ${sid}`
+/** A key of an engine and of the id that it has assigned to a source. */
+const toSourceKey = (engine_id: string, source_sid: number) => `${engine_id} ${source_sid}`
 
 function observeConnection(
   subject: Subject,
   outage: EngineOutage | undefined,
   condition: EngineCondition | undefined,
 ): Observation {
+  if (!outage && !condition) return createObservation('engine_away', subject, undefined)
   const reason = outage?.reason ?? condition?.outage
-  const isKnown = outage !== undefined || condition !== undefined
-  return {
-    kind: 'engine_away',
-    subject,
-    isPresent: isKnown ? reason !== undefined : undefined,
-    reason: reason ?? '',
-  }
+  return createObservation('engine_away', subject, reason !== undefined, reason)
 }
 
 function observeMachine(
@@ -124,4 +124,26 @@ function observeMachine(
     observeEnd('license_ending', licenseEnd, subject, nowMs, thresholds),
     ...(isLocal ? [] : [observeDisk(disk, subject, thresholds)]),
   ]
+}
+
+interface ObservedSource extends SourceObservations {
+  source_id: string
+}
+
+/** Observes the sources of an engine that are stored here. Another client may have created others on the engine. */
+function observeSources(
+  engine_id: string,
+  { sources }: EngineCondition,
+  storedSources: Awaited<ReturnType<typeof readSources>>,
+  { references, thresholds }: EngineObservationsInput,
+): ObservedSource[] {
+  const observed: ObservedSource[] = []
+  for (const condition of sources) {
+    const stored = storedSources.get(toSourceKey(engine_id, condition.id))
+    if (!stored) continue
+    const { source_id, source_name } = stored
+    const subject: Subject = { key: source_id, name: source_name, engine_id, source_id }
+    observed.push({ source_id, ...observeSource(condition, subject, references.get(source_id), thresholds) })
+  }
+  return observed
 }

@@ -15,11 +15,11 @@ import type { Secrets } from '../secrets/secrets.ts'
 /** Name of the `setting` row. */
 const SETTING = 'system_alert_settings'
 
-/** Seconds for which each failure must last. */
-const HOLD_S: Record<SystemAlertKind, number> = {
+/** Seconds for which a failure of each kind must last before it becomes an alert. */
+const DEFAULT_HOLD_S: Record<SystemAlertKind, number> = {
   camera_unreachable: 60,
   picture_black: 300,
-  // The picture has been still for `frozen_s` already.
+  // A picture counts as frozen only after `frozen_s`.
   picture_frozen: 0,
   picture_defocused: 300,
   picture_moved: 120,
@@ -31,24 +31,19 @@ const HOLD_S: Record<SystemAlertKind, number> = {
   certificate_ending: 0,
   license_ending: 0,
   backup_overdue: 0,
-  // Long enough to measure what has just been moved.
+  // The load of sources that were just moved must be measured first.
   engines_unbalanced: 120,
 }
 
-/** Kinds that are no failures, and can wait for the next summary. */
-const SUMMARIZED: readonly SystemAlertKind[] = ['engines_unbalanced']
+/** Kinds that are suggestions rather than failures, and can wait for the daily summary. */
+const SUMMARIZED_KINDS: readonly SystemAlertKind[] = ['engines_unbalanced']
 
 export const DEFAULT_SETTINGS: SystemAlertSettings = {
-  kinds: Object.fromEntries(
-    systemAlertKind.options.map(kind => [
-      kind,
-      {
-        is_enabled: true,
-        delivery: SUMMARIZED.includes(kind) ? 'daily_summary' : 'immediate',
-        hold_s: HOLD_S[kind],
-      } satisfies KindSettings,
-    ]),
-  ) as SystemAlertSettings['kinds'],
+  kinds: mapKinds(kind => ({
+    is_enabled: true,
+    delivery: SUMMARIZED_KINDS.includes(kind) ? 'daily_summary' : 'immediate',
+    hold_s: DEFAULT_HOLD_S[kind],
+  })),
   actions: [],
   is_end_reported: true,
   repeat_hours: 24,
@@ -60,7 +55,7 @@ export const DEFAULT_SETTINGS: SystemAlertSettings = {
     sharpness_percent: 40,
     similarity_percent: 40,
     frame_rate_percent: 80,
-    // Recordings leave 5 percent free.
+    // Below the 5 percent that recordings leave free.
     disk_free_percent: 3,
     clock_s: 5,
     ending_days: 21,
@@ -86,7 +81,7 @@ export async function readRedactedSystemAlertSettings(tx: Transaction): Promise<
   return { ...settings, actions: settings.actions.map(action => mapSecrets(action, () => REDACTED)) }
 }
 
-/** Updates the settings. A secret that is the placeholder remains that of the action at the same position. */
+/** Updates the settings. A placeholder keeps the stored secret of the action at the same position. */
 export async function updateSystemAlertSettings(
   tx: Transaction,
   change: SystemAlertSettingsChange,
@@ -99,7 +94,9 @@ export async function updateSystemAlertSettings(
     ...others,
     thresholds: { ...stored.thresholds, ...thresholds },
     kinds: mapKinds(kind => ({ ...stored.kinds[kind], ...kinds[kind] })),
-    actions: actions?.map((action, index) => seal(action, stored.actions[index], secrets)) ?? stored.actions,
+    actions:
+      actions?.map((action, index) => encryptSecrets(action, stored.actions[index], secrets)) ??
+      stored.actions,
   }
   const value = systemAlertSettings.parse(merged)
   await tx
@@ -120,22 +117,27 @@ async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
   }
 }
 
-const mapKinds = (map: (kind: SystemAlertKind) => KindSettings) =>
-  Object.fromEntries(systemAlertKind.options.map(kind => [kind, map(kind)])) as SystemAlertSettings['kinds']
-
-function mapSecrets(action: AlertAction, transform: (secret: string) => string): AlertAction {
-  const changed = SECRET_FIELDS.flatMap(field => {
-    const secret = action[field]
-    return secret ? [[field, transform(secret)] as const] : []
-  })
-  return { ...action, ...Object.fromEntries(changed) }
+/** Returns the settings of all kinds, which `toSettings` returns for each of them. */
+function mapKinds(toSettings: (kind: SystemAlertKind) => KindSettings): SystemAlertSettings['kinds'] {
+  const entries = systemAlertKind.options.map(kind => [kind, toSettings(kind)])
+  return Object.fromEntries(entries) as SystemAlertSettings['kinds']
 }
 
-/** Encrypts the secrets of an action. `previous` is the stored action, whose secrets are encrypted. */
-function seal(action: AlertAction, previous: AlertAction | undefined, secrets: Secrets): AlertAction {
-  const sealed = mapSecrets(action, secret => (secret === REDACTED ? REDACTED : secrets.encrypt(secret)))
+/** Returns the action with every secret transformed. */
+function mapSecrets(action: AlertAction, transform: (secret: string) => string): AlertAction {
+  const mapped = { ...action }
   for (const field of SECRET_FIELDS) {
-    if (sealed[field] === REDACTED) sealed[field] = previous?.[field] ?? ''
+    const secret = action[field]
+    if (secret) mapped[field] = transform(secret)
   }
-  return sealed
+  return mapped
+}
+
+/** Encrypts the secrets of an action. Takes those that are placeholders from `stored`, whose secrets are encrypted. */
+function encryptSecrets(action: AlertAction, stored: AlertAction | undefined, secrets: Secrets): AlertAction {
+  const encrypted = mapSecrets(action, secret => (secret === REDACTED ? REDACTED : secrets.encrypt(secret)))
+  for (const field of SECRET_FIELDS) {
+    if (encrypted[field] === REDACTED) encrypted[field] = stored?.[field] ?? ''
+  }
+  return encrypted
 }

@@ -1,17 +1,17 @@
 import type { SystemAlertKind } from '@eyrie/contract/management/system-alert-kind'
 import { advance, type Condition, type HoldOff } from './condition.ts'
-import type { Observation, Subject } from './observation.ts'
+import { createObservation, type Observation, type Subject } from './observation.ts'
 
-/** A condition with what it is about. */
+/** The condition of one kind of failure of one subject, such as a camera that is unreachable. */
 export interface TrackedCondition {
   kind: SystemAlertKind
   subject: Subject
-  /** Why it was present when it was observed last; empty if it was absent. */
+  /** The reason in the last observation; empty if the failure was absent. */
   reason: string
   condition: Condition
 }
 
-/** The observed failures, by `toConditionKey`. */
+/** All tracked conditions, by `toConditionKey`. */
 export type Conditions = ReadonlyMap<string, TrackedCondition>
 
 export interface ConditionChange {
@@ -32,35 +32,37 @@ export interface AdvanceInput {
 
 export const toConditionKey = (kind: SystemAlertKind, subject: string): string => `${kind} ${subject}`
 
-/**
- * Advances all conditions by one round of observations. A failure that was not observed is absent, because its source was removed,
- * unless nothing is known about its engine.
- */
+/** Advances all conditions by one round of observations, and returns those that have opened or closed an alert. */
 export function advanceConditions(input: AdvanceInput): {
   conditions: Conditions
   changes: ConditionChange[]
 } {
-  const { previous, unknownEngines, nowMs, getHoldOff } = input
+  const { previous, nowMs, getHoldOff } = input
   const conditions = new Map<string, TrackedCondition>()
   const changes: ConditionChange[] = []
 
-  const observed = new Set(input.observations.map(({ kind, subject }) => toConditionKey(kind, subject.key)))
-  const unobserved = [...previous.values()]
-    .filter(({ kind, subject }) => !observed.has(toConditionKey(kind, subject.key)))
-    .map(({ kind, subject }): Observation => {
-      const isUnknown = subject.engine_id !== null && unknownEngines.has(subject.engine_id)
-      return { kind, subject, isPresent: isUnknown ? undefined : false, reason: '' }
-    })
-
-  for (const observation of [...input.observations, ...unobserved]) {
+  for (const observation of [...input.observations, ...inferObservations(input)]) {
     const { kind, subject, isPresent } = observation
     const key = toConditionKey(kind, subject.key)
     const before = previous.get(key)?.condition
     const { condition, change } = advance(before, isPresent, nowMs, getHoldOff(kind))
     if (condition) conditions.set(key, { kind, subject, reason: observation.reason, condition })
-    // A closed condition is no longer remembered.
-    const last = condition ?? before
-    if (change && last) changes.push({ change, observation, condition: last })
+    // A condition that closes is no longer tracked: the change reports how it was before.
+    const changed = condition ?? before
+    if (change && changed) changes.push({ change, observation, condition: changed })
   }
   return { conditions, changes }
+}
+
+/**
+ * Returns observations of the tracked failures that were not observed in this round. Such a failure is absent, because its
+ * source was removed, unless nothing is known about its engine.
+ */
+function inferObservations({ previous, observations, unknownEngines }: AdvanceInput): Observation[] {
+  const observed = new Set(observations.map(({ kind, subject }) => toConditionKey(kind, subject.key)))
+  const unobserved = [...previous].filter(([key]) => !observed.has(key))
+  return unobserved.map(([, { kind, subject }]) => {
+    const isUnknown = subject.engine_id !== null && unknownEngines.has(subject.engine_id)
+    return createObservation(kind, subject, isUnknown ? undefined : false)
+  })
 }

@@ -1,39 +1,41 @@
-/** How long a failure must last, and must have ended, before an alert is opened or closed. */
+/** How long a failure must be present before an alert opens, and absent before the alert closes. */
 export interface HoldOff {
-  /** A failure that lasts this long becomes an alert. */
   openAfterMs: number
-  /** An alert ends when the failure was absent for this long. */
   closeAfterMs: number
-  /** A failure that begins this often within `flapWindowMs` flaps: it becomes an alert at once, and ends after that time. */
+  /**
+   * A failure that begins this often within `flapWindowMs` is flapping: its alert opens at once, and closes only when the
+   * failure has been absent for `flapWindowMs`.
+   */
   flapCount: number
   flapWindowMs: number
 }
 
-/** A failure that was observed, and may have become an alert. Times are epoch ms. */
+/** The history of an observed failure, which may have become an alert. Times are in epoch ms. */
 export interface Condition {
   /** When the failure was observed for the first time. */
   beganMs: number
   lastSeenMs: number
-  /** Since when it has been observed without interruption; undefined while it is absent. */
+  /** Since when the failure has been present without interruption; undefined while it is absent. */
   presentSinceMs: number | undefined
-  /** Since when it has been absent; undefined while it is present. */
+  /** Since when the failure has been absent; undefined while it is present. */
   absentSinceMs: number | undefined
-  /** The latest times at which it began, oldest first; at most `flapCount`. */
+  /** The times at which the failure last began, oldest first; at most `flapCount`. */
   onsetsMs: readonly number[]
-  /** How often it was interrupted without ending. */
+  /** How often the failure was absent for a while, but not long enough to close the alert. */
   interruptions: number
+  /** Whether the failure has opened an alert. */
   isOpen: boolean
 }
 
 export interface Transition {
-  /** Undefined once nothing is left to be remembered. */
+  /** Undefined if the failure is over and need not be tracked any longer. */
   condition: Condition | undefined
   change?: 'opened' | 'closed'
 }
 
 /**
- * Returns the condition after an observation. `isPresent` is undefined if it is unknown whether the failure lasts, for example
- * because its engine is offline: then nothing changes.
+ * Returns the condition after an observation. Nothing changes if `isPresent` is undefined: it is unknown whether the failure
+ * lasts, for example because its engine is offline.
  */
 export function advance(
   previous: Condition | undefined,
@@ -48,10 +50,11 @@ export function advance(
 function observePresence(previous: Condition | undefined, nowMs: number, holdOff: HoldOff): Transition {
   const isOnset = previous?.presentSinceMs === undefined
   const onsets = isOnset ? [...(previous?.onsetsMs ?? []), nowMs] : previous.onsetsMs
+  const presentSinceMs = previous?.presentSinceMs ?? nowMs
   const condition: Condition = {
     beganMs: previous?.beganMs ?? nowMs,
     lastSeenMs: nowMs,
-    presentSinceMs: previous?.presentSinceMs ?? nowMs,
+    presentSinceMs,
     absentSinceMs: undefined,
     onsetsMs: onsets.slice(-holdOff.flapCount),
     interruptions: (previous?.interruptions ?? 0) + (previous && isOnset ? 1 : 0),
@@ -59,7 +62,7 @@ function observePresence(previous: Condition | undefined, nowMs: number, holdOff
   }
   if (condition.isOpen) return { condition }
 
-  const hasLasted = nowMs - condition.presentSinceMs! >= holdOff.openAfterMs
+  const hasLasted = nowMs - presentSinceMs >= holdOff.openAfterMs
   if (!hasLasted && !isFlapping(condition, nowMs, holdOff)) return { condition }
   return { condition: { ...condition, isOpen: true }, change: 'opened' }
 }
@@ -68,10 +71,10 @@ function observeAbsence(previous: Condition | undefined, nowMs: number, holdOff:
   if (!previous) return { condition: undefined }
   const absentSinceMs = previous.absentSinceMs ?? nowMs
   const condition = { ...previous, presentSinceMs: undefined, absentSinceMs }
-  // A failure that is no alert is remembered as long as it may turn out to flap.
-  const isPatient = !previous.isOpen || isFlapping(condition, nowMs, holdOff)
-  const waitMs = isPatient ? holdOff.flapWindowMs : holdOff.closeAfterMs
-  if (nowMs - absentSinceMs < waitMs) return { condition }
+  // A failure without an alert is tracked for as long as it may turn out to be flapping.
+  const mayFlap = !previous.isOpen || isFlapping(condition, nowMs, holdOff)
+  const endsAfterMs = mayFlap ? holdOff.flapWindowMs : holdOff.closeAfterMs
+  if (nowMs - absentSinceMs < endsAfterMs) return { condition }
   return { condition: undefined, ...(previous.isOpen && { change: 'closed' }) }
 }
 

@@ -1,6 +1,8 @@
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import type { Observation, Subject } from './observation.ts'
+import { createObservation, type Observation, type Subject } from './observation.ts'
+
+// Rules about the machines of engines and of the appliance: disk, clock, certificate, license and backups.
 
 type Thresholds = SystemAlertSettings['thresholds']
 
@@ -11,22 +13,21 @@ export interface DiskSpace {
   total_bytes: number
 }
 
+/** Reports a disk with little free space. Without `space`, the state of the disk is unknown. */
 export function observeDisk(
   space: DiskSpace | undefined,
   subject: Subject,
   { disk_free_percent }: Thresholds,
 ): Observation {
-  const kind = 'disk_filling'
-  if (!space || space.total_bytes === 0) return { kind, subject, isPresent: undefined, reason: '' }
+  if (!space || space.total_bytes === 0) return createObservation('disk_filling', subject, undefined)
   const percent = (space.free_bytes / space.total_bytes) * 100
-  const isPresent = percent < disk_free_percent
   const reason = `only ${formatBytes(space.free_bytes)} are free, ${percent.toFixed(1)} % of the disk`
-  return { kind, subject, isPresent, reason: isPresent ? reason : '' }
+  return createObservation('disk_filling', subject, percent < disk_free_percent, reason)
 }
 
 /**
- * Compares the clock of an engine with that of management. `requestMs` is the time between the request and the response, in which
- * the clock was read: the difference is known no more exactly.
+ * Reports a clock of an engine that differs from the clock of management by `differenceMs`. The engine read its clock at an
+ * unknown moment of a request that took `requestMs`, so half of this time is tolerated in addition.
  */
 export function observeClock(
   differenceMs: number,
@@ -35,13 +36,12 @@ export function observeClock(
   { clock_s }: Thresholds,
 ): Observation {
   const certainMs = Math.max(0, Math.abs(differenceMs) - requestMs / 2)
-  const isPresent = certainMs > clock_s * 1000
   const direction = differenceMs > 0 ? 'ahead of' : 'behind'
   const reason = `its clock is ${Math.round(Math.abs(differenceMs) / 1000)} seconds ${direction} the clock of management`
-  return { kind: 'clock_wrong', subject, isPresent, reason: isPresent ? reason : '' }
+  return createObservation('clock_wrong', subject, certainMs > clock_s * 1000, reason)
 }
 
-/** `endsAt`: when the certificate or license ends; undefined if it does not end. */
+/** Reports a certificate or license that has ended or ends soon. `endsAt` is undefined if it does not end. */
 export function observeEnd(
   kind: 'certificate_ending' | 'license_ending',
   endsAt: Date | undefined,
@@ -50,12 +50,11 @@ export function observeEnd(
   { ending_days }: Thresholds,
 ): Observation {
   const leftMs = endsAt ? endsAt.getTime() - nowMs : Number.POSITIVE_INFINITY
-  const isPresent = leftMs < ending_days * DAY_MS
   const name = kind === 'certificate_ending' ? 'the TLS certificate' : 'the license'
   const time = endsAt?.toISOString().slice(0, 10)
   const reason =
     leftMs <= 0 ? `${name} ended on ${time}` : `${name} ends on ${time}, in ${formatDays(leftMs)}`
-  return { kind, subject, isPresent, reason: isPresent ? reason : '' }
+  return createObservation(kind, subject, leftMs < ending_days * DAY_MS, reason)
 }
 
 /** What is known about the backups of the appliance. */
@@ -67,30 +66,29 @@ export interface BackupState {
   isRunning: boolean
 }
 
-/** Reports a newest backup that is too old, and a scheduled one that is missing. */
+/** Reports that the newest backup is too old, or that no scheduled backup has succeeded. */
 export function observeBackup(
   { finishedAt, missedAt, isRunning }: BackupState,
   subject: Subject,
   nowMs: number,
   { backup_days }: Thresholds,
 ): Observation {
-  const kind = 'backup_overdue'
-  if (backup_days === 0) return { kind, subject, isPresent: false, reason: '' }
+  const observe = (isPresent: boolean | undefined, reason?: string) =>
+    createObservation('backup_overdue', subject, isPresent, reason)
+
+  if (backup_days === 0) return observe(false)
   if (finishedAt) {
     const ageMs = nowMs - finishedAt.getTime()
-    const isPresent = ageMs > backup_days * DAY_MS
-    return {
-      kind,
-      subject,
-      isPresent,
-      reason: isPresent ? `the newest backup is ${formatDays(ageMs)} old` : '',
-    }
+    return observe(ageMs > backup_days * DAY_MS, `the newest backup is ${formatDays(ageMs)} old`)
   }
-  // The run may be the first one to succeed.
-  if (isRunning) return { kind, subject, isPresent: undefined, reason: '' }
-  const date = missedAt?.toISOString().slice(0, 10)
-  const reason = `there is no backup, although backups are scheduled and the first one was due on ${date}`
-  return { kind, subject, isPresent: missedAt !== undefined, reason: missedAt ? reason : '' }
+  // The backup that is running may be the first one to succeed.
+  if (isRunning) return observe(undefined)
+  if (!missedAt) return observe(false)
+  const date = missedAt.toISOString().slice(0, 10)
+  return observe(
+    true,
+    `there is no backup, although backups are scheduled and the first one was due on ${date}`,
+  )
 }
 
 const formatDays = (ms: number) => {

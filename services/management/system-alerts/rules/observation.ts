@@ -26,3 +26,11 @@ export interface Observation {
   /** Describes the failure, without a full stop. Empty if it is not present. */
   reason: string
 }
+
+/** Creates an observation. The reason is omitted unless the failure is present. */
+export const createObservation = (
+  kind: SystemAlertKind,
+  subject: Subject,
+  isPresent: boolean | undefined,
+  reason = '',
+): Observation => ({ kind, subject, isPresent, reason: isPresent ? reason : '' })

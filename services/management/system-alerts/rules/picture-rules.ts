@@ -2,10 +2,10 @@ import type { PictureStatistics } from '@eyrie/contract/picture-statistics'
 
 /** How the pictures of a camera usually look. */
 export interface PictureReference {
-  /** Number of pictures from which it was learned. */
+  /** Number of pictures from which the reference was learned; at most `MEMORY_SAMPLES`. */
   samples: number
   sharpness: number
-  /** Mean of the signatures. */
+  /** Mean of the signatures of the scene, see `PictureStatistics`. */
   edges: readonly number[]
 }
 
@@ -16,27 +16,33 @@ export interface PictureThresholds {
   similarity_percent: number
 }
 
-/** What is wrong with a picture. Undefined: it cannot be judged. */
+/** What is wrong with a picture. A property is undefined if the picture does not show it. */
 export interface PictureVerdict {
   isBlack: boolean | undefined
   isFrozen: boolean | undefined
   isDefocused: boolean | undefined
   hasMoved: boolean | undefined
+  /** The reference after this picture; undefined before the first usable picture. */
   reference: PictureReference | undefined
 }
 
-/** Below this contrast, a picture has no content. */
+/** A dark picture with less contrast than this shows nothing at all. */
 const MAX_BLACK_CONTRAST = 6
-/** Below this contrast, focus and scene cannot be judged: at night, or in fog. */
+/** Below this contrast, focus and scene cannot be judged, for example at night or in fog. */
 const MIN_JUDGED_CONTRAST = 12
-/** Number of pictures after which the reference is relied upon: about five minutes. */
+/** Number of pictures after which the reference is relied upon. They take about five minutes. */
 export const LEARNED_SAMPLES = 30
-/** The reference follows slow changes, such as the time of day, within about this number of pictures. */
+/** The reference adapts to slow changes, such as the time of day, within about this number of pictures. */
 const MEMORY_SAMPLES = 360
-/** Mean length of the vectors of a scene that has enough edges to be recognized; the longest possible is 127. */
-const MIN_EDGES = 8
+/** Minimum mean length of the edge vectors of a scene that can be recognized. The maximum length is 127. */
+const MIN_EDGE_LENGTH = 8
+/** Number of values of a signature: a vector with two components for each cell of a grid of 16 × 9. */
+const EDGES_LENGTH = 16 * 9 * 2
 
-/** Judges a picture by its statistics, and by how the pictures of this camera usually look, which it learns. */
+/**
+ * Judges a picture by its statistics, and compares it with the reference, which describes how the pictures of this camera usually
+ * look. Returns the reference with what was learned from this picture.
+ */
 export function judgePicture(
   statistics: PictureStatistics,
   reference: PictureReference | undefined,
@@ -54,8 +60,8 @@ export function judgePicture(
     return { ...unjudged, reference: learn(reference, sharpness, edges) }
 
   const isDefocused = sharpness < (reference.sharpness * thresholds.sharpness_percent) / 100
-  const hasEdges = measureLength(reference.edges) >= MIN_EDGES
-  // Without focus, edges vanish. The scene is judged when the focus is back.
+  const hasEdges = measureLength(reference.edges) >= MIN_EDGE_LENGTH
+  // Without focus, edges vanish: the scene is judged again when the picture is sharp.
   const hasMoved =
     hasEdges && !isDefocused
       ? compareEdges(edges, reference.edges) < thresholds.similarity_percent / 100
@@ -70,6 +76,7 @@ export function judgePicture(
   }
 }
 
+/** Includes a picture in the reference: as one of all pictures at first, later with a fixed weight. */
 function learn(
   reference: PictureReference | undefined,
   sharpness: number,
@@ -85,9 +92,7 @@ function learn(
   }
 }
 
-/** Number of values of a signature. */
-const EDGES_LENGTH = 16 * 9 * 2
-
+/** Decodes a signature. Returns undefined if its length is wrong. */
 function decodeEdges(text: string): number[] | undefined {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== EDGES_LENGTH) return undefined
@@ -109,5 +114,6 @@ export function compareEdges(first: readonly number[], second: readonly number[]
   return product / Math.sqrt(firstSquares * secondSquares)
 }
 
+/** Returns the mean length (root mean square) of the edge vectors. */
 const measureLength = (edges: readonly number[]) =>
   Math.sqrt(edges.reduce((sum, value) => sum + value * value, 0) / (edges.length / 2))

@@ -1,11 +1,12 @@
 import type { SourceCondition } from '@eyrie/contract'
 import type { SystemAlertSettings } from '@eyrie/contract/management/system-alert'
-import type { Observation, Subject } from './observation.ts'
+import { createObservation, type Observation, type Subject } from './observation.ts'
 import { judgePicture, type PictureReference, type PictureVerdict } from './picture-rules.ts'
 
-/** What was observed about a source, and the learned appearance of its pictures. */
+/** What was observed about a source. */
 export interface SourceObservations {
   observations: Observation[]
+  /** How the pictures of the source usually look, as learned so far. */
   reference: PictureReference | undefined
 }
 
@@ -30,49 +31,50 @@ export function observeSource(
   }
 }
 
-/** Only a camera is expected to be always there. */
+/** Only a camera is expected to send pictures all the time. */
 const isCamera = ({ type }: SourceCondition) => type === 'video' || type === 'hosted_video'
 
 function observeConnection(condition: SourceCondition, subject: Subject): Observation {
   const { state, reason = 'it does not send pictures' } = condition
   const isPresent = isCamera(condition) && state !== 'running' && state !== 'ended'
-  return { kind: 'camera_unreachable', subject, isPresent, reason: isPresent ? reason : '' }
+  return createObservation('camera_unreachable', subject, isPresent, reason)
 }
 
 /**
- * With a configured rate, the expected frame rate is this one, or that of the camera if it is lower. Without, all received frames
- * are expected to be analysed: many cameras declare a frame rate that they never send, or send fewer frames at night.
+ * Expects the configured frame rate, or that of the camera if it is lower. Without a configured rate, expects all received
+ * frames to be analyzed: many cameras declare a frame rate that they never send, or send fewer frames at night.
  */
 function observeFrameRate(
   condition: SourceCondition,
   subject: Subject,
   { frame_rate_percent }: Thresholds,
 ): Observation {
-  const { state, rate, fps, received_fps, analysed_fps } = condition
-  const expected = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
-  const kind = 'low_frame_rate'
-  if (state !== 'running' || !isCamera(condition)) return { kind, subject, isPresent: undefined, reason: '' }
-  // The camera is no longer analysed: an alert about its frame rate ends.
-  if (analysed_fps === undefined) return { kind, subject, isPresent: false, reason: '' }
-  if (!expected) return { kind, subject, isPresent: undefined, reason: '' }
+  const observe = (isPresent: boolean | undefined, reason?: string) =>
+    createObservation('low_frame_rate', subject, isPresent, reason)
 
-  const isPresent = analysed_fps < (expected * frame_rate_percent) / 100
-  const [analysed, wanted] = [analysed_fps, expected].map(value => Number(value.toFixed(1)))
-  const received =
-    received_fps === undefined ? '' : `, and the camera sends ${Number(received_fps.toFixed(1))}`
-  const reason = `${analysed} frames per second are analysed instead of ${wanted}${received}`
-  return { kind, subject, isPresent, reason: isPresent ? reason : '' }
+  const { state, rate, fps, received_fps, analysed_fps } = condition
+  if (state !== 'running' || !isCamera(condition)) return observe(undefined)
+  // A camera that is no longer analyzed has no frame rate to complain about.
+  if (analysed_fps === undefined) return observe(false)
+  const expected_fps = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
+  if (!expected_fps) return observe(undefined)
+
+  const isLow = analysed_fps < (expected_fps * frame_rate_percent) / 100
+  const received = received_fps === undefined ? '' : `, and the camera sends ${formatRate(received_fps)}`
+  const rates = `${formatRate(analysed_fps)} frames per second are analysed instead of ${formatRate(expected_fps)}`
+  return observe(isLow, rates + received)
 }
 
+const formatRate = (fps: number) => String(Number(fps.toFixed(1)))
+
 function observeRecording({ state, recording }: SourceCondition, subject: Subject): Observation {
-  const kind = 'recording_stopped'
-  // While the source is lost, the alert about the camera says so.
-  if (state !== 'running' && recording?.state !== 'failed')
-    return { kind, subject, isPresent: recording ? undefined : false, reason: '' }
+  const hasFailed = recording?.state === 'failed'
+  // While a source is lost, only the alert about its camera reports that.
+  if (state !== 'running' && !hasFailed)
+    return createObservation('recording_stopped', subject, recording ? undefined : false)
   const isIdle = recording?.mode === 'continuous' && recording.state === 'waiting'
-  const isPresent = recording?.state === 'failed' || isIdle
   const reason = recording?.reason ?? 'the camera sends pictures, but none are recorded'
-  return { kind, subject, isPresent, reason: isPresent ? reason : '' }
+  return createObservation('recording_stopped', subject, hasFailed || isIdle, reason)
 }
 
 function observePicture(
@@ -81,36 +83,42 @@ function observePicture(
   reference: PictureReference | undefined,
   thresholds: Thresholds,
 ): SourceObservations {
-  const { picture } = condition
-  const observe = (kind: Observation['kind'], isPresent: boolean | undefined, reason: string) => ({
-    kind,
-    subject,
-    isPresent,
-    reason: isPresent ? reason : '',
-  })
-  const verdict = judgeIfExamined(condition, reference, thresholds)
+  const verdict = judgePictureOf(condition, reference, thresholds)
+  const stillSeconds = Math.round(condition.picture?.still_s ?? 0)
   return {
     observations: [
-      observe('picture_black', verdict.isBlack, 'the picture is black'),
-      observe(
+      createObservation('picture_black', subject, verdict.isBlack, 'the picture is black'),
+      createObservation(
         'picture_frozen',
+        subject,
         verdict.isFrozen,
-        `the picture has not changed for ${Math.round(picture?.still_s ?? 0)} seconds, not even by noise`,
+        `the picture has not changed for ${stillSeconds} seconds, not even by noise`,
       ),
-      observe('picture_defocused', verdict.isDefocused, 'the picture is less sharp than usual'),
-      observe('picture_moved', verdict.hasMoved, 'the camera shows another scene than usual'),
+      createObservation(
+        'picture_defocused',
+        subject,
+        verdict.isDefocused,
+        'the picture is less sharp than usual',
+      ),
+      createObservation(
+        'picture_moved',
+        subject,
+        verdict.hasMoved,
+        'the camera shows another scene than usual',
+      ),
     ],
     reference: verdict.reference,
   }
 }
 
-/** Nothing is known about the pictures of a lost camera. Alerts about a camera that is no longer analysed end. */
-function judgeIfExamined(
+/** Judges the picture of a camera that is analyzed. Ends the alerts about pictures when the camera is no longer analyzed. */
+function judgePictureOf(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,
   thresholds: Thresholds,
 ): PictureVerdict {
   if (state === 'running' && picture) return judgePicture(picture, reference, thresholds)
-  const none = state === 'running' ? false : undefined
-  return { isBlack: none, isFrozen: none, isDefocused: none, hasMoved: none, reference }
+  // Nothing is known about the pictures of a lost camera.
+  const isPresent = state === 'running' ? false : undefined
+  return { isBlack: isPresent, isFrozen: isPresent, isDefocused: isPresent, hasMoved: isPresent, reference }
 }

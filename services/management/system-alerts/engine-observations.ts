@@ -15,7 +15,7 @@ export interface ReceivedCondition {
   receivedMs: number
 }
 
-/** Conditions that were received before this time are outdated. */
+/** Maximum age of a condition. Nothing is known about an engine whose last condition is older. */
 const MAX_AGE_MS = 45_000
 
 export interface EngineObservationsInput {

@@ -49,11 +49,12 @@ export function observeEnd(
   nowMs: number,
   { ending_days }: Thresholds,
 ): Observation {
-  const leftMs = endsAt ? endsAt.getTime() - nowMs : Number.POSITIVE_INFINITY
+  if (!endsAt) return createObservation(kind, subject, false)
+  const leftMs = endsAt.getTime() - nowMs
   const name = kind === 'certificate_ending' ? 'the TLS certificate' : 'the license'
-  const time = endsAt?.toISOString().slice(0, 10)
+  const date = endsAt.toISOString().slice(0, 10)
   const reason =
-    leftMs <= 0 ? `${name} ended on ${time}` : `${name} ends on ${time}, in ${formatDays(leftMs)}`
+    leftMs <= 0 ? `${name} ended on ${date}` : `${name} ends on ${date}, in ${formatDays(leftMs)}`
   return createObservation(kind, subject, leftMs < ending_days * DAY_MS, reason)
 }
 

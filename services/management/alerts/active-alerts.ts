@@ -5,25 +5,19 @@ import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert, alertPolicy, alertState, channel, usecase } from '../db/schema/index.ts'
 import { toPolicy } from '../incidents/alert-policies.ts'
-import {
-  type AlertRule,
-  type AlertState,
-  type AlertTrigger,
-  evaluateAlert,
-  isReleased,
-} from './evaluate-alert.ts'
+import type { AlertRule, AlertState } from './evaluate-alert.ts'
 
 /** The state of an alert, as stored between evaluations. */
 export interface StoredAlertState extends AlertState {
   /** The latest time for which the alert was evaluated, in epoch ms. Undefined before the first evaluation. */
   evaluatedAt: number | undefined
-  /** Since when the condition has been released, in epoch ms. Undefined while it holds, and before the first evaluation. */
-  releasedMs: number | undefined
+  /** When the condition was released, in epoch ms. Undefined until it is, and before the first evaluation. */
+  releasedAt: number | undefined
 }
 
 /**
- * An enabled alert, with the data of its channel and usecase that evaluation and notifications need. Fields with the name
- * of a column contain its value unchanged.
+ * An enabled alert, with the data of its channel and usecase that evaluation and notifications need. Fields that have the name of
+ * a column contain the value of the column unchanged.
  */
 export interface ActiveAlert extends AlertRule {
   alert_id: string
@@ -48,11 +42,11 @@ const INITIAL_STATE: StoredAlertState = {
   firedAt: undefined,
   holds: undefined,
   evaluatedAt: undefined,
-  releasedMs: undefined,
+  releasedAt: undefined,
 }
 
 interface LoadOptions {
-  /** Whether to lock the states of the alerts until the end of the transaction. */
+  /** Whether to lock the states of the alerts until the end of the transaction, in order to change them. */
   locked: boolean
 }
 
@@ -133,51 +127,20 @@ async function loadAlertStates(
       firedAt: fired_at?.getTime(),
       holds: holds ?? undefined,
       evaluatedAt: looked_at?.getTime(),
-      releasedMs: released_at?.getTime(),
+      releasedAt: released_at?.getTime(),
     })
   return states
 }
 
-/**
- * Evaluates an alert and updates its state. `releasedMs` says since when the condition had been released before. A late message
- * does not move `evaluatedAt` back.
- */
-export function evaluateActiveAlert(
-  alert: ActiveAlert,
-  trigger: AlertTrigger,
-): { fires: boolean; hasChanged: boolean; releasedMs: number | undefined } {
-  const { state: previous, policy } = alert
-  const { timeMs, statistic } = trigger
-  const { fires, holds } = evaluateAlert(alert, previous, trigger)
-  const { releasedMs } = previous
-  // Once released, only the condition itself revokes that.
-  const isNowReleased =
-    !holds && (releasedMs !== undefined || isReleased(alert.condition, policy.release_threshold, statistic))
-  const hasChanged = fires || holds !== previous.holds || isNowReleased !== (releasedMs !== undefined)
-  if (hasChanged)
-    alert.state = {
-      firedAt: fires ? timeMs : previous.firedAt,
-      holds,
-      evaluatedAt: Math.max(timeMs, previous.evaluatedAt ?? timeMs),
-      releasedMs: isNowReleased ? (releasedMs ?? timeMs) : undefined,
-    }
-  return { fires, hasChanged, releasedMs }
-}
-
-/**
- * Returns the state of an alert that is disarmed at `timeMs`. If its condition holds when it is armed again, it fires; its incident
- * ends meanwhile, as if the condition were released.
- */
-export const restartEvaluation = (state: StoredAlertState, timeMs: number): StoredAlertState =>
-  state.holds === undefined ? state : { ...state, holds: undefined, releasedMs: state.releasedMs ?? timeMs }
-
+/** Stores the states of alerts that were loaded with a lock. */
 export async function storeAlertStates(tx: Transaction, alerts: readonly ActiveAlert[]): Promise<void> {
   if (alerts.length === 0) return
-  const rows = alerts.map(({ alert_id, state: { firedAt, holds, evaluatedAt, releasedMs } }) => ({
-    ...{ alert_id, holds },
-    fired_at: toDate(firedAt),
-    looked_at: toDate(evaluatedAt),
-    released_at: toDate(releasedMs),
+  const rows = alerts.map(({ alert_id, state }) => ({
+    alert_id,
+    holds: state.holds,
+    fired_at: toDate(state.firedAt),
+    looked_at: toDate(state.evaluatedAt),
+    released_at: toDate(state.releasedAt),
   }))
   await tx.execute(sql`
     update alert_state set fired_at = changed.fired_at, holds = changed.holds, looked_at = changed.looked_at,

@@ -18,13 +18,13 @@ export interface AlertState {
   holds: boolean | undefined
 }
 
-/** The reason for an evaluation, and the value of the statistic at that time. */
+/** The reason for an evaluation, and the statistic at that time. */
 export interface AlertTrigger {
   /** `message`: a message has changed the statistic. `time`: time has passed without a message. */
   cause: 'message' | 'time'
   /** Epoch ms: the time of the message, or the current time. */
   timeMs: number
-  /** Undefined if there are no values, for example for the mean dwell time of zero visits. */
+  /** Undefined without values, for example for the mean dwell time of zero visits. */
   statistic: number | undefined
 }
 
@@ -57,8 +57,8 @@ export function evaluateAlert(
 }
 
 /**
- * Returns whether a condition that does not hold is released too: its statistic is beyond the release threshold. Without a release
- * threshold, and without a statistic, it is.
+ * Returns whether a condition that does not hold is released. Without a release threshold, every such condition is; otherwise, the
+ * statistic must not meet the condition with the release threshold either, so that it does not flicker around one value.
  */
 export const isReleased = (
   condition: AlertCondition,
@@ -90,6 +90,9 @@ export function computeStatistic(
   }
 }
 
-/** Returns the keys under which the values of a statistic may be stored. The first key with a value applies. */
+/**
+ * Returns the keys under which the values of a statistic may be stored. The first key with a value applies. A moving average may be
+ * stored as the average of the occupancy, from which it is computed.
+ */
 export const listStoredKeys = (key: string): string[] =>
   key === 'moving_average_count' ? [key, OCCUPANCY_AVERAGE] : [key]

@@ -8,18 +8,17 @@ import { selectSamples } from '../events/statistics/samples.ts'
 import { loadArmedAlerts } from '../schedules/armed-alerts.ts'
 import {
   type ActiveAlert,
-  evaluateActiveAlert,
   loadActiveAlerts,
-  restartEvaluation,
   type StoredAlertState,
   storeAlertStates,
 } from './active-alerts.ts'
+import { evaluateActiveAlert, restartEvaluation } from './evaluate-active-alert.ts'
 import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /**
- * Messages arrive some time after their frames. Alerts are therefore evaluated for a time this long ago, of which all
- * messages have probably arrived.
+ * Messages arrive some time after their frames. Alerts are therefore evaluated for a moment this long ago, when all messages
+ * about it have probably arrived.
  */
 const MESSAGE_DELAY_MS = 2000
 
@@ -54,31 +53,34 @@ async function evaluateAlerts(
 ): Promise<{ fired: FiredAlert[]; changed: ActiveAlert[] }> {
   const fired: FiredAlert[] = []
   const changed: ActiveAlert[] = []
-  const due: ActiveAlert[] = []
+  const armedAlerts: ActiveAlert[] = []
   const alertIds = alerts.map(({ alert_id }) => alert_id)
   const armed = await loadArmedAlerts(tx, alertIds, { from: timeMs, to: timeMs })
-  for (const alert of alerts.filter(({ state }) => isDue(state, timeMs))) {
-    if (armed.isArmedAt(alert.alert_id, timeMs)) due.push(alert)
-    else if (alert.state.holds !== undefined) {
+  for (const alert of alerts) {
+    if (!isDue(alert.state, timeMs)) continue
+    if (armed.isArmedAt(alert.alert_id, timeMs)) {
+      armedAlerts.push(alert)
+    } else if (alert.state.holds !== undefined) {
       alert.state = restartEvaluation(alert.state, timeMs)
       changed.push(alert)
     }
   }
 
-  for (const [windowSeconds, windowAlerts] of Map.groupBy(due, alert => alert.windowSeconds)) {
+  for (const [windowSeconds, windowAlerts] of Map.groupBy(armedAlerts, alert => alert.windowSeconds)) {
     const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
     for (const alert of windowAlerts) {
       const statistic = statistics.get(alert)
-      const trigger = { cause: 'time', timeMs, statistic } as const
-      const { fires, hasChanged, releasedMs } = evaluateActiveAlert(alert, trigger)
-      if (fires) fired.push({ alert, timeMs, value: statistic!, releasedMs, frame: undefined })
+      const evaluation = evaluateActiveAlert(alert, { cause: 'time', timeMs, statistic })
+      const { fires, hasChanged, previousReleasedAt } = evaluation
+      if (fires && statistic !== undefined)
+        fired.push({ alert, timeMs, value: statistic, previousReleasedAt, frame: undefined })
       if (hasChanged) changed.push(alert)
     }
   }
   return { fired, changed }
 }
 
-/** Returns whether to evaluate an alert, unless a message of a later time has already done so. */
+/** Returns whether an alert has not been evaluated for a later time, by a message. */
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
   evaluatedAt === undefined || evaluatedAt <= timeMs
 
@@ -94,7 +96,7 @@ const isEngineOnline = (tx: Transaction) =>
       ),
   )
 
-/** The values of a statistic within the window, combined. */
+/** The sum and number of the values of a statistic within the window. */
 type WindowTotal = { channel_id: string; key: string; sum: number; count: number }
 
 /** Computes the statistics of alerts over the `windowSeconds` before `timeMs`. Undefined for a statistic without values. */

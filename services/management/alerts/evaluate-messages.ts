@@ -1,15 +1,10 @@
 import { inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { alert } from '../db/schema/index.ts'
-import type { ContributingMessage, MessageSubscriber } from '../events/ingest/ingest-port.ts'
+import type { ContributingMessage, MessageFrame, MessageSubscriber } from '../events/ingest/ingest-port.ts'
 import { type ArmedAlerts, loadArmedAlerts } from '../schedules/armed-alerts.ts'
-import {
-  type ActiveAlert,
-  evaluateActiveAlert,
-  loadActiveAlerts,
-  restartEvaluation,
-  storeAlertStates,
-} from './active-alerts.ts'
+import { type ActiveAlert, loadActiveAlerts, storeAlertStates } from './active-alerts.ts'
+import { evaluateActiveAlert, restartEvaluation } from './evaluate-active-alert.ts'
 import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
 import { loadWindows, type MovingWindow } from './load-windows.ts'
 import type { SlidingWindow } from './sliding-window.ts'
@@ -40,12 +35,11 @@ async function evaluateMessages(
   const isOnChannel = inArray(alert.channel_id, [...messagesByChannel.keys()])
   const alerts = await loadActiveAlerts(tx, isOnChannel, { locked: true })
   const previousStates = new Map(alerts.map(({ alert_id, state }) => [alert_id, state]))
-
   const armed = await loadArmedAlerts(tx, [...previousStates.keys()], findPeriod(messages))
 
   const groups = groupByStatistic(alerts, messagesByChannel)
   const windows = await loadWindows(tx, groups.map(toMovingWindow))
-  const fired = groups.flatMap((group, i) => evaluateGroup(group, windows[i]!, armed))
+  const fired = groups.flatMap((group, index) => evaluateGroup(group, windows[index]!, armed))
 
   const changed = alerts.filter(({ alert_id, state }) => state !== previousStates.get(alert_id))
   await storeAlertStates(tx, changed)
@@ -54,10 +48,17 @@ async function evaluateMessages(
 
 /** The alerts on one statistic of a channel, which share its window, and the messages that add to the statistic. */
 interface StatisticAlerts {
-  storedKeys: readonly string[]
   alerts: readonly ActiveAlert[]
   /** At least one, in order of arrival. */
-  messages: readonly ContributingMessage[]
+  messages: readonly StatisticMessage[]
+}
+
+/** What a message adds to a statistic. */
+interface StatisticMessage {
+  /** Epoch ms. */
+  timeMs: number
+  value: number
+  frame: MessageFrame
 }
 
 function groupByStatistic(
@@ -65,15 +66,25 @@ function groupByStatistic(
   messagesByChannel: ReadonlyMap<string, readonly ContributingMessage[]>,
 ): StatisticAlerts[] {
   const groups: StatisticAlerts[] = []
-  for (const [channel_id, channelAlerts] of Map.groupBy(alerts, alert => alert.channel_id))
-    for (const [key, keyAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey)) {
-      const storedKeys = listStoredKeys(key)
-      const messages = messagesByChannel
-        .get(channel_id)!
-        .filter(({ contribution }) => storedKeys.some(name => name in contribution))
-      if (messages.length > 0) groups.push({ storedKeys, alerts: keyAlerts, messages })
+  for (const [channel_id, channelAlerts] of Map.groupBy(alerts, alert => alert.channel_id)) {
+    const channelMessages = messagesByChannel.get(channel_id) ?? []
+    for (const [key, statisticAlerts] of Map.groupBy(channelAlerts, alert => alert.statisticKey)) {
+      const messages = selectStatistic(channelMessages, key)
+      if (messages.length > 0) groups.push({ alerts: statisticAlerts, messages })
     }
+  }
   return groups
+}
+
+/** Returns what messages add to a statistic. Messages that do not add to it are omitted. */
+function selectStatistic(messages: readonly ContributingMessage[], key: string): StatisticMessage[] {
+  const storedKeys = listStoredKeys(key)
+  const selected: StatisticMessage[] = []
+  for (const { timeMs, contribution, frame } of messages) {
+    const value = storedKeys.map(storedKey => contribution[storedKey]).find(added => added !== undefined)
+    if (value !== undefined) selected.push({ timeMs, value, frame })
+  }
+  return selected
 }
 
 function toMovingWindow({ alerts, messages }: StatisticAlerts): MovingWindow {
@@ -85,32 +96,33 @@ function toMovingWindow({ alerts, messages }: StatisticAlerts): MovingWindow {
 
 /** Evaluates the alerts on one statistic of a channel, message by message. */
 function evaluateGroup(
-  { storedKeys, alerts, messages }: StatisticAlerts,
+  { alerts, messages }: StatisticAlerts,
   window: SlidingWindow,
   armed: ArmedAlerts,
 ): FiredAlert[] {
   const { aggregation } = alerts[0]!
   const fired: FiredAlert[] = []
-  for (const { timeMs, contribution, frame } of messages) {
-    const storedKey = storedKeys.find(name => contribution[name] !== undefined)!
-    const added = contribution[storedKey]!
-    window.add({ timeMs, sum: added, count: 1 })
+  for (const { timeMs, value, frame } of messages) {
+    window.add({ timeMs, sum: value, count: 1 })
     const { sum, count } = window.advanceTo(timeMs)
-    const statistic = computeStatistic(aggregation, { sum, count, last: added })
+    const statistic = computeStatistic(aggregation, { sum, count, last: value })
 
     for (const alert of alerts) {
       if (!armed.isArmedAt(alert.alert_id, timeMs)) {
         alert.state = restartEvaluation(alert.state, timeMs)
         continue
       }
-      const { fires, releasedMs } = evaluateActiveAlert(alert, { cause: 'message', timeMs, statistic })
-      if (fires) fired.push({ alert, timeMs, value: statistic!, releasedMs, frame })
+      const evaluation = evaluateActiveAlert(alert, { cause: 'message', timeMs, statistic })
+      const { fires, previousReleasedAt } = evaluation
+      if (fires && statistic !== undefined)
+        fired.push({ alert, timeMs, value: statistic, previousReleasedAt, frame })
     }
   }
   return fired
 }
 
-function findPeriod(messages: readonly ContributingMessage[]) {
+/** Returns the times of the earliest and the latest message, in epoch ms. At least one message is required. */
+function findPeriod(messages: readonly { timeMs: number }[]): { from: number; to: number } {
   const times = messages.map(({ timeMs }) => timeMs)
   return { from: Math.min(...times), to: Math.max(...times) }
 }

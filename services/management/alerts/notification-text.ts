@@ -2,6 +2,7 @@ import type { AlertAction, AlertCondition } from '@eyrie/contract/management/ale
 import type { DeliveryRequest, FiringDetails } from '@eyrie/contract/management/delivery-queue'
 import { createPayloadEscape, type Escape, escapeHeader, escapeNothing } from './placeholder-escapes.ts'
 
+const PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/g
 const DEFAULT_SUBJECT = '{{alert_name}} on {{channel_name}}'
 const CONDITION_SYMBOLS: Record<AlertCondition, string> = {
   gt: '>',
@@ -20,47 +21,28 @@ const createDefaultMessage = ({ alert_threshold_condition }: FiringDetails) =>
  * text. Values are escaped for the place where they are filled in, so that a name cannot change the structure around it.
  */
 export function createRequest(action: AlertAction, details: FiringDetails): DeliveryRequest {
+  const { action_url, action_query, action_header, action_payload, action_markup } = action
   const values = listValues(details)
   const subject = replacePlaceholders(action.action_subject || DEFAULT_SUBJECT, values)
   const message = replacePlaceholders(action.action_message || createDefaultMessage(details), values)
+  const allValues = { ...values, subject, message }
   const fill = (template: string | undefined, escapeValue: Escape) =>
-    template === undefined
-      ? undefined
-      : replacePlaceholders(template, { ...values, subject, message }, escapeValue)
-  const { action_payload: payload, action_markup } = action
+    template === undefined ? undefined : replacePlaceholders(template, allValues, escapeValue)
   return {
     subject,
     message,
     details,
     action: {
       ...action,
-      action_url: fill(action.action_url, encodeURIComponent),
-      action_query: fill(action.action_query, encodeURIComponent),
-      action_header: fill(action.action_header, escapeHeader),
-      action_payload: fill(payload, createPayloadEscape(isJsonTemplate(payload), action_markup)),
+      action_url: fill(action_url, encodeURIComponent),
+      action_query: fill(action_query, encodeURIComponent),
+      action_header: fill(action_header, escapeHeader),
+      action_payload: fill(
+        action_payload,
+        createPayloadEscape(isJsonTemplate(action_payload), action_markup),
+      ),
     },
   }
-}
-
-/** A placeholder that stands for nothing, and the field that contains it. */
-export interface UnknownPlaceholder {
-  field: string
-  placeholder: string
-}
-
-/** Finds the placeholders of an action that would remain unchanged. */
-export function findUnknownPlaceholders(action: AlertAction, details: FiringDetails): UnknownPlaceholder[] {
-  const names = Object.keys(listValues(details))
-  const find = (field: keyof AlertAction & string, known: readonly string[]) =>
-    [...String(action[field] ?? '').matchAll(PLACEHOLDER)]
-      .filter(([, name = '']) => !known.includes(name))
-      .map(([placeholder]) => ({ field, placeholder }))
-  const texts = ['action_subject', 'action_message'].flatMap(field => find(field, names))
-  const all = [...names, 'subject', 'message']
-  return [
-    ...texts,
-    ...['action_url', 'action_query', 'action_header', 'action_payload'].flatMap(field => find(field, all)),
-  ]
 }
 
 /** A payload that begins with a placeholder, which has two braces, is not JSON. */
@@ -72,21 +54,46 @@ export function createNotificationData(
   details: FiringDetails,
   from: string,
 ) {
+  const values = listValues(details)
   return {
     from,
     to: firstRequest?.action.action_to ?? '',
-    subject: firstRequest?.subject ?? fillPlaceholders(DEFAULT_SUBJECT, details),
-    message: firstRequest?.message ?? fillPlaceholders(createDefaultMessage(details), details),
+    subject: firstRequest?.subject ?? replacePlaceholders(DEFAULT_SUBJECT, values),
+    message: firstRequest?.message ?? replacePlaceholders(createDefaultMessage(details), values),
   }
 }
 
-/** Replaces placeholders such as `{{value}}` in a text. Unknown placeholders remain unchanged. */
-export const fillPlaceholders = (text: string, details: FiringDetails, escapeValue?: Escape): string =>
-  replacePlaceholders(text, listValues(details), escapeValue)
+/** A placeholder that has no value, and the field that contains it. */
+export interface UnknownPlaceholder {
+  field: string
+  placeholder: string
+}
 
-const PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/g
+const TEXT_FIELDS = ['action_subject', 'action_message'] as const
+/** Fields that may contain the subject and the message in addition to the values of the texts. */
+const REQUEST_FIELDS = ['action_url', 'action_query', 'action_header', 'action_payload'] as const
 
-/** Returns what placeholders stand for, by name. */
+/** Finds the placeholders of an action that would remain unchanged. */
+export function findUnknownPlaceholders(action: AlertAction, details: FiringDetails): UnknownPlaceholder[] {
+  const textNames = Object.keys(listValues(details))
+  const requestNames = [...textNames, 'subject', 'message']
+  return [
+    ...TEXT_FIELDS.flatMap(field => findUnknownIn(field, action[field], textNames)),
+    ...REQUEST_FIELDS.flatMap(field => findUnknownIn(field, action[field], requestNames)),
+  ]
+}
+
+function findUnknownIn(
+  field: string,
+  template: string | undefined,
+  knownNames: readonly string[],
+): UnknownPlaceholder[] {
+  const placeholders = [...(template ?? '').matchAll(PLACEHOLDER)]
+  const unknown = placeholders.filter(([, name = '']) => !knownNames.includes(name))
+  return unknown.map(([placeholder]) => ({ field, placeholder }))
+}
+
+/** Returns the values of all placeholders by name, except those of the subject and the message. */
 const listValues = (details: FiringDetails): Record<string, string> => ({
   alert_name: details.alert_name,
   alert_priority: details.alert_priority,
@@ -100,6 +107,7 @@ const listValues = (details: FiringDetails): Record<string, string> => ({
   time: details.time,
 })
 
+/** Replaces placeholders such as `{{value}}` in a text. Unknown placeholders remain unchanged. */
 const replacePlaceholders = (
   text: string,
   values: Record<string, string>,

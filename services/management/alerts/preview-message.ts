@@ -1,6 +1,10 @@
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import type { DeliveryPreview } from '@eyrie/contract/management/delivery'
-import type { ClaimedDelivery, FiringDetails } from '@eyrie/contract/management/delivery-queue'
+import type {
+  ClaimedDelivery,
+  DeliveryRequest,
+  FiringDetails,
+} from '@eyrie/contract/management/delivery-queue'
 import { InvalidActionError } from '@eyrie/kit/messages/invalid-action-error'
 import { createMessageBody } from '@eyrie/kit/messages/message-body'
 import { parseMqttAddress } from '@eyrie/kit/messages/mqtt-address'
@@ -17,16 +21,14 @@ export interface MessageSettings {
   maxSmsSegments: number
 }
 
-/** Names of headers whose values may be secrets. */
-const SECRET_HEADER = /auth|cookie|key|token|secret|password|signature/i
-const REDACTED = '***'
 /** Stands for ids that exist only when a message is sent. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
+/** The part of a preview that depends on the type of the action. */
 type Content = Pick<DeliveryPreview, 'method' | 'headers' | 'topic' | 'body' | 'sms'>
 const NO_CONTENT: Content = { method: null, headers: null, topic: null, body: null, sms: null }
 
-/** Creates what an action would send, without its secrets. */
+/** Returns the message that an action would send, without secrets, or why it cannot be sent. */
 export function createPreview(
   action: AlertAction,
   details: FiringDetails,
@@ -34,26 +36,10 @@ export function createPreview(
   channel_id: string | undefined,
 ): DeliveryPreview {
   const request = createRequest(action, details)
-  const type = findActionType(request.action)
-  const delivery: ClaimedDelivery = {
-    delivery_id: NO_ID,
-    attempt: 1,
-    type,
-    kind: 'notification',
-    target: '',
-    is_test: false,
-    channel_id: channel_id ?? NO_ID,
-    notification_uuid: NO_ID,
-    incident_id: null,
-    picture: null,
-    request,
-    push: null,
-    unsubscribe_token: null,
-    is_unsubscribed: false,
-  }
+  const delivery = createExampleDelivery(request, channel_id ?? NO_ID)
   const { content, problem } = tryToCreateContent(delivery, settings)
   return {
-    delivery_type: type,
+    delivery_type: delivery.type,
     delivery_to: findReceiver(request.action).recipient,
     subject: request.subject,
     message: request.message,
@@ -64,7 +50,29 @@ export function createPreview(
   }
 }
 
-function tryToCreateContent(delivery: ClaimedDelivery, settings: MessageSettings) {
+/** Creates the first attempt to deliver a notification without a picture. */
+const createExampleDelivery = (request: DeliveryRequest, channel_id: string): ClaimedDelivery => ({
+  delivery_id: NO_ID,
+  attempt: 1,
+  type: findActionType(request.action),
+  kind: 'notification',
+  target: '',
+  is_test: false,
+  channel_id,
+  notification_uuid: NO_ID,
+  incident_id: null,
+  picture: null,
+  request,
+  push: null,
+  unsubscribe_token: null,
+  is_unsubscribed: false,
+})
+
+/** Returns the content, or a `problem` if the fields of the action are invalid. */
+function tryToCreateContent(
+  delivery: ClaimedDelivery,
+  settings: MessageSettings,
+): { content: Content; problem: string | null } {
   try {
     return { content: createContent(delivery, settings), problem: null }
   } catch (error) {
@@ -73,12 +81,13 @@ function tryToCreateContent(delivery: ClaimedDelivery, settings: MessageSettings
   }
 }
 
+/** Returns what the receiver's server would get. Throws `InvalidActionError` if the fields of the action are invalid. */
 function createContent(delivery: ClaimedDelivery, { publicUrl, maxSmsSegments }: MessageSettings): Content {
   const { type, request } = delivery
   const context = { publicUrl, picture: undefined, now: new Date() }
   if (type === 'webhook') {
     const { method, headers, body } = createWebhookRequest(delivery, context)
-    return { ...NO_CONTENT, method, headers: redact(headers), body: body ?? null }
+    return { ...NO_CONTENT, method, headers: redactHeaders(headers), body: body ?? null }
   }
   if (type === 'mqtt') {
     const { topic } = parseMqttAddress(request.action)
@@ -86,17 +95,23 @@ function createContent(delivery: ClaimedDelivery, { publicUrl, maxSmsSegments }:
   }
   if (type === 'sms') {
     const body = toSmsText(request.message, maxSmsSegments)
-    const complete = toSmsText(request.message, Number.MAX_SAFE_INTEGER)
+    const completeText = toSmsText(request.message, Number.MAX_SAFE_INTEGER)
     const { encoding, segments } = measureSms(body)
-    return { ...NO_CONTENT, body, sms: { encoding, segments, is_shortened: body !== complete } }
+    return { ...NO_CONTENT, body, sms: { encoding, segments, is_shortened: body !== completeText } }
   }
   return NO_CONTENT
 }
 
-const redact = (headers: Record<string, string>) =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      SECRET_HEADER.test(name) && name !== 'idempotency-key' ? REDACTED : value,
-    ]),
-  )
+/** Names of headers whose values may be secrets. */
+const SECRET_HEADER = /auth|cookie|key|token|secret|password|signature/i
+const REDACTED = '***'
+
+function redactHeaders(headers: Record<string, string>): Record<string, string> {
+  const redacted = { ...headers }
+  for (const name of Object.keys(headers)) {
+    // The idempotency key is the id of the delivery.
+    const isSecret = SECRET_HEADER.test(name) && name !== 'idempotency-key'
+    if (isSecret) redacted[name] = REDACTED
+  }
+  return redacted
+}

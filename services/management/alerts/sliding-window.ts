@@ -1,4 +1,4 @@
-/** An amount that belongs to one moment, such as the people that a message has counted. Alerts add such amounts up. */
+/** The value of a statistic at one moment, such as the number of people that a message has counted. */
 export interface TimedAmount {
   /** Epoch ms. */
   timeMs: number
@@ -8,7 +8,7 @@ export interface TimedAmount {
 
 export type WindowAmount = Omit<TimedAmount, 'timeMs'>
 
-/** The sum and count of the amounts within a time window of fixed length, which moves forward. */
+/** The sum and number of the amounts within a time window of fixed length, which moves forward. */
 export class SlidingWindow {
   readonly #lengthMs: number
   /** Ordered by time. The amounts before `#nextLeaving` have already left the window. */

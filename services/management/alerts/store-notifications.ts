@@ -10,18 +10,26 @@ import { findActionType } from '../deliveries/action-type.ts'
 import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import type { MessageFrame } from '../events/ingest/ingest-port.ts'
-import { findNearestPictures, unnestMoments } from '../events/pictures/nearest-picture.ts'
-import { schedulePictureFetches } from '../events/pictures/picture-fetch.ts'
+import {
+  findNearestPictures,
+  type Moment,
+  type NearestPicture,
+  unnestMoments,
+} from '../events/pictures/nearest-picture.ts'
+import { type ShownPicture, schedulePictureFetches } from '../events/pictures/picture-fetch.ts'
 import { createDeliveryGate } from '../incidents/delivery-gate.ts'
 import { loadRunningIncidents } from '../incidents/running-incidents.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 
 /**
- * On a busy machine, the picture of an event arrives seconds after the event. A snapshot is requested if it takes longer than this,
- * which leaves time to fetch it before the messages that wait for a picture are sent (`outbox.ts`).
+ * How long to wait for the picture of the event that fired an alert, before a snapshot is requested. On a busy machine, pictures
+ * arrive seconds after their events. The snapshot must arrive before the messages that wait for a picture are sent
+ * (`outbox.ts`).
  */
 const EVENT_PICTURE_MS = 2_000
+/** The engine merges the counts of this period, so the event behind a count may be this much older than the count. */
+const COUNT_INTERVAL_MS = 100
 
 /** One firing of an alert. */
 export interface FiredAlert {
@@ -30,16 +38,24 @@ export interface FiredAlert {
   timeMs: number
   /** Value of the statistic that fired the alert. */
   value: number
-  /** Since when the condition had been released before, in epoch ms. Undefined if it held on. */
-  releasedMs: number | undefined
-  /** Frame of the message that fired the alert. Undefined if the alert was fired by the clock rather than by a message. */
+  /** When the condition had been released before the alert fired, in epoch ms. Undefined if it had not. */
+  previousReleasedAt: number | undefined
+  /** Frame of the message that fired the alert. Undefined if time has fired the alert, without a message. */
   frame: MessageFrame | undefined
 }
 
+/** A firing with the picture nearest to it and the box of the object that caused it. */
+interface PicturedFiring extends FiredAlert {
+  nearest: NearestPicture | undefined
+  /** Whether the picture, or a snapshot in place of it, is still to be fetched from the engine. */
+  isFetching: boolean
+  bbox: BBox | null
+}
+
 /**
- * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. What is not sent, for
- * example because people know of the incident already, is stored with the reason. Schedules the fetch of the picture that is
- * nearest to its time, or a snapshot if no event has a picture of this moment. `attachPictures` replaces it if a nearer one
+ * Stores a notification with its deliveries for each fired alert, as a part of the incident of the alert. A delivery that is not
+ * sent, for example because people know of the incident already, is stored with the reason. Schedules the fetch of the picture
+ * that is nearest to the notification, or a snapshot if there is none. `attachPictures` replaces the picture if a nearer one
  * arrives.
  */
 export async function storeNotifications(tx: Transaction, fired: readonly FiredAlert[]): Promise<void> {
@@ -48,67 +64,121 @@ export async function storeNotifications(tx: Transaction, fired: readonly FiredA
   const alertIds = [...new Set(fired.map(({ alert }) => alert.alert_id))]
   const incidents = await loadRunningIncidents(tx, alertIds)
   const gate = await createDeliveryGate(tx, alertIds)
-  const pictures = await findPictures(tx, fired)
-  const boxes = await findBoxes(tx, fired)
 
-  const notifications: PgInsertValue<typeof notification>[] = []
+  const notifications: NotificationValues[] = []
   const deliveries: NewDelivery[] = []
-  for (const [index, { alert, timeMs, value, releasedMs, frame }] of fired.entries()) {
+  for (const firing of await findPictures(tx, fired)) {
+    const { alert, timeMs, isFetching } = firing
     const { alert_id, channel_id } = alert
-    const { nearest, isFetching } = pictures[index]!
-    const details = describeFiring(alert, timeMs, value)
-    const requests = alert.actions.map(action => createRequest(action, details))
-    const bbox = boxes[index] ?? null
     const notification_uuid = v7()
-    const incident = await incidents.add({ alert, notification_uuid, timeMs, value, bbox, releasedMs })
+    const details = describeFiring(firing)
+    const requests = alert.actions.map(action => createRequest(action, details))
+    const incident = await incidents.add({ notification_uuid, ...firing })
     const { incident_id } = incident
     notifications.push({
       notification_uuid,
       incident_id,
-      channel_id,
-      alert_id,
-      usecase_key: alert.usecase_key,
-      notification_time: new Date(timeMs),
       notification_data: createNotificationData(requests, details, smtp_from),
-      notification_extra: JSON.stringify(details),
-      alert_name: alert.alert_name,
-      condition: details.alert_threshold_condition,
-      threshold: details.alert_threshold,
-      threshold_key: details.alert_threshold_key,
-      value,
-      deliveries: [],
-      epoch: frame?.epoch,
-      pts: frame?.pts,
-      bbox,
-      picture: nearest?.picture,
-      picture_offset: nearest?.picture_offset,
-      next_snapshot: nearest ? null : sql`now() + ${frame ? EVENT_PICTURE_MS : 0} * interval '1 millisecond'`,
+      ...toColumns(firing, details),
     })
 
-    const notificationGate = gate.open(incident, alert, timeMs)
+    const decision = gate.open(incident, alert, timeMs)
     for (const request of requests)
       deliveries.push({
-        ...{ kind: 'notification', alert_id, channel_id, notification_uuid, incident_id, request },
+        kind: 'notification',
+        alert_id,
+        channel_id,
+        notification_uuid,
+        incident_id,
+        request,
         awaitsPicture: isFetching && containsPicture(request, smtp_attachment),
-        suppression: await notificationGate.findSuppression(request),
+        suppression: await decision.findSuppression(request),
       })
-    if (notificationGate.isNotified) incidents.markNotified(incident, alert, timeMs)
+    if (decision.isNotified) incidents.markNotified(incident, alert, timeMs)
   }
   for (const rows of splitRows(notifications)) await tx.insert(notification).values(rows)
   await storeDeliveries(tx, deliveries)
   await incidents.store()
 }
 
-/** The picture that is nearest to the time of each fired alert, and whether it must be fetched first. */
-async function findPictures(tx: Transaction, fired: readonly FiredAlert[]) {
-  const moments = fired.map(({ alert: { channel_id }, timeMs }) => ({ channel_id, timeMs }))
-  const nearest = await findNearestPictures(tx, moments)
-  const shown = fired.flatMap(({ alert: { channel_id, is_storage }, timeMs }, index) => {
-    const found = nearest[index]
-    return found ? [{ sha256: found.picture, channel_id, is_storage, timeMs }] : []
-  })
+type NotificationValues = PgInsertValue<typeof notification>
+
+/** Returns the columns of a notification that follow from the firing of its alert. */
+function toColumns({ alert, timeMs, value, frame, nearest, bbox }: PicturedFiring, details: FiringDetails) {
+  const snapshotDelayMs = frame ? EVENT_PICTURE_MS : 0
+  return {
+    channel_id: alert.channel_id,
+    alert_id: alert.alert_id,
+    usecase_key: alert.usecase_key,
+    notification_time: new Date(timeMs),
+    notification_extra: JSON.stringify(details),
+    alert_name: alert.alert_name,
+    condition: details.alert_threshold_condition,
+    threshold: details.alert_threshold,
+    threshold_key: details.alert_threshold_key,
+    value,
+    deliveries: [],
+    epoch: frame?.epoch,
+    pts: frame?.pts,
+    bbox,
+    picture: nearest?.picture,
+    picture_offset: nearest?.picture_offset,
+    next_snapshot: nearest ? null : sql`now() + ${snapshotDelayMs} * interval '1 millisecond'`,
+  }
+}
+
+/** Finds the picture and the box of each firing, and schedules the fetch of the pictures. */
+async function findPictures(tx: Transaction, fired: readonly FiredAlert[]): Promise<PicturedFiring[]> {
+  const nearestPictures = await findNearestPictures(tx, fired.map(toMoment))
+  const boxes = await findBoxes(tx, fired)
+
+  const shown: ShownPicture[] = []
+  for (const [index, { alert, timeMs }] of fired.entries()) {
+    const nearest = nearestPictures[index]
+    if (!nearest) continue
+    const { channel_id, is_storage } = alert
+    shown.push({ sha256: nearest.picture, channel_id, is_storage, timeMs })
+  }
   const fetching = await schedulePictureFetches(tx, shown)
-  return nearest.map(found => ({ nearest: found, isFetching: !found || fetching.has(found.picture) }))
+
+  return fired.map((firing, index) => {
+    const nearest = nearestPictures[index]
+    const isFetching = !nearest || fetching.has(nearest.picture)
+    return { ...firing, nearest, isFetching, bbox: boxes.get(firing) ?? null }
+  })
+}
+
+const toMoment = ({ alert, timeMs }: FiredAlert): Moment => ({ channel_id: alert.channel_id, timeMs })
+
+/**
+ * Finds the boxes of the objects that fired alerts: the box of the message's own frame, or of the event that has changed the counters
+ * of the channel. An alert that time has fired has none.
+ */
+async function findBoxes(
+  tx: Transaction,
+  fired: readonly FiredAlert[],
+): Promise<ReadonlyMap<FiredAlert, BBox>> {
+  const boxes = new Map<FiredAlert, BBox>()
+  const withoutBox: FiredAlert[] = []
+  for (const firing of fired) {
+    const { frame } = firing
+    if (frame?.bbox) boxes.set(firing, frame.bbox)
+    else if (frame) withoutBox.push(firing)
+  }
+  if (withoutBox.length === 0) return boxes
+
+  const rows = await tx.execute<{ index: number; bbox: BBox }>(sql`
+    select m.index::int, latest.bbox
+    from ${unnestMoments(withoutBox.map(toMoment))}
+    cross join lateral (
+      select e.data -> 'bbox' as bbox from event e
+      where e.channel_id = m.channel_id and e.kind = 'event' and jsonb_exists(e.data, 'bbox')
+        and e.time between m.time - ${COUNT_INTERVAL_MS} * interval '1 millisecond' and m.time
+      order by e.time desc, e.seq desc limit 1
+    ) latest`)
+  // The index of a moment begins with 1.
+  for (const { index, bbox } of rows) boxes.set(withoutBox[index - 1]!, bbox)
+  return boxes
 }
 
 /** Returns whether a message contains the picture itself, not only its address. */
@@ -118,7 +188,7 @@ function containsPicture({ action }: DeliveryRequest, smtp_attachment: boolean):
 }
 
 /** Returns the data for the placeholders in the alert's messages, under the column names of the alert. */
-export const describeFiring = (alert: ActiveAlert, timeMs: number, value: number): FiringDetails => ({
+const describeFiring = ({ alert, timeMs, value }: FiredAlert): FiringDetails => ({
   alert_name: alert.alert_name,
   alert_priority: alert.alert_priority,
   alert_threshold: alert.alert_threshold,
@@ -129,30 +199,3 @@ export const describeFiring = (alert: ActiveAlert, timeMs: number, value: number
   value,
   time: new Date(timeMs).toISOString(),
 })
-
-/** The engine merges the counts of this period, so that the event behind a count may be this much older. */
-const COUNT_INTERVAL_MS = 100
-
-/**
- * Returns the box of the object that fired each alert: that of its frame, or that of the event that has changed the counters of the
- * channel. Null if no event has one, and undefined for an alert that the clock has fired.
- */
-async function findBoxes(
-  tx: Transaction,
-  fired: readonly FiredAlert[],
-): Promise<(BBox | null | undefined)[]> {
-  const counted = fired.filter(({ frame }) => frame && !frame.bbox)
-  if (counted.length === 0) return fired.map(({ frame }) => frame?.bbox)
-  const moments = counted.map(({ alert: { channel_id }, timeMs }) => ({ channel_id, timeMs }))
-  const rows = await tx.execute<{ index: number; bbox: BBox }>(sql`
-    select m.index::int, latest.bbox
-    from ${unnestMoments(moments)}
-    cross join lateral (
-      select e.data -> 'bbox' as bbox from event e
-      where e.channel_id = m.channel_id and e.kind = 'event' and jsonb_exists(e.data, 'bbox')
-        and e.time between m.time - ${COUNT_INTERVAL_MS} * interval '1 millisecond' and m.time
-      order by e.time desc, e.seq desc limit 1
-    ) latest`)
-  const found = new Map(rows.map(({ index, bbox }) => [counted[index - 1], bbox]))
-  return fired.map(firing => firing.frame && (firing.frame.bbox ?? found.get(firing) ?? null))
-}

@@ -16,14 +16,17 @@ export async function createTestDelivery(
   action_index: number,
   now: Date,
 ): Promise<NewDelivery | undefined> {
-  const found = await findAlertDetails(tx, alert_id, now)
-  const action = found?.actions[action_index]
-  if (!found || !action) return undefined
-  const request = createRequest(action, found.details)
-  return { kind: 'test', alert_id, channel_id: found.channel_id, request: markAsTest(request) }
+  const firing = await findAlertDetails(tx, alert_id, now)
+  const action = firing?.actions[action_index]
+  if (!firing || !action) return undefined
+  const request = createRequest(action, firing.details)
+  return { kind: 'test', alert_id, channel_id: firing.channel_id, request: markAsTest(request) }
 }
 
-/** Returns the actions of an alert, and the data of a firing in which the statistic has just reached the threshold. */
+/**
+ * Returns the actions of an alert, and the data of a firing in which the statistic has just reached the threshold. Returns undefined
+ * if the alert does not exist.
+ */
 export async function findAlertDetails(tx: Transaction, alert_id: string, now: Date) {
   const [row] = await tx
     .select()
@@ -46,7 +49,7 @@ export async function findAlertDetails(tx: Transaction, alert_id: string, now: D
   return { channel_id: row.channel.channel_id, actions: row.alert.alert_actions as AlertAction[], details }
 }
 
-/** A test is sent at once, and says that it is one. */
+/** Makes a message a test: its texts say so, and it is sent without the delay of its action. */
 const markAsTest = (request: DeliveryRequest): DeliveryRequest => ({
   ...request,
   subject: `Test: ${request.subject}`,

@@ -8,11 +8,13 @@ import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import { isSnoozed } from '../incidents/active-snoozes.ts'
 import type { IncidentRow } from '../incidents/running-incidents.ts'
 
+/** Maximum number of incidents of one run. The others follow in the next run, seconds later. */
 const MAX_BATCH = 100
+const MINUTE_MS = 60_000
 
 /**
- * Carries out the steps of escalations that are due at `now` (epoch ms). A step and the time of the next one are stored together
- * with the messages, so that no step is repeated. An incident that has ended unseen still escalates; a snooze delays it.
+ * Escalates the incidents whose next step is due at `now` (epoch ms). The messages of a step and the time of the next step are stored
+ * in one transaction, so that no step is repeated. An incident that has ended unacknowledged still escalates; a snooze delays it.
  */
 export async function escalateIncidents(tx: Transaction, now: number): Promise<void> {
   const time = sql`${new Date(now).toISOString()}::timestamptz`
@@ -26,39 +28,38 @@ export async function escalateIncidents(tx: Transaction, now: number): Promise<v
   }
 }
 
+/** Stores the messages of the next step of an incident, and when the step after it is due. */
 async function escalate(tx: Transaction, row: IncidentRow, now: number): Promise<void> {
   const { incident_id, alert_id, channel_id, escalation_step } = row
-  const [policy] = alert_id
-    ? await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, alert_id))
-    : []
-  const step = policy?.escalation[escalation_step]
-  const nextStep = policy?.escalation[escalation_step + 1]
+  const steps = alert_id === null ? [] : await readSteps(tx, alert_id)
+  const step = steps[escalation_step]
+  const nextStep = steps[escalation_step + 1]
   await tx
     .update(incident)
     .set({
-      escalation_step: escalation_step + (step ? 1 : 0),
-      escalates_at: nextStep ? new Date(now + nextStep.after_minutes * 60_000) : null,
+      escalation_step: step ? escalation_step + 1 : escalation_step,
+      escalates_at: nextStep ? new Date(now + nextStep.after_minutes * MINUTE_MS) : null,
     })
     .where(eq(incident.incident_id, incident_id))
 
-  // The alert, its policy or its notifications may have been deleted meanwhile.
-  const reported = await findReported(tx, row)
+  const reported = await findReportedNotification(tx, row)
+  // The alert, its policy or its notifications may have been deleted in the meantime.
   if (!alert_id || !step || !reported) return
-  const references = { alert_id, channel_id, incident_id, notification_uuid: reported.notification_uuid }
-  await storeDeliveries(
-    tx,
-    step.actions.map(
-      (action): NewDelivery => ({
-        ...references,
-        kind: 'escalation',
-        request: markAsEscalation(createRequest(action, reported.details), step),
-      }),
-    ),
-  )
+  const { notification_uuid, details } = reported
+  const deliveries = step.actions.map((action): NewDelivery => {
+    const request = markAsEscalation(createRequest(action, details), step)
+    return { kind: 'escalation', alert_id, channel_id, incident_id, notification_uuid, request }
+  })
+  await storeDeliveries(tx, deliveries)
 }
 
-/** Returns the notification with the best picture of an incident, and the data of its placeholders. */
-async function findReported(tx: Transaction, { incident_id, best_notification }: IncidentRow) {
+async function readSteps(tx: Transaction, alert_id: string): Promise<readonly EscalationStep[]> {
+  const [policy] = await tx.select().from(alertPolicy).where(eq(alertPolicy.alert_id, alert_id))
+  return policy?.escalation ?? []
+}
+
+/** Returns the notification with the best picture of an incident, and the data for the placeholders of messages. */
+async function findReportedNotification(tx: Transaction, { incident_id, best_notification }: IncidentRow) {
   const [row] = await tx
     .select()
     .from(notification)
@@ -70,7 +71,7 @@ async function findReported(tx: Transaction, { incident_id, best_notification }:
   return { notification_uuid: row.notification_uuid, details }
 }
 
-/** The message says why its receiver gets it. */
+/** Adds the reason of the escalation to the texts of a message. */
 const markAsEscalation = (
   request: DeliveryRequest,
   { after_minutes }: Pick<EscalationStep, 'after_minutes'>,

@@ -5,13 +5,14 @@ import { alert, delivery } from '../db/schema/index.ts'
 import { findReceiver, type Receiver, storeDeliveries } from '../deliveries/outbox.ts'
 import { createDigestRequest } from './digest-request.ts'
 
+/** Maximum number of digests of one run. The others follow in the next run, seconds later. */
 const MAX_RECEIVERS = 50
 
 type DeliveryRow = typeof delivery.$inferSelect
 
 /**
- * Stores a digest for each receiver whose budget has suppressed messages, when it may get a message again at `now` (epoch ms).
- * The messages that a digest mentions are marked in the same transaction, so that no other one mentions them.
+ * Stores digests of the messages that were suppressed because the budgets of their receivers were used up, once the receivers may
+ * get messages again. The messages are marked in the same transaction, so that no other digest mentions them. `now` is in epoch ms.
  */
 export async function sendDigests(tx: Transaction, now: number): Promise<void> {
   const due = await tx.execute<{ target: string; recipient: string }>(sql`
@@ -27,21 +28,21 @@ async function sendDigest(tx: Transaction, { target, recipient }: Receiver): Pro
     .set({ digest_at: null })
     .where(and(eq(delivery.target, target), eq(delivery.recipient, recipient), isNotNull(delivery.digest_at)))
     .returning()
+  // Ids are in the order in which the messages were stored.
   const suppressed = rows.toSorted((a, b) => a.delivery_id.localeCompare(b.delivery_id))
   const latest = suppressed.at(-1)
-  // Undefined if a concurrent run was faster.
+  // A concurrent run may have sent the digest.
   if (!latest) return
   const { alert_id, channel_id } = latest
-  const request = createDigestRequest(
-    await findAction(tx, latest),
-    suppressed.map(({ request }) => request),
-  )
+  const action = await findAction(tx, latest)
+  const requests = suppressed.map(({ request }) => request)
+  const request = createDigestRequest(action, requests)
   await storeDeliveries(tx, [{ kind: 'digest', alert_id, channel_id, request }])
 }
 
 /**
- * Returns the action of the alert that sends to the receiver of a message. The action in the message has no placeholders any
- * more, so it is used without its payload, and only if the alert has changed.
+ * Returns the action of the alert that sends to the receiver of a message. If the alert no longer has such an action, returns that of
+ * the message without its payload, in which the placeholders are replaced already.
  */
 async function findAction(
   tx: Transaction,

@@ -2,6 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { formatTextArray } from '../db/text-array.ts'
 
+// Conditions and queries about snoozes: times in which the alerts of a site, a channel or one alert send nothing. In the conditions,
+// the alias `s` is a snooze, `i` an incident, and `c` the channel of an alert or incident.
+
 /** A snooze that applies to an alert. */
 export interface ActiveSnooze {
   /** Undefined: until the incidents are resolved. */
@@ -9,13 +12,16 @@ export interface ActiveSnooze {
   created_by: string
 }
 
-/** The condition that the snooze `s` covers the alert and the channel in these columns. */
+/** The condition that the snooze `s` covers an alert, of which the columns contain the ids. */
 const covers = (alert_id: SQL, channel_id: SQL, site_id: SQL): SQL => sql`(
   s.alert_id = ${alert_id}
   or (s.alert_id is null and s.channel_id = ${channel_id})
   or (s.channel_id is null and s.site_id = ${site_id}))`
 
-/** The condition that the snooze `s` has not ended at `now`. */
+/**
+ * The condition that the snooze `s` has not ended at `now`. A snooze without an end lasts until all incidents that it covered when it
+ * was created are resolved or have ended.
+ */
 export const isActive = (now: SQL): SQL => sql`(
   case when s.until is not null then s.until > ${now}
   else exists (
@@ -24,12 +30,12 @@ export const isActive = (now: SQL): SQL => sql`(
       and ${covers(sql`i.alert_id`, sql`i.channel_id`, sql`ic.site_id`)})
   end)`
 
-/** The condition that a snooze covers the incident `i`, which is on the channel `c`, at `now`. */
+/** The condition that an active snooze covers the incident `i` on the channel `c` at `now`. */
 export const isSnoozed = (now: SQL): SQL => sql`exists (
   select from snooze s
   where ${covers(sql`i.alert_id`, sql`i.channel_id`, sql`c.site_id`)} and ${isActive(now)})`
 
-/** Returns the snoozes that apply to alerts now, by alert id: of several ones the longest. */
+/** Returns the snooze that applies to each alert now, by alert id. If there are several, returns the one that ends last. */
 export async function findActiveSnoozes(
   tx: Transaction,
   alertIds: readonly string[],

@@ -1,26 +1,25 @@
 import type { ActionType } from '@eyrie/contract/management/alert'
 import type { DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
 import type { Transaction } from '../db/database.ts'
-import { findReceiver, type Suppression } from '../deliveries/outbox.ts'
-import { findActiveSnoozes } from './active-snoozes.ts'
-import { createReceiverBudgets } from './receiver-budgets.ts'
+import { findReceiver, type Receiver, type Suppression } from '../deliveries/outbox.ts'
+import { type ActiveSnooze, findActiveSnoozes } from './active-snoozes.ts'
+import { createReceiverBudgets, type ReceiverBudgets } from './receiver-budgets.ts'
 import type { IncidentAlert, IncidentRow } from './running-incidents.ts'
 
-/** Machines such as home automation need every message; incidents and budgets protect people. */
+/** Machines such as home automation get every message. Grouping and budgets protect people only. */
 const MACHINE_TYPES: readonly ActionType[] = ['mqtt']
 
-/** Decides which messages of a notification are sent. */
-export interface NotificationGate {
-  /** Whether people are informed of the notification, now or by a digest. */
-  isNotified: boolean
-  /** Returns why a message is not sent; undefined if it is. */
-  findSuppression(request: DeliveryRequest): Promise<Suppression | undefined>
+/** Decides which messages about the firings of alerts are sent. */
+export interface DeliveryGate {
+  /** Decides about a new notification of an incident. Must be called before `markNotified`, which changes the incident. */
+  open(row: IncidentRow, alert: IncidentAlert, timeMs: number): NotificationDecision
 }
 
-/** Decides which messages of alerts are sent. */
-export interface DeliveryGate {
-  /** Call it before `markNotified`, which changes the incident. */
-  open(row: IncidentRow, alert: IncidentAlert, timeMs: number): NotificationGate
+export interface NotificationDecision {
+  /** Whether people are informed of the notification, now or by a digest. */
+  isNotified: boolean
+  /** Returns why a message is not sent; undefined if it is sent. */
+  findSuppression(request: DeliveryRequest): Promise<Suppression | undefined>
 }
 
 export async function createDeliveryGate(
@@ -34,32 +33,27 @@ export async function createDeliveryGate(
     open(row, alert, timeMs) {
       const { repeat_s, budget_per_hour } = alert.policy
       const snooze = snoozes.get(alert.alert_id)
-      const snoozeReason =
-        snooze &&
-        `snoozed until ${snooze.until?.toISOString() ?? 'the incident is resolved'}, by ${snooze.created_by}`
+      const snoozeReason = snooze && describeSnooze(snooze)
       const groupingReason = findGroupingReason(row, repeat_s, timeMs)
       return {
         isNotified: !snoozeReason && !groupingReason,
+
         async findSuppression(request) {
           const { type, ...receiver } = findReceiver(request.action)
           if (snoozeReason) return { reason: snoozeReason }
           if (MACHINE_TYPES.includes(type)) return undefined
           if (groupingReason) return { reason: groupingReason }
-          if (budget_per_hour === 0) return undefined
-          const digestAt = await budgets.claim(receiver, budget_per_hour)
-          return (
-            digestAt && {
-              reason: `the budget of ${budget_per_hour} messages per hour to this receiver is used up: a digest follows`,
-              digestAt,
-            }
-          )
+          return claimBudget(budgets, receiver, budget_per_hour)
         },
       }
     },
   }
 }
 
-/** Returns why no further message about an incident is sent. */
+const describeSnooze = ({ until, created_by }: ActiveSnooze) =>
+  `snoozed until ${until?.toISOString() ?? 'the incident is resolved'}, by ${created_by}`
+
+/** Returns why no further message about an incident is sent; undefined if one is sent. */
 function findGroupingReason(row: IncidentRow, repeat_s: number | null, timeMs: number): string | undefined {
   const { notified_at, acknowledged_at, acknowledged_by, resolved_at, resolved_by } = row
   if (resolved_at) return `the incident was resolved by ${resolved_by}, and its condition goes on to hold`
@@ -67,4 +61,18 @@ function findGroupingReason(row: IncidentRow, repeat_s: number | null, timeMs: n
   if (!notified_at) return undefined
   const isRepeatDue = repeat_s !== null && timeMs - notified_at.getTime() >= repeat_s * 1000
   return isRepeatDue ? undefined : `belongs to the incident that was reported at ${notified_at.toISOString()}`
+}
+
+/** Claims a message from the budget of a receiver. Returns a suppression if the budget is used up. */
+async function claimBudget(
+  budgets: ReceiverBudgets,
+  receiver: Receiver,
+  budget_per_hour: number,
+): Promise<Suppression | undefined> {
+  const isUnlimited = budget_per_hour === 0
+  if (isUnlimited) return undefined
+  const digestAt = await budgets.claim(receiver, budget_per_hour)
+  if (!digestAt) return undefined
+  const budget = `the budget of ${budget_per_hour} messages per hour to this receiver`
+  return { reason: `${budget} is used up: a digest follows`, digestAt }
 }

@@ -26,17 +26,20 @@ export interface IncidentNotification {
   timeMs: number
   value: number
   bbox: BBox | null
-  /** Since when the condition had been released before this notification, in epoch ms. Undefined if it held on. */
-  releasedMs: number | undefined
+  /** When the condition had been released before the alert fired, in epoch ms. Undefined if it had not. */
+  previousReleasedAt: number | undefined
 }
 
-/** The incidents of some alerts that have not ended, locked until the end of the transaction. */
+/** The incidents of some alerts that have not ended. They are locked until the end of the transaction. */
 export interface RunningIncidents {
-  /** Adds a notification to the incident of its alert, or begins one. Call it in the order in which the alert fired. */
+  /**
+   * Adds a notification to the incident of its alert, or begins an incident. Notifications must be added in the order in which the
+   * alert fired.
+   */
   add(notification: IncidentNotification): Promise<IncidentRow>
   /** Records that people are informed of a notification. The first one starts the escalation. */
   markNotified(row: IncidentRow, alert: IncidentAlert, timeMs: number): void
-  /** Stores all changes. */
+  /** Stores the changes of all incidents. */
   store(): Promise<void>
 }
 
@@ -60,8 +63,15 @@ export async function loadRunningIncidents(
     const [row] = await tx
       .insert(incident)
       .values({
-        ...{ alert_id, channel_id, alert_name, alert_priority, usecase_key },
-        ...{ started_at: time, last_at: time, count: 1, peak: value },
+        alert_id,
+        channel_id,
+        alert_name,
+        alert_priority,
+        usecase_key,
+        started_at: time,
+        last_at: time,
+        count: 1,
+        peak: value,
         best_notification: notification_uuid,
         best_area: computeArea(bbox),
       })
@@ -70,10 +80,8 @@ export async function loadRunningIncidents(
     return row!
   }
 
-  const store = (row: IncidentRow) => {
-    const { incident_id, ...fields } = row
-    return tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
-  }
+  const update = ({ incident_id, ...fields }: IncidentRow) =>
+    tx.update(incident).set(fields).where(eq(incident.incident_id, incident_id))
 
   return {
     async add(notification) {
@@ -81,10 +89,10 @@ export async function loadRunningIncidents(
       const row = running.get(alert.alert_id)
       if (!row) return begin(notification)
 
-      const endMs = findEnd(row, notification.releasedMs, alert.policy.quiet_s, notification.timeMs)
+      const endMs = findEnd(row, notification)
       if (endMs !== undefined) {
-        // The job that ends incidents has not run since, or the messages arrive late.
-        await store({ ...row, ended_at: new Date(endMs) })
+        // The job that ends incidents has not ended it yet, or the messages arrive late.
+        await update({ ...row, ended_at: new Date(endMs) })
         changed.delete(row)
         return begin(notification)
       }
@@ -100,39 +108,41 @@ export async function loadRunningIncidents(
       changed.add(row)
     },
     async store() {
-      for (const row of changed) await store(row)
+      for (const row of changed) await update(row)
     },
   }
 }
 
 /**
- * Returns when an incident has ended, in epoch ms; undefined if its condition holds, or has been released for less than
- * `quiet_s`.
+ * Returns when an incident had ended before a notification, in epoch ms. Returns undefined if its condition was not released, or
+ * was released for less than `quiet_s`.
  */
 function findEnd(
-  { last_at }: Pick<IncidentRow, 'last_at'>,
-  releasedMs: number | undefined,
-  quiet_s: number,
-  nowMs: number,
+  { last_at }: IncidentRow,
+  { alert, timeMs, previousReleasedAt }: IncidentNotification,
 ): number | undefined {
-  if (releasedMs === undefined) return undefined
-  const endMs = Math.max(releasedMs, last_at.getTime())
-  return nowMs - endMs >= quiet_s * 1000 ? endMs : undefined
+  if (previousReleasedAt === undefined) return undefined
+  const endMs = Math.max(previousReleasedAt, last_at.getTime())
+  return timeMs - endMs >= alert.policy.quiet_s * 1000 ? endMs : undefined
 }
 
-function addTo(row: IncidentRow, { alert, notification_uuid, timeMs, value, bbox }: IncidentNotification) {
+function addTo(row: IncidentRow, notification: IncidentNotification): void {
+  const { alert, notification_uuid, timeMs, value, bbox } = notification
   const area = computeArea(bbox)
-  const isFarther = computeDistance(value, alert) > computeDistance(row.peak, alert)
-  // The object is largest where the camera sees most of it. Without boxes, the peak shows most objects.
-  if (area > row.best_area || (area === row.best_area && area === 0 && isFarther)) {
+  const isNewPeak = computeDistance(value, alert) > computeDistance(row.peak, alert)
+  // The camera shows the object best where its box is largest. Without boxes, the picture of the peak shows most objects.
+  const isBetter = area > row.best_area || (area === 0 && row.best_area === 0 && isNewPeak)
+  if (isBetter) {
     row.best_notification = notification_uuid
     row.best_area = area
   }
-  if (isFarther) row.peak = value
+  if (isNewPeak) row.peak = value
   row.count += 1
   row.started_at = new Date(Math.min(row.started_at.getTime(), timeMs))
   row.last_at = new Date(Math.max(row.last_at.getTime(), timeMs))
 }
 
+/** Returns the area of a box; 0 without a box. */
 const computeArea = (bbox: BBox | null) => (bbox ? bbox.w * bbox.h : 0)
+/** Returns how far a value is from the threshold of an alert. */
 const computeDistance = (value: number, { threshold }: IncidentAlert) => Math.abs(value - threshold)

@@ -11,7 +11,7 @@ import { fetchPictures, removeExpiredPictures } from './pictures/picture-fetcher
 import { createPictureSource, type EngineAddress } from './pictures/picture-source.ts'
 import { createPictureStore, type PictureStore } from './pictures/picture-store.ts'
 
-/** What the storage of events needs from other parts of the management service. */
+/** The parts of the management service and the settings on which the storage of events depends. */
 export interface EventsOptions {
   /** Folder of the appliance's data. */
   data: string

@@ -35,8 +35,8 @@ export interface OutputLog {
 }
 
 /**
- * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may send messages before
- * its id is stored. It is then identified by its source and pipeline. Channels that were moved to another engine are included.
+ * Returns the stored channels that messages refer to, by their ids on the engine. A new channel may send messages before its id is
+ * stored: it is then identified by its source and pipeline. Includes channels that were moved to another engine.
  */
 export async function findIngestChannels(
   tx: Transaction,
@@ -57,27 +57,37 @@ export async function findIngestChannels(
   const counters = await readCounters(tx, engine_id, channelIds)
 
   const channels = new Map<number, IngestChannel>()
-  for (const { channel_sid, source_sid, pipeline_sid, usecaseKeys, ...fields } of rows) {
-    const sid = channel_sid ?? findChannelSid(sidsByChannel, source_sid, pipeline_sid)
-    if (sid === null) continue
-    channels.set(sid, {
-      ...fields,
-      counters: counters.get(fields.channel_id)!,
-      countsVisits: countsVisits(usecaseKeys),
-    })
+  for (const row of rows) {
+    const sid = row.channel_sid ?? findChannelSid(sidsByChannel, row.source_sid, row.pipeline_sid)
+    if (sid !== null) channels.set(sid, toIngestChannel(row, counters))
   }
-  for (const { channel_sid, acceptedBefore, usecaseKeys, ...fields } of formerRows)
-    channels.set(channel_sid, {
-      ...fields,
-      counters: counters.get(fields.channel_id)!,
-      countsVisits: countsVisits(usecaseKeys),
-      acceptedBeforeMs: acceptedBefore.getTime(),
-    })
+  for (const row of formerRows) {
+    const acceptedBeforeMs = row.acceptedBefore.getTime()
+    channels.set(row.channel_sid, { ...toIngestChannel(row, counters), acceptedBeforeMs })
+  }
   return channels
 }
 
-/** The columns that decide how the messages of a channel are counted. */
-const countingColumns = {
+/** A row with `ingestColumns`. */
+interface IngestRow {
+  channel_id: string
+  is_storage: boolean
+  windowSeconds: number
+  usecaseKeys: readonly string[]
+  customAggregations: Aggregations
+}
+
+/** Converts a row. `counters` must have an entry for its channel. */
+const toIngestChannel = (row: IngestRow, counters: ReadonlyMap<string, ChannelCounters>): IngestChannel => ({
+  channel_id: row.channel_id,
+  is_storage: row.is_storage,
+  windowSeconds: row.windowSeconds,
+  customAggregations: row.customAggregations,
+  counters: counters.get(row.channel_id)!,
+  countsVisits: countsVisits(row.usecaseKeys),
+})
+
+const ingestColumns = {
   channel_id: channel.channel_id,
   is_storage: channel.is_storage,
   windowSeconds: channel.channel_threshold_duration,
@@ -86,8 +96,8 @@ const countingColumns = {
 }
 
 /**
- * Returns the channels that had one of these ids on the engine before they were moved. Their messages count up to the first message
- * of the engine that runs them now, or up to the move while there is none: what both engines have seen counts once.
+ * Returns the channels that had one of these ids on the engine before they were moved. Their messages count up to the first message of
+ * the engine that runs them now, or up to the move while there is no such message, so that nothing is counted twice.
  */
 async function readFormerChannels(tx: Transaction, { engine_id, log_id }: OutputLog, channelSids: number[]) {
   if (channelSids.length === 0 || log_id === null) return []
@@ -96,7 +106,7 @@ async function readFormerChannels(tx: Transaction, { engine_id, log_id }: Output
     .select({
       channel_sid: formerChannel.channel_sid,
       acceptedBefore: acceptedBefore.mapWith(formerChannel.moved_at),
-      ...countingColumns,
+      ...ingestColumns,
     })
     .from(formerChannel)
     .innerJoin(channel, eq(channel.channel_id, formerChannel.channel_id))
@@ -118,7 +128,7 @@ function readCandidateChannels(tx: Transaction, engine_id: string, channelSids: 
       channel_sid: channel.channel_sid,
       source_sid: source.source_sid,
       pipeline_sid: provision.sid,
-      ...countingColumns,
+      ...ingestColumns,
     })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))

@@ -8,16 +8,18 @@ type PictureMessage = Extract<OutputMessage, { kind: 'picture' }>
 
 /** The new pictures of a batch of messages. */
 export interface NewPictures {
-  /** Stored events, some of which contain a picture. */
-  events: readonly EventWithPicture[]
-  /** Pictures that follow their events. */
+  /** The stored events of the batch. Some have a picture. */
+  events: readonly StoredEvent[]
+  /** Messages with the pictures of events that were stored before. */
   messages: readonly { channel_id: string; message: PictureMessage }[]
 }
 
-interface EventWithPicture {
+interface StoredEvent {
   channel_id: string
   time: Date
+  /** SHA-256 of the picture. */
   picture?: string | null
+  /** Milliseconds from the event to the picture. */
   picture_offset?: number | null
 }
 
@@ -25,18 +27,21 @@ interface EventWithPicture {
 export async function attachPictures(tx: Transaction, { events, messages }: NewPictures): Promise<void> {
   for (const { channel_id, message } of messages) await attachToEvents(tx, channel_id, message)
 
-  // Events in quick succession share a picture.
-  const pictures = new Map<string, TakenPicture>()
-  function add(channel_id: string, sha256: string, timeMs: number, offsetMs = 0): void {
-    pictures.set(`${channel_id} ${sha256}`, { channel_id, sha256, takenMs: timeMs + offsetMs })
+  const taken: TakenPicture[] = []
+  for (const { channel_id, time, picture, picture_offset } of events) {
+    if (!picture) continue
+    taken.push({ channel_id, sha256: picture, takenMs: time.getTime() + (picture_offset ?? 0) })
   }
-  for (const { channel_id, time, picture, picture_offset } of events)
-    if (picture) add(channel_id, picture, time.getTime(), picture_offset ?? 0)
-  for (const { channel_id, message } of messages)
-    add(channel_id, message.data.picture, Date.parse(message.time), message.data.picture_offset)
-  await attachToNotifications(tx, [...pictures.values()])
+  for (const { channel_id, message } of messages) {
+    const { picture, picture_offset = 0 } = message.data
+    taken.push({ channel_id, sha256: picture, takenMs: Date.parse(message.time) + picture_offset })
+  }
+  // Events in quick succession share a picture.
+  const distinct = new Map(taken.map(picture => [`${picture.channel_id} ${picture.sha256}`, picture]))
+  await attachToNotifications(tx, [...distinct.values()])
 }
 
+/** Attaches the picture of a message to the events of its frame that have none. */
 async function attachToEvents(
   tx: Transaction,
   channel_id: string,

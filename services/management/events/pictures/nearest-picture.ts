@@ -5,11 +5,14 @@ import { formatTextArray } from '../../db/text-array.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import { type ShownPicture, schedulePictureFetches } from './picture-fetch.ts'
 
-/** A picture of a channel, and when it was taken in epoch ms. */
-export interface TakenPicture {
+// Finds the pictures that illustrate moments of a channel, such as the times of notifications. A picture illustrates the moments
+// within `MAX_PICTURE_OFFSET_MS`, which is a second.
+
+/** A moment of a channel. */
+export interface Moment {
   channel_id: string
-  sha256: string
-  takenMs: number
+  /** Epoch ms. */
+  timeMs: number
 }
 
 /** A picture near a moment. */
@@ -19,17 +22,19 @@ export interface NearestPicture {
   picture_offset: number
 }
 
-const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
-
-/** A time of a channel in epoch ms. */
-export interface Moment {
+/** A picture of a channel. */
+export interface TakenPicture {
   channel_id: string
-  timeMs: number
+  sha256: string
+  /** When the picture was taken, in epoch ms. */
+  takenMs: number
 }
 
+const maxOffset = sql.raw(`interval '${MAX_PICTURE_OFFSET_MS} ms'`)
+
 /**
- * Returns the picture nearest to each moment among those of the stored events of its channel; undefined if there is none within a
- * second.
+ * Returns the picture nearest to each moment, among the pictures of stored events of its channel; undefined for a moment without a
+ * picture within a second. The result is in the order of `moments`.
  */
 export async function findNearestPictures(
   tx: Transaction,
@@ -50,22 +55,24 @@ export async function findNearestPictures(
       where abs(picture_offset) <= ${MAX_PICTURE_OFFSET_MS}
       order by abs(picture_offset), seq limit 1
     ) nearest`)
-  const nearest = new Map(
+  const nearestByIndex = new Map(
     rows.map(({ index, picture, picture_offset }) => [index, { picture, picture_offset }]),
   )
-  return moments.map((_, position) => nearest.get(position + 1))
+  return Array.from(moments.keys(), position => nearestByIndex.get(position + 1))
 }
 
-/** Moments as the relation `m` of `channel_id`, `time`, and `index`, which begins with 1. */
+/** Passes moments to a query, as the relation `m` with the columns channel_id, time and index, which begins with 1. */
 export function unnestMoments(moments: readonly Moment[]): SQL {
   const channelIds = formatTextArray(moments.map(({ channel_id }) => channel_id))
   const times = formatTextArray(moments.map(({ timeMs }) => new Date(timeMs).toISOString()))
   return sql`unnest(${channelIds}::uuid[], ${times}::timestamptz[]) with ordinality m (channel_id, time, index)`
 }
 
+type AttachedPicture = ShownPicture & Record<string, unknown>
+
 /**
- * Attaches pictures to the notifications within a second that have none, or one that is farther away. Schedules the fetch of
- * the attached pictures.
+ * Attaches pictures to the notifications within a second whose picture is farther away, or that have none. Schedules the fetch of the
+ * attached pictures, and releases the deliveries that waited for a picture which has been fetched already.
  */
 export async function attachToNotifications(
   tx: Transaction,
@@ -75,6 +82,7 @@ export async function attachToNotifications(
   const channelIds = formatTextArray(pictures.map(({ channel_id }) => channel_id))
   const hashes = formatTextArray(pictures.map(({ sha256 }) => sha256))
   const times = formatTextArray(pictures.map(({ takenMs }) => new Date(takenMs).toISOString()))
+  // The inner query pairs each picture with the notifications near it. Each notification gets the nearest of its pictures.
   const attached = await tx.execute<AttachedPicture>(sql`
     update notification n set picture = nearest.sha256, picture_offset = nearest.offset_ms,
       next_snapshot = null
@@ -98,5 +106,3 @@ export async function attachToNotifications(
   for (const sha256 of new Set(attached.map(({ sha256 }) => sha256)))
     if (!fetching.has(sha256)) await releaseDeliveries(tx, sha256)
 }
-
-type AttachedPicture = ShownPicture & Record<string, unknown>

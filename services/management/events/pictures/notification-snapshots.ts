@@ -9,8 +9,8 @@ import { attachToNotifications } from './nearest-picture.ts'
 import type { SnapshotSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-// Pictures of notifications that no event illustrates, because a count or the clock has fired them. The engine keeps pictures of
-// the last seconds only, so a snapshot is requested as soon as such a notification is stored.
+// Fetches snapshots for the notifications that have no picture of an event, because a count or the passing of time has fired them.
+// Engines retain pictures for a short time only, so a snapshot is requested as soon as such a notification is stored.
 
 export interface SnapshotOptions {
   database: Database
@@ -24,7 +24,7 @@ export interface SnapshotOptions {
 const CONCURRENT_CHANNELS = 8
 const MAX_BATCH = 100
 const RETRY_MS = 1_000
-/** Engines have pictures of the last minute at most (setting `snapshot_s`). */
+/** Engines retain pictures for a minute at most (setting `snapshot_s`). */
 const MAX_AGE_MS = 60_000
 
 type DueSnapshot = Awaited<ReturnType<typeof findDueSnapshots>>[number]
@@ -38,7 +38,7 @@ export async function fetchSnapshots(options: SnapshotOptions): Promise<void> {
     const fetchNextChannels = async () => {
       for (const rows of channels) await fetchForChannel(rows, options)
     }
-    // They take the channels from one iterator, so that each channel is handled once.
+    // All take the next channel from the same iterator, so that each channel is handled once.
     await Promise.all(Array.from({ length: CONCURRENT_CHANNELS }, fetchNextChannels))
   }
 }
@@ -64,49 +64,66 @@ const findDueSnapshots = (database: Database) =>
 
 /**
  * Requests the snapshots of a channel one after the other. A snapshot illustrates all notifications within a second, so that a burst
- * does not cost the engine a picture for each. After a failure, the engine is not asked again for the other notifications.
+ * of notifications does not cost the engine a picture for each. After a failure, the engine is not asked for the other ones either.
  */
 async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
-  const { database, log, signal } = options
-  const takenMs: number[] = []
+  const { database, signal } = options
+  const takenTimes: number[] = []
   let hasFailed = false
   for (const row of rows) {
-    const { notification_uuid, engine_id, time } = row
-    const isIllustrated = takenMs.some(ms => Math.abs(ms - time.getTime()) <= MAX_PICTURE_OFFSET_MS)
-    // `attachToNotifications` has recorded it.
-    if (isIllustrated) continue
-    if (!hasFailed) {
-      try {
-        const snapshotMs = await fetchAndStore(row, options)
-        if (snapshotMs !== undefined) takenMs.push(snapshotMs)
-      } catch (error) {
-        log.debug({ err: error, engine_id, notification_uuid }, 'failed to fetch snapshot of notification')
-        // An aborted request remains due.
-        if (signal.aborted) return
-        hasFailed = true
-      }
-    }
-    await recordResult(database, row, !hasFailed || row.isTooOld)
+    // `attachToNotifications` has attached an earlier snapshot to this notification.
+    if (takenTimes.some(takenMs => Math.abs(takenMs - row.time.getTime()) <= MAX_PICTURE_OFFSET_MS)) continue
+
+    const result = hasFailed ? 'failed' : await tryToFetch(row, options)
+    // An aborted request remains due.
+    if (result === 'failed' && signal.aborted) return
+    if (result === 'failed') hasFailed = true
+    else if (result !== 'missing') takenTimes.push(result)
+
+    const mayRetry = result === 'failed' && !row.isTooOld
+    if (mayRetry) await scheduleRetry(database, row)
+    else await finish(database, row)
   }
 }
 
-/** Records that a notification needs no further request, or else when its snapshot is requested again. */
-const recordResult = (
-  database: Database,
-  { notification_uuid }: DueSnapshot,
-  isDone: boolean,
-): Promise<void> =>
+/** Resolves to the time of the snapshot in epoch ms, to `missing` if the engine has none, or to `failed`. */
+async function tryToFetch(
+  row: DueSnapshot,
+  options: SnapshotOptions,
+): Promise<number | 'missing' | 'failed'> {
+  try {
+    return (await fetchAndStore(row, options)) ?? 'missing'
+  } catch (error) {
+    const { engine_id, notification_uuid } = row
+    options.log.debug(
+      { err: error, engine_id, notification_uuid },
+      'failed to fetch snapshot of notification',
+    )
+    return 'failed'
+  }
+}
+
+const scheduleRetry = (database: Database, { notification_uuid }: DueSnapshot): Promise<unknown> =>
+  database.system('pictures', tx =>
+    tx
+      .update(notification)
+      .set({ next_snapshot: sql`now() + ${RETRY_MS} * interval '1 millisecond'` })
+      .where(eq(notification.notification_uuid, notification_uuid)),
+  )
+
+/** Records that no snapshot is due any more, and releases the deliveries that waited for one. */
+const finish = (database: Database, { notification_uuid }: DueSnapshot): Promise<void> =>
   database.system('pictures', async tx => {
     await tx
       .update(notification)
-      .set({ next_snapshot: isDone ? null : sql`now() + ${RETRY_MS} * interval '1 millisecond'` })
+      .set({ next_snapshot: null })
       .where(eq(notification.notification_uuid, notification_uuid))
-    if (isDone) await releaseWithoutPicture(tx, notification_uuid)
+    await releaseWithoutPicture(tx, notification_uuid)
   })
 
 /**
- * Stores the snapshot as a file and attaches it. Resolves to the time of the picture in epoch ms, or to undefined if the engine has
- * no picture of this moment.
+ * Stores the snapshot as a file and attaches it to the notifications near it. Resolves to the time of the snapshot in epoch ms, or to
+ * undefined if the engine has no picture of this moment.
  */
 async function fetchAndStore(
   { channel_id, engine_id, channel_sid, is_storage, time }: DueSnapshot,

@@ -2,7 +2,7 @@ import { EyrieError } from '@eyrie/contract'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { type Egress, fetchFrom } from '@eyrie/kit'
 
-/** Fetches pictures from the engines. */
+/** Fetches pictures of events from the engines. */
 export interface PictureSource {
   /**
    * Resolves to the picture as JPEG, or to undefined if the engine no longer has the picture or is no longer registered.
@@ -11,16 +11,16 @@ export interface PictureSource {
   fetch(engine_id: string, sha256: string, signal: AbortSignal): Promise<Uint8Array | undefined>
 }
 
-/** Fetches pictures of moments without an event from the engines. */
+/** Fetches pictures of any moment of the last seconds from the engines. */
 export interface SnapshotSource {
   /**
-   * Resolves to the picture of a channel that is nearest to a time (epoch ms), or to undefined if the engine no longer has a
-   * picture within a second, or neither the channel nor the engine exists. Rejects if the engine is unreachable.
+   * Resolves to the picture of a channel that is nearest to a time (epoch ms). Resolves to undefined if the engine has no picture
+   * within a second, or if the channel or the engine no longer exists. Rejects if the engine is unreachable.
    */
   fetchSnapshot(channel: EngineChannel, timeMs: number, signal: AbortSignal): Promise<Snapshot | undefined>
 }
 
-/** A channel and its id on its engine. */
+/** A channel, by the id that its engine has assigned to it. */
 export interface EngineChannel {
   engine_id: string
   channel_sid: number
@@ -43,12 +43,12 @@ export interface EngineAddress {
 /** Maximum size of a picture. The usual size is a few hundred kilobytes. */
 const MAX_PICTURE_BYTES = 16 << 20
 
-/** Creates a source. `findAddress` resolves to undefined for an engine that is no longer registered. */
+/** Creates the source of both. `findAddress` resolves to undefined for an engine that is no longer registered. */
 export function createPictureSource(
   findAddress: (engine_id: string) => Promise<EngineAddress | undefined>,
   egress: Egress,
 ): PictureSource & SnapshotSource {
-  /** Resolves to undefined if the engine does not have what the path names. */
+  /** Requests a path of an engine's API. Resolves to undefined if the engine, or what the path names, does not exist. */
   async function request(
     engine_id: string,
     path: string,
@@ -86,7 +86,10 @@ export function createPictureSource(
       const response = await request(engine_id, path, signal)
       if (!response) return undefined
       const jpeg = new Uint8Array(await response.arrayBuffer())
-      return { jpeg, takenMs: Date.parse(response.headers.get('X-Time') ?? '') }
+      const takenMs = Date.parse(response.headers.get('X-Time') ?? '')
+      if (Number.isNaN(takenMs))
+        throw new EyrieError('unavailable', 'failed to fetch picture: the engine did not report its time')
+      return { jpeg, takenMs }
     },
   }
 }

@@ -3,11 +3,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import { HOUR_MS, MINUTE_MS, type Period } from './samples.ts'
 import { getOffsetMs, toMoment } from './time-zone.ts'
 
-/** The intervals into which the history of a statistic is divided. */
+/** Buckets are the intervals, such as hours or months, into which the history of a statistic is divided. */
 export interface Buckets {
   /**
-   * Returns an SQL expression for the bucket of a time, as a timestamp. Its `extract(epoch)` in ms is the key of the bucket.
-   * Keys are in the order of time.
+   * Returns an SQL expression for the bucket of a time, as a timestamp. Its epoch milliseconds are the key of the bucket. Keys are in
+   * the order of time.
    */
   select(time: SQL): SQL
   /** Returns the period of the bucket with this key. */
@@ -39,9 +39,9 @@ function createFixedBuckets(ms: number): Buckets {
 
 const DAY_MS = 86_400_000
 
-// The key of a day or month is the local time at which it starts.
+// The key of a day or month is the local time at which it starts. Postgres converts moments to local time. `toMoment` converts back,
+// because Postgres would choose the second of two midnights when clocks are set back.
 
-/** Postgres converts to local time. Back to moments it would choose the second of two midnights when clocks are set back. */
 const toLocal = (time: SQL, timeZone: string) => sql`(${time} at time zone ${timeZone}::text)`
 
 function createDayBuckets(days: number, timeZone: string): Buckets {
@@ -59,7 +59,7 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
   return {
     select(time) {
       const local = toLocal(time, timeZone)
-      // Counted from January of the year 0, so that the number is never negative.
+      // The number of months since January of the year 0, which is never negative.
       const month = sql`(extract(year from ${local}) * 12 + extract(month from ${local}) - 1)::int`
       return sql`timestamp '0001-01-01 00:00:00' + (${month} / ${months}::int * ${months}::int - 12) * interval '1 month'`
     },
@@ -73,12 +73,14 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
   }
 }
 
-/** No zone changes its offset twice within this time, except during Ramadan, by whole hours. */
+/** Shorter than the time between two changes of an offset, except for those around Ramadan, which are by whole hours. */
 const OFFSET_CHECK_MS = 28 * DAY_MS
 
-/** Returns whether the days of a time zone begin at whole hours of UTC throughout a period, a day before and a day after. */
+/** Returns whether the days of a time zone begin at whole hours of UTC from a day before a period until a day after it. */
 function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
-  const isWhole = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
-  for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) if (!isWhole(timeMs)) return false
-  return isWhole(to + DAY_MS)
+  const isWholeHour = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
+  for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) {
+    if (!isWholeHour(timeMs)) return false
+  }
+  return isWholeHour(to + DAY_MS)
 }

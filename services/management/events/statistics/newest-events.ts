@@ -2,10 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { type Period, timestampArray, toTimestamp, uuidArray } from './samples.ts'
 
-/**
- * Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads only the newest rows
- * from the index, however many events the period has.
- */
+// Queries for the newest events. For each channel or bucket, a lateral subquery with a limit reads only the newest rows from the
+// index, however many events the period has.
 
 /** Maximum number of events per channel that are searched for tracks. */
 const MAX_SEARCHED_EVENTS = 5000
@@ -31,27 +29,23 @@ export async function readNewestTracks(
       ) newest
       where track is not null group by track order by recency_rank limit ${MAX_TRACKS}
     ) tracked order by tracked.recency_rank`)
-  const tracks = new Map<string, string[]>()
-  for (const { channel_id, track } of rows) {
-    const channelTracks = tracks.get(channel_id)
-    if (channelTracks) channelTracks.push(track)
-    else tracks.set(channel_id, [track])
-  }
-  return tracks
+  const rowsByChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
+  return new Map(
+    Array.from(rowsByChannel, ([channel_id, channelRows]) => [channel_id, channelRows.map(row => row.track)]),
+  )
 }
 
-/**
- * Returns one list for each period with its newest events, newest first.
- */
+/** Returns a list of the newest events of each period, newest first. */
 export async function readNewestEvents(
   tx: Transaction,
   channel_id: string,
   periods: readonly Period[],
 ): Promise<{ data: Record<string, unknown>; time: string }[][]> {
+  const starts = timestampArray(periods.map(({ from }) => from))
+  const ends = timestampArray(periods.map(({ to }) => to))
   const rows = await tx.execute<{ bucket_number: number; data: Record<string, unknown>; time: string }>(sql`
     select bucket.number::int as bucket_number, newest.data, newest.time
-    from unnest(${timestampArray(periods.map(({ from }) => from))}, ${timestampArray(periods.map(({ to }) => to))})
-      with ordinality bucket (start_time, end_time, number) cross join lateral (
+    from unnest(${starts}, ${ends}) with ordinality bucket (start_time, end_time, number) cross join lateral (
       select data, time from event
       where channel_id = ${channel_id}::uuid and kind = 'event'
         and time >= bucket.start_time and time < bucket.end_time

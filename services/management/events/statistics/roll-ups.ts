@@ -13,8 +13,8 @@ export interface TimedContribution {
 }
 
 /**
- * Adds contributions to the statistics of their minutes and hours, from which the API and the alerts compute statistics of longer
- * periods. Contributions are in order of arrival. Resolves to what was added to minutes.
+ * Adds contributions, in order of arrival, to the statistics of their minutes and hours. The API and the alerts compute the statistics
+ * of longer periods from these. Returns what was added to each minute.
  */
 export async function addToRollUps(
   tx: Transaction,
@@ -32,7 +32,7 @@ interface AddedHour extends Omit<AddedCount, 'minute'> {
   hour: Date
 }
 
-/** All inserts use the same order, so that concurrent ones cannot deadlock. */
+/** Adds rows to a table of roll-ups. All inserts use the same order, so that concurrent ones cannot deadlock. */
 async function addTo(
   tx: Transaction,
   unit: 'minute' | 'hour',
@@ -75,7 +75,7 @@ function sumByHour(minutes: readonly AddedCount[]): AddedHour[] {
   return [...rows.values()]
 }
 
-/** Adds a row to the one with the same id. Of two values of the same time, the added one is the last. */
+/** Adds a row to the row with the same id, if there is one. Of two values with the same time, the added value is the last. */
 function merge<Row extends Pick<AddedCount, 'sum' | 'count' | 'last' | 'last_at'>>(
   rows: Map<string, Row>,
   id: string,

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { formatTextArray } from '../../db/text-array.ts'
 
-// Queries for samples, the values from which all statistics of channels are computed.
+// Queries for samples. A sample is a value that an event has added to a statistic of its channel, or the sum of such values of a
+// whole minute or hour. All statistics are computed from samples.
 
 /** A half-open time interval: `from` is included and `to` excluded, both in epoch ms. */
 export interface Period {
@@ -25,50 +26,30 @@ export const timestampArray = (timesMs: readonly number[]) =>
 /** Converts epoch ms to a Postgres timestamp. */
 export const toTimestamp = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
 
-/** The key of the number of notifications, which is counted in the table `notification`. */
+/** The statistic `alert` is the number of notifications. Its samples are the rows of the table `notification`. */
 const NOTIFICATION_KEY = 'alert'
 export const isNotificationKey = (key: string) => key === NOTIFICATION_KEY
 
-/**
- * `hour` returns one row for each whole hour, `minute` one for each whole minute, which is slower, and `exact` one for each event.
- */
+/** Whether a query returns a sample for each whole hour, for each whole minute, which is slower, or for each event. */
 export type Precision = 'hour' | 'minute' | 'exact'
 
+type RollUpUnit = Exclude<Precision, 'exact'>
+
+/** A table of samples that combine all values of a minute or hour. */
 interface RollUp {
   table: SQL
   lengthMs: number
-  /** The precision in which the beginning and the end of a period are read. */
+  /** The next higher precision, for the parts of a period that are shorter than the samples of this table. */
   finer: Precision
 }
 
-const ROLL_UPS: Record<Exclude<Precision, 'exact'>, RollUp> = {
+const ROLL_UPS: Record<RollUpUnit, RollUp> = {
   hour: { table: sql`statistic_hour`, lengthMs: HOUR_MS, finer: 'minute' },
   minute: { table: sql`statistic_minute`, lengthMs: MINUTE_MS, finer: 'exact' },
 }
 
-/** A part of a period, and the precision in which it is read. */
-interface PeriodPart extends Period {
-  precision: Precision
-}
-
-/** Whole hours or minutes are read from the roll-ups, the rest of the period from finer ones or from the events. */
-function splitPeriod(period: Period, precision: Precision): PeriodPart[] {
-  if (precision === 'exact') return [{ ...period, precision }]
-  const { lengthMs, finer } = ROLL_UPS[precision]
-  const start = Math.ceil(period.from / lengthMs) * lengthMs
-  const end = Math.floor(period.to / lengthMs) * lengthMs
-  if (start >= end) return splitPeriod(period, finer)
-
-  return [
-    ...(period.from < start ? splitPeriod({ from: period.from, to: start }, finer) : []),
-    { from: start, to: end, precision },
-    ...(end < period.to ? splitPeriod({ from: end, to: period.to }, finer) : []),
-  ]
-}
-
 /**
- * Builds a query of the samples of channels within a period. A sample is a value that an event or notification has added
- * to a statistic, or the values of a whole minute or hour. The rows have the columns channel_id, key, time, sum, count, last,
+ * Builds a query of the samples of channels within a period. The rows have the columns channel_id, key, time, sum, count, last,
  * last_at and seq. At least one key is required.
  */
 export function selectSamples(
@@ -85,10 +66,30 @@ export function selectSamples(
   return sql.join(queries, sql` union all `)
 }
 
+/** A part of a period, and the precision in which it is read. */
+interface PeriodPart extends Period {
+  precision: Precision
+}
+
+/** Splits a period into whole hours or minutes, and into shorter parts at its beginning and end with a higher precision. */
+function splitPeriod(period: Period, precision: Precision): PeriodPart[] {
+  if (precision === 'exact') return [{ ...period, precision }]
+  const { lengthMs, finer } = ROLL_UPS[precision]
+  const start = Math.ceil(period.from / lengthMs) * lengthMs
+  const end = Math.floor(period.to / lengthMs) * lengthMs
+  if (start >= end) return splitPeriod(period, finer)
+
+  const parts: PeriodPart[] = []
+  if (period.from < start) parts.push(...splitPeriod({ from: period.from, to: start }, finer))
+  parts.push({ from: start, to: end, precision })
+  if (end < period.to) parts.push(...splitPeriod({ from: end, to: period.to }, finer))
+  return parts
+}
+
 const selectPart = (channelIds: readonly string[], keys: readonly string[], part: PeriodPart) =>
   part.precision === 'exact'
     ? selectEvents(channelIds, keys, part)
-    : selectRollUp(channelIds, keys, part, part.precision, ROLL_UPS[part.precision])
+    : selectRollUp(channelIds, keys, part, part.precision)
 
 const selectEvents = (channelIds: readonly string[], keys: readonly string[], { from, to }: Period) => sql`
   select e.channel_id, s.key, e.time, s.value::float8 as sum, 1::bigint as count, s.value::float8 as last,
@@ -97,17 +98,21 @@ const selectEvents = (channelIds: readonly string[], keys: readonly string[], { 
   where e.channel_id = any (${uuidArray(channelIds)}) and e.time >= ${toTimestamp(from)}
     and e.time < ${toTimestamp(to)} and s.key = any (${textArray(keys)})`
 
-const selectRollUp = (
+function selectRollUp(
   channelIds: readonly string[],
   keys: readonly string[],
   { from, to }: Period,
-  column: Exclude<Precision, 'exact'>,
-  { table }: RollUp,
-) => sql`
-  select channel_id, key, ${sql.identifier(column)} as time, sum, count, last, last_at, 0::bigint as seq
-  from ${table}
-  where channel_id = any (${uuidArray(channelIds)}) and key = any (${textArray(keys)})
-    and ${sql.identifier(column)} >= ${toTimestamp(from)} and ${sql.identifier(column)} < ${toTimestamp(to)}`
+  unit: RollUpUnit,
+): SQL {
+  const { table } = ROLL_UPS[unit]
+  // The column of the time has the name of the unit.
+  const time = sql.identifier(unit)
+  return sql`
+    select channel_id, key, ${time} as time, sum, count, last, last_at, 0::bigint as seq
+    from ${table}
+    where channel_id = any (${uuidArray(channelIds)}) and key = any (${textArray(keys)})
+      and ${time} >= ${toTimestamp(from)} and ${time} < ${toTimestamp(to)}`
+}
 
 const selectNotifications = (channelIds: readonly string[], { from, to }: Period) => sql`
   select channel_id, ${NOTIFICATION_KEY}::text as key, notification_time as time, 1::float8 as sum, 1::bigint as count,

@@ -6,8 +6,10 @@
 const SECOND_MS = 1000
 const DAY_MS = 86_400_000
 
+/** An offset as `Intl` formats it, such as `GMT`, `GMT+05:30` or `GMT-00:25:21`. */
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?/
 
+/** Formats by time zone. Creating one takes much longer than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Returns the difference between the local time of a zone and UTC at a moment, in ms. East of Greenwich it is positive. */
@@ -33,10 +35,9 @@ export function toMoment(localMs: number, timeZone: string): number {
   const shown = candidates.filter(timeMs => timeMs + getOffsetMs(timeMs, timeZone) === localMs)
   if (shown.length > 0) return Math.min(...shown)
 
-  // Clocks change from the old to the new offset between the candidates, at a whole second.
-  let [before, after] = candidates.sort((a, b) => a - b) as [number, number]
-  before = Math.floor(before / SECOND_MS) - 1
-  after = Math.ceil(after / SECOND_MS)
+  // No candidate is shown: the clocks skip the local time between the candidates, at a whole second. Bisect to find it.
+  let before = Math.floor(Math.min(...candidates) / SECOND_MS) - 1
+  let after = Math.ceil(Math.max(...candidates) / SECOND_MS)
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2)
     if (getOffsetMs(middle * SECOND_MS, timeZone) === offsetAfter) after = middle

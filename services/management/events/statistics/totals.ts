@@ -3,8 +3,8 @@ import type { StatisticValues } from '@eyrie/contract/management/statistic-respo
 import { advanceMovingAverage, OCCUPANCY_AVERAGE } from './contribution.ts'
 
 /**
- * All values of one statistic within a bucket, combined. A bucket is the period for which statistics are computed. The
- * aggregation of a statistic determines which of the fields it is computed from.
+ * The combined values of one statistic within a bucket, which is a period such as an hour. The aggregation of the statistic
+ * determines from which of the fields it is computed.
  */
 export interface Aggregate {
   sum: number
@@ -15,7 +15,7 @@ export interface Aggregate {
   lastAt: number
 }
 
-/** Aggregates by key. */
+/** The aggregates of a channel within a bucket, by statistic key. */
 export type Aggregates = ReadonlyMap<string, Aggregate>
 
 /** Which statistics to compute. */
@@ -51,7 +51,8 @@ export function computeTotals(
     const aggregate = aggregates.get(key)
     if (key === 'moving_average_count')
       return aggregate?.last ?? computeMovingAverage(aggregates, endMs, windowSeconds)
-    return aggregate ? applyAggregation(getAggregation(key, selection.customAggregations), aggregate) : 0
+    if (!aggregate) return 0
+    return applyAggregation(getAggregation(key, selection.customAggregations), aggregate)
   }
 
   const existingKeys = selectExistingKeys(selection, [...aggregates.keys()])
@@ -59,17 +60,6 @@ export function computeTotals(
     amounts: mapKeys(existingKeys, computeAmount),
     counts: mapKeys(existingKeys, key => aggregates.get(key)?.count ?? 0),
   }
-}
-
-/** Returns the requested keys that the usecase has or for which values are stored. Every channel counts its alerts. */
-export function selectExistingKeys(
-  { keys, usecaseKeys }: StatisticSelection,
-  storedKeys: readonly string[],
-): string[] {
-  const existing = new Set([...usecaseKeys, 'alert', ...storedKeys])
-  // The moving average is computed from the stored occupancy.
-  if (existing.has(OCCUPANCY_AVERAGE)) existing.add('moving_average_count')
-  return keys.filter(key => existing.has(key))
 }
 
 function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggregate): number {
@@ -83,16 +73,23 @@ function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggreg
   }
 }
 
-/** Returns an object with a value for each key. */
-const mapKeys = (keys: readonly string[], toValue: (key: string) => number): Record<string, number> =>
-  Object.fromEntries(keys.map(key => [key, toValue(key)]))
-
 /** Advances the stored moving average to the end of the bucket. */
 function computeMovingAverage(aggregates: Aggregates, endMs: number, windowSeconds: number): number {
   const average = aggregates.get(OCCUPANCY_AVERAGE)
   const occupancy = aggregates.get('occupancy')
   if (!average || !occupancy) return 0
   return advanceMovingAverage(average.last, occupancy.last, endMs - average.lastAt, windowSeconds)
+}
+
+/** Returns the requested keys that the usecase has or for which values are stored. Every channel counts its alerts. */
+export function selectExistingKeys(
+  { keys, usecaseKeys }: StatisticSelection,
+  storedKeys: readonly string[],
+): string[] {
+  const existing = new Set([...usecaseKeys, 'alert', ...storedKeys])
+  // The moving average is computed from the stored occupancy.
+  if (existing.has(OCCUPANCY_AVERAGE)) existing.add('moving_average_count')
+  return keys.filter(key => existing.has(key))
 }
 
 /** Combines the statistics of channels: sums are added, and means are weighted by the number of values. */
@@ -118,6 +115,7 @@ export function combineTotals(channels: readonly Totals[], selection: StatisticS
 /** Converts totals to the fields of a response, rounded to six decimals. `ids` are the ids of tracked objects. */
 export function toStatistics({ amounts }: Totals, ids: readonly string[]): StatisticValues {
   const rounded = mapKeys(Object.keys(amounts), key => Number(amounts[key]!.toFixed(6)))
+  // The API has this statistic under two names.
   const { moving_average_count: moving_average } = rounded
   return { ...rounded, ...(moving_average !== undefined && { moving_average }), ids: [...ids] }
 }
@@ -131,3 +129,7 @@ export function toStoredKeys(keys: readonly string[]): string[] {
 /** Returns the keys whose latest value is the statistic, even if this value is older than the bucket. */
 export const filterLastValueKeys = (storedKeys: readonly string[], customAggregations: Aggregations = {}) =>
   storedKeys.filter(key => key === OCCUPANCY_AVERAGE || getAggregation(key, customAggregations) === 'last')
+
+/** Returns an object with a value for each key. */
+const mapKeys = (keys: readonly string[], toValue: (key: string) => number): Record<string, number> =>
+  Object.fromEntries(keys.map(key => [key, toValue(key)]))

@@ -16,12 +16,12 @@ export interface AddedCount {
 }
 
 /**
- * Adds to the current values of statistics, in the transaction that stores the statistics. Sums start anew with each day in the
- * time zone of the site. Values of earlier days, which an engine sends after an outage, are ignored.
+ * Adds to the current values of statistics, in the transaction that stores the statistics. Sums start anew with each day in the time
+ * zone of the site. An engine may send values of earlier days after an outage: they do not change the sums.
  */
 export async function addToLiveCounts(tx: Transaction, added: readonly AddedCount[]): Promise<void> {
   if (added.length === 0) return
-  // In the same order in all transactions, so that they cannot deadlock.
+  // All transactions insert in the same order, so that they cannot deadlock.
   await tx.execute(sql`
     insert into live_count as stored (channel_id, key, day, sum, count, last, last_at)
     select distinct on (channel_id, key) channel_id, key, day, sum, count, last, last_at
@@ -63,38 +63,41 @@ const liveCountColumns = sql`
   to_char(last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time`
 
 /**
- * Publishes one message for each channel whose statistics have changed, or whose day has ended. Calling it once a second limits
- * the messages to one per channel and second, however many events arrive. `nowMs`: epoch ms.
+ * Publishes one message for each channel whose statistics have changed, or whose day has ended, at `nowMs` (epoch ms). Called once a
+ * second, so that there is at most one message per channel and second, however many events arrive.
  */
 export async function publishLiveCounts(database: Database, nowMs: number): Promise<void> {
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   await database.system('live feed', async tx => {
-    // Rows that are being changed are published the next time. Waiting for them could deadlock.
-    const rows = await tx.execute<LiveCountRow & Record<string, unknown>>(sql`
-      with due as (
-        select l.channel_id, l.key, u.usecase_aggregations, (${now} at time zone s.site_timezone)::date as today
-        from live_count l join channel c using (channel_id) join site s using (site_id)
-        join usecase u using (usecase_id)
-        where l.is_changed or l.day < (${now} at time zone s.site_timezone)::date
-        for update of l skip locked
-      ), published as (
-        update live_count l set is_changed = false, day = greatest(l.day, due.today),
-          sum = case when l.day < due.today then 0 else l.sum end,
-          count = case when l.day < due.today then 0 else l.count end
-        from due where l.channel_id = due.channel_id and l.key = due.key
-        returning l.*, due.usecase_aggregations
-      )
-      select ${liveCountColumns}, usecase_aggregations from published order by channel_id, key`)
-    // At once, because the ingest waits for the locks of these rows.
-    const messages = Array.from(
-      Map.groupBy(rows, row => row.channel_id),
-      ([channel_id, channelRows]) => ({
-        ...{ kind: 'count' as const, channel_id },
-        data: { counts: toFeedCounts(channelRows) },
-      }),
-    )
+    const counts = toCountsByChannel(await claimDueCounts(tx, nowMs))
+    const messages = Array.from(counts, ([channel_id, channelCounts]) => ({
+      kind: 'count' as const,
+      channel_id,
+      data: { counts: channelCounts },
+    }))
+    // All messages are stored by one statement, because the ingest waits for the locks of the claimed rows.
     await publishMessages(tx, messages)
   })
+}
+
+/** Returns the counts to publish, and marks them as published. Counts of an earlier day start anew from zero. */
+async function claimDueCounts(tx: Transaction, nowMs: number): Promise<LiveCountRow[]> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  // Rows that another transaction is changing are published the next time: waiting for them could deadlock.
+  return tx.execute<LiveCountRow & Record<string, unknown>>(sql`
+    with due as (
+      select l.channel_id, l.key, u.usecase_aggregations, (${now} at time zone s.site_timezone)::date as today
+      from live_count l join channel c using (channel_id) join site s using (site_id)
+      join usecase u using (usecase_id)
+      where l.is_changed or l.day < (${now} at time zone s.site_timezone)::date
+      for update of l skip locked
+    ), published as (
+      update live_count l set is_changed = false, day = greatest(l.day, due.today),
+        sum = case when l.day < due.today then 0 else l.sum end,
+        count = case when l.day < due.today then 0 else l.count end
+      from due where l.channel_id = due.channel_id and l.key = due.key
+      returning l.*, due.usecase_aggregations
+    )
+    select ${liveCountColumns}, usecase_aggregations from published order by channel_id, key`)
 }
 
 /** Returns the current values of the statistics of all channels. */
@@ -102,25 +105,27 @@ export async function readLiveCounts(tx: Transaction): Promise<Map<string, FeedC
   const rows = await tx.execute<LiveCountRow & Record<string, unknown>>(sql`
     select ${liveCountColumns}, usecase_aggregations
     from live_count join channel using (channel_id) join usecase using (usecase_id) order by channel_id, key`)
-  const byChannel = Map.groupBy(rows, row => row.channel_id)
-  return new Map(
-    Array.from(byChannel, ([channel_id, channelRows]) => [channel_id, toFeedCounts(channelRows)]),
-  )
+  return toCountsByChannel(rows)
 }
 
-function toFeedCounts(rows: readonly LiveCountRow[]): FeedCounts {
-  return Object.fromEntries(
-    rows.map(({ key, time, usecase_aggregations, ...amounts }) => {
-      const aggregation = getAggregation(key, usecase_aggregations)
-      return [key, { value: aggregate(aggregation, amounts), aggregation, time }]
-    }),
-  )
+/** Converts rows to the counts of each channel, by channel id. */
+function toCountsByChannel(rows: readonly LiveCountRow[]): Map<string, FeedCounts> {
+  const countsByChannel = new Map<string, FeedCounts>()
+  for (const [channel_id, channelRows] of Map.groupBy(rows, row => row.channel_id)) {
+    const counts: FeedCounts = {}
+    for (const row of channelRows) {
+      const aggregation = getAggregation(row.key, row.usecase_aggregations)
+      counts[row.key] = { value: aggregate(aggregation, row), aggregation, time: row.time }
+    }
+    countsByChannel.set(channel_id, counts)
+  }
+  return countsByChannel
 }
 
 function aggregate(
   aggregation: Aggregation,
   { sum, count, last }: Pick<LiveCountRow, 'sum' | 'count' | 'last'>,
-) {
+): number {
   if (aggregation === 'last') return last
   if (aggregation === 'sum') return sum
   return count > 0 ? sum / count : 0

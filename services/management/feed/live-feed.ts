@@ -2,12 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../db/database.ts'
 import { FEED_CHANNEL } from '../db/schema/index.ts'
 import { readBounds, readMessages, type StoredFeedMessage } from './feed-log.ts'
+import { RecentMessages } from './recent-messages.ts'
 
-/** Messages that one query returns. */
+/** Maximum number of messages that one query returns. */
 const BATCH_SIZE = 500
-/** Newest messages that are kept in memory, so that each is read once and not for every connection. */
+/** Number of messages that are kept in memory, so that each is read once and not for every connection. */
 const CACHE_SIZE = 2000
-/** Messages of this period are read together. */
+/** Messages that are announced within this time are read together. */
 const READ_INTERVAL_MS = 50
 const RETRY_MS = 1000
 
@@ -27,59 +28,57 @@ export interface LiveFeed {
 export function createLiveFeed(): LiveFeed {
   const stopping = new AbortController()
   const { signal: stopped } = stopping
-  /** Without gaps, in ascending order. */
-  const cache: StoredFeedMessage[] = []
-  /** The position before the first message in the cache. Undefined until the feed has started. */
-  let cacheStart: number | undefined
-  let added = Promise.withResolvers<void>()
+  /** Undefined until the feed was read for the first time. */
+  let recent: RecentMessages | undefined
+  /** Resolves when the database announces new messages. Replaced before they are read. */
   let announced = Promise.withResolvers<void>()
+  /** Resolves when messages were added to `recent`. Replaced each time. */
+  let added = Promise.withResolvers<void>()
   let stopListening: (() => Promise<void>) | undefined
   let reading: Promise<void> | undefined
-
-  const findEnd = () => cache.at(-1)?.position ?? cacheStart ?? 0
-
-  async function readNew(database: Database): Promise<void> {
-    if (cacheStart === undefined) {
-      cacheStart = (await readBounds(database)).last
-      announceAdded()
-    }
-    for (;;) {
-      const messages = await readMessages(database, findEnd(), BATCH_SIZE)
-      if (messages.length === 0) return
-      cache.push(...messages)
-      const excess = cache.splice(0, Math.max(0, cache.length - CACHE_SIZE))
-      cacheStart = excess.at(-1)?.position ?? cacheStart
-      announceAdded()
-    }
-  }
-
-  function announceAdded() {
-    added.resolve()
-    added = Promise.withResolvers()
-  }
 
   async function readRepeatedly(database: Database): Promise<void> {
     while (!stopped.aborted) {
       await announced.promise
       announced = Promise.withResolvers()
       try {
-        await readNew(database)
-        await waitFor(READ_INTERVAL_MS)
+        await readNewMessages(database)
+        await waitUnlessStopped(READ_INTERVAL_MS)
       } catch {
         // The supervisor of the database reports why it is unreachable.
         announced.resolve()
-        await waitFor(RETRY_MS)
+        await waitUnlessStopped(RETRY_MS)
       }
     }
   }
 
-  const waitFor = (ms: number) => wait(ms, undefined, { signal: stopped }).catch(() => {})
+  async function readNewMessages(database: Database): Promise<void> {
+    if (!recent) {
+      const { last } = await readBounds(database)
+      recent = new RecentMessages(last, CACHE_SIZE)
+      wakeReaders()
+    }
+    while (true) {
+      const messages = await readMessages(database, recent.end, BATCH_SIZE)
+      if (messages.length === 0) return
+      recent.add(messages)
+      wakeReaders()
+    }
+  }
+
+  /** Ends the waits for messages. */
+  function wakeReaders(): void {
+    added.resolve()
+    added = Promise.withResolvers()
+  }
+
+  const waitUnlessStopped = (ms: number) => waitUnlessAborted(ms, stopped)
 
   return {
     stopped,
     start(database) {
       const announce = () => announced.resolve()
-      // Announcements are lost while disconnected.
+      // Announcements are lost while disconnected, so messages are also read when listening starts again.
       stopListening = database.listen(FEED_CHANNEL, announce, announce)
       reading = readRepeatedly(database)
     },
@@ -89,20 +88,25 @@ export function createLiveFeed(): LiveFeed {
       await Promise.all([stopListening?.(), reading])
     },
     async read(database, after) {
-      if (cacheStart === undefined || after < cacheStart) {
-        const messages = await readMessages(database, after, BATCH_SIZE)
-        // Read afterwards, because messages expire in between.
-        return (await readBounds(database)).first > after ? 'expired' : messages
-      }
-      const start = cache.findIndex(({ position }) => position > after)
-      return start === -1 ? [] : cache.slice(start, start + BATCH_SIZE)
+      const cached = recent?.readAfter(after, BATCH_SIZE)
+      if (cached) return cached
+      const messages = await readMessages(database, after, BATCH_SIZE)
+      // The bounds are read afterwards, because messages may expire in between.
+      const { first } = await readBounds(database)
+      return first > after ? 'expired' : messages
     },
     async waitForMessages(after, timeoutMs, signal) {
-      if (findEnd() > after) return
-      const timer = new AbortController()
-      const ended = AbortSignal.any([signal, stopped, timer.signal])
-      await Promise.race([added.promise, wait(timeoutMs, undefined, { signal: ended }).catch(() => {})])
-      timer.abort()
+      const hasMessages = recent !== undefined && recent.end > after
+      if (hasMessages) return
+      const finished = new AbortController()
+      const ended = AbortSignal.any([signal, stopped, finished.signal])
+      await Promise.race([added.promise, waitUnlessAborted(timeoutMs, ended)])
+      finished.abort()
     },
   }
+}
+
+/** Resolves after a time, or when the signal is aborted. */
+async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => {})
 }

@@ -13,7 +13,7 @@ import { deleteSubscription } from './push-subscriptions.ts'
 const FINISHED: readonly DeliveryResult['state'][] = ['sent', 'delivered', 'dead']
 
 /**
- * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. Takes as many of
+ * Claims due deliveries for a scheduler: counts an attempt, and makes them due again when the lease ends. Claims as many of
  * each target as the claim permits, so that a slow target delays no other. `createUnsubscribeToken` is called with the
  * receiver of each digest.
  */
@@ -32,27 +32,8 @@ export async function claimDeliveries(
       next_attempt_at: sql`now() + ${claim.lease_s} * interval '1 second'`,
     })
     .where(inArray(delivery.delivery_id, ids))
-  const rows = await tx
-    .select({
-      delivery,
-      picture: notification.picture,
-      push: {
-        endpoint: pushSubscription.endpoint,
-        p256dh: pushSubscription.p256dh,
-        auth: pushSubscription.auth,
-      },
-      // The rights of the user may have changed since the alert fired.
-      mayView: sql<boolean>`coalesce(${mayViewChannel}, false)`,
-      unsubscribed: unsubscribed.address,
-    })
-    .from(delivery)
-    // Messages about the appliance have no channel.
-    .leftJoin(channel, eq(channel.channel_id, delivery.channel_id))
-    .leftJoin(notification, eq(notification.notification_uuid, delivery.notification_uuid))
-    .leftJoin(pushSubscription, eq(pushSubscription.push_subscription_id, delivery.push_subscription_id))
-    .leftJoin(user, eq(user.user_id, pushSubscription.user_id))
-    .leftJoin(unsubscribed, eq(unsubscribed.address, sql`lower(${delivery.recipient})`))
-    .where(inArray(delivery.delivery_id, ids))
+
+  const rows = await readDeliveries(tx, ids)
   return rows.map(({ delivery: row, picture, push, mayView, unsubscribed }) => ({
     delivery_id: row.delivery_id,
     attempt: row.attempts,
@@ -74,7 +55,34 @@ export async function claimDeliveries(
 const isDigest = ({ type, request }: typeof delivery.$inferSelect) =>
   type === 'email' && request.digest === true
 
-/** Locks the oldest due deliveries. The recursion visits each target once by the index, however many deliveries it has. */
+/** Reads deliveries with the data that their messages need. */
+const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
+  tx
+    .select({
+      delivery,
+      picture: notification.picture,
+      push: {
+        endpoint: pushSubscription.endpoint,
+        p256dh: pushSubscription.p256dh,
+        auth: pushSubscription.auth,
+      },
+      // The rights of the user may have changed since the alert fired.
+      mayView: sql<boolean>`coalesce(${mayViewChannel}, false)`,
+      unsubscribed: unsubscribed.address,
+    })
+    .from(delivery)
+    // Messages about the appliance have no channel.
+    .leftJoin(channel, eq(channel.channel_id, delivery.channel_id))
+    .leftJoin(notification, eq(notification.notification_uuid, delivery.notification_uuid))
+    .leftJoin(pushSubscription, eq(pushSubscription.push_subscription_id, delivery.push_subscription_id))
+    .leftJoin(user, eq(user.user_id, pushSubscription.user_id))
+    .leftJoin(unsubscribed, eq(unsubscribed.address, sql`lower(${delivery.recipient})`))
+    .where(inArray(delivery.delivery_id, [...ids]))
+
+/**
+ * Locks the oldest due deliveries of each target, and returns their ids. The recursive query `targets` skips from target to target by
+ * the index, so that its duration does not depend on the number of deliveries.
+ */
 async function lockDueDeliveries(
   tx: Transaction,
   { limit, target_limit, target_limits }: DeliveryClaim,
@@ -103,7 +111,7 @@ async function lockDueDeliveries(
   return rows.map(({ delivery_id }) => delivery_id)
 }
 
-/** Returns the time until the next delivery becomes due that is not due yet; null if there is none. */
+/** Returns the milliseconds until another delivery becomes due; null if none waits. */
 export async function findNextDueMs(tx: Transaction): Promise<number | null> {
   const [row] = await tx.execute<{ ms: number | null }>(sql`
     select (extract(epoch from min(next_attempt_at) - now()) * 1000)::float8 as ms
@@ -112,17 +120,19 @@ export async function findNextDueMs(tx: Transaction): Promise<number | null> {
 }
 
 /**
- * Stores the results of attempts. A result is ignored if its lease has ended and another attempt has begun, or if it was
- * stored already.
+ * Stores the results of attempts. Ignores a result that was stored already, or after whose lease another attempt has begun.
  */
 export async function storeResults(tx: Transaction, results: readonly DeliveryResult[]): Promise<void> {
   const rows = results.map(({ delivery_id, attempt, state, reason, retry_ms = 0 }) => ({
-    ...{ delivery_id, attempt, state, retry_ms },
+    delivery_id,
+    attempt,
+    state,
+    retry_ms,
     is_finished: FINISHED.includes(state),
     // Postgres cannot store NUL characters.
     reason: reason.replaceAll('\0', ''),
   }))
-  // One statement for all of them: with thousands of results, a round trip for each would limit the rate of deliveries.
+  // A round trip for each of thousands of results would limit the rate of deliveries.
   const updated = await tx.execute<{ delivery_id: string; push_subscription_id: string | null }>(sql`
     update delivery d set state = r.state, reason = r.reason,
       next_attempt_at = case when r.is_finished then null else now() + r.retry_ms * interval '1 millisecond' end,
@@ -131,14 +141,16 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
       as r (delivery_id uuid, attempt int, state text, reason text, retry_ms float8, is_finished boolean)
     where d.delivery_id = r.delivery_id and d.attempts = r.attempt and d.next_attempt_at is not null
     returning d.delivery_id, d.push_subscription_id`)
-  const gone = new Set(
+  const withoutReceiver = new Set(
     results.filter(result => result.is_receiver_gone).map(({ delivery_id }) => delivery_id),
   )
-  for (const { delivery_id, push_subscription_id } of updated)
-    if (push_subscription_id && gone.has(delivery_id)) await deleteSubscription(tx, push_subscription_id)
+  for (const { delivery_id, push_subscription_id } of updated) {
+    const hasUnsubscribed = push_subscription_id !== null && withoutReceiver.has(delivery_id)
+    if (hasUnsubscribed) await deleteSubscription(tx, push_subscription_id)
+  }
 }
 
-/** Gives up the deliveries that could not be sent within their lifetime. Returns their number. */
+/** Gives up deliveries that were not sent within their lifetime. Returns their number. */
 export const expireDeliveries = (database: Database): Promise<number> =>
   database.system('deliveries', async tx => {
     const expired = await tx

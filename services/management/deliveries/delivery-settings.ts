@@ -94,15 +94,14 @@ export async function updateDeliverySettings<S extends object>(
   changes: Partial<S>,
   secrets: Secrets,
 ): Promise<void> {
-  const isChange = (key: string, value: unknown) => {
+  const changed: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(changes)) {
     const isPlaceholder = value === REDACTED && isSecret(kind, key)
-    return value !== undefined && !isPlaceholder
+    if (value !== undefined && !isPlaceholder) changed[key] = value
   }
-  const changed = Object.entries(changes).filter(([key, value]) => isChange(key, value))
-  const encrypted = mapSecrets(Object.fromEntries(changed), kind, secrets.encrypt)
-  const stored = await readStored(tx, kind)
 
-  const value = { ...stored, ...encrypted }
+  const stored = await readStored(tx, kind)
+  const value = { ...stored, ...mapSecrets(changed, kind, secrets.encrypt) }
   await tx
     .insert(setting)
     .values({ name: kind.name, value })
@@ -121,14 +120,14 @@ async function readStored<S extends object>(
 const isSecret = <S extends object>({ secretKeys }: SettingsKind<S>, key: string) =>
   (secretKeys as readonly string[]).includes(key)
 
-/** Returns the values with every secret transformed. */
+/** Returns the values with every secret transformed. Secrets are texts. */
 function mapSecrets<S extends object>(
   values: object,
   kind: SettingsKind<S>,
   transform: (text: string) => string,
 ): Record<string, unknown> {
-  const entries = Object.entries(values)
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, isSecret(kind, key) ? transform(value) : value]),
-  )
+  const mapped: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(values))
+    mapped[key] = isSecret(kind, key) ? transform(value) : value
+  return mapped
 }

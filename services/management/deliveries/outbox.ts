@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ActionType, AlertAction } from '@eyrie/contract/management/alert'
 import type { DeliveryKind, DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../db/database.ts'
 import { delivery, notification } from '../db/schema/index.ts'
 import { splitRows } from '../db/split-rows.ts'
@@ -11,11 +12,12 @@ import { listReceivers, type MessageCopy } from './receivers.ts'
 /** The channel of Postgres on which new due deliveries are announced. */
 export const DELIVERY_CHANNEL = 'eyrie_delivery'
 
-/** How long a delivery is tried. */
+/** How long attempts to deliver a message are made. */
 const LIFETIME = sql`interval '1 day'`
 /** How long a delivery with a picture waits until the picture has arrived from its engine. */
 const PICTURE_WAIT_S = 3
 
+/** A message that is to be stored in the outbox. */
 export interface NewDelivery {
   kind: DeliveryKind
   /** Null if the alert was deleted. Undefined for a system alert. */
@@ -33,14 +35,14 @@ export interface NewDelivery {
   report_id?: string
   /** Whether a picture that the message contains is being fetched. */
   awaitsPicture?: boolean
-  /** Undefined if the message is sent. */
+  /** Why the message is not sent. Undefined if it is sent. */
   suppression?: Suppression | undefined
 }
 
 /** Why a message is stored, but not sent. */
 export interface Suppression {
   reason: string
-  /** When a digest mentions it. Undefined if none will. */
+  /** When a digest mentions the message. Undefined if none does. */
   digestAt?: Date
 }
 
@@ -54,15 +56,15 @@ export interface Receiver {
 
 /**
  * Stores deliveries in the transaction of their cause, and wakes the scheduler when it commits. Returns their ids: one for each
- * message, or for each receiver of a message that is sent to each one separately.
+ * message, or one for each receiver if a message is sent to each receiver separately.
  */
 export async function storeDeliveries(
   tx: Transaction,
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const values: ReturnType<typeof toRow>[] = []
-  for (const each of deliveries) for (const copy of await listCopies(tx, each)) values.push(toRow(each, copy))
+  const values: PgInsertValue<typeof delivery>[] = []
+  for (const newDelivery of deliveries) values.push(...(await createRows(tx, newDelivery)))
   const ids: string[] = []
   for (const rows of splitRows(values)) {
     const stored = await tx.insert(delivery).values(rows).returning({ delivery_id: delivery.delivery_id })
@@ -72,35 +74,44 @@ export async function storeDeliveries(
   return ids
 }
 
-/** A message that is not sent has one row. */
-const listCopies = async (tx: Transaction, { channel_id = null, request, suppression }: NewDelivery) =>
-  suppression ? [{ request }] : listReceivers(tx, channel_id, request)
+async function createRows(
+  tx: Transaction,
+  newDelivery: NewDelivery,
+): Promise<PgInsertValue<typeof delivery>[]> {
+  const { request, suppression, awaitsPicture = false, ...references } = newDelivery
+  if (suppression) return [createSuppressedRow(references, request, suppression)]
+  const copies = await listReceivers(tx, references.channel_id ?? null, request)
+  return copies.map(copy => createQueuedRow(references, copy, awaitsPicture))
+}
 
-function toRow(
-  { request: _, awaitsPicture = false, suppression, ...references }: NewDelivery,
-  { request, browser }: MessageCopy,
-) {
+/** The kind of a delivery and the records that it refers to. */
+type References = Omit<NewDelivery, 'request' | 'suppression' | 'awaitsPicture'>
+
+const createSuppressedRow = (
+  references: References,
+  request: DeliveryRequest,
+  { reason, digestAt }: Suppression,
+) => ({
+  ...references,
+  ...findReceiver(request.action),
+  request,
+  state: 'suppressed',
+  reason,
+  digest_at: digestAt,
+  expires_at: sql`now()`,
+  finished_at: sql`now()`,
+})
+
+function createQueuedRow(references: References, { request, browser }: MessageCopy, awaitsPicture: boolean) {
   const { action } = request
-  const receiver = findReceiver(action, browser?.host)
-  if (suppression)
-    return {
-      ...references,
-      ...receiver,
-      request,
-      state: 'suppressed',
-      reason: suppression.reason,
-      digest_at: suppression.digestAt,
-      expires_at: sql`now()`,
-      finished_at: sql`now()`,
-    }
-
   const delayS = action.action_process_delay ?? 0
+  // A delayed message leaves enough time for its picture.
   const awaits_picture = awaitsPicture && delayS === 0
   const waitS = awaits_picture ? PICTURE_WAIT_S : delayS
   const dueAt = sql`now() + ${waitS} * interval '1 second'`
   return {
     ...references,
-    ...receiver,
+    ...findReceiver(action, browser?.host),
     request: { thread_key: createThreadKey(references), ...request },
     push_subscription_id: browser?.push_subscription_id,
     awaits_picture,
@@ -109,28 +120,30 @@ function toRow(
   }
 }
 
-/** The messages about an incident are one thread, and those of an alert on one day without an incident. */
-const createThreadKey = ({ alert_id, incident_id, system_alert_id }: Partial<NewDelivery>) =>
+/** Groups the messages about an incident into one thread, and those of an alert without an incident by day. */
+const createThreadKey = ({ alert_id, incident_id, system_alert_id }: References) =>
   incident_id ?? system_alert_id ?? `${alert_id}/${new Date().toISOString().slice(0, 10)}`
 
-/** Returns the type of an action and the receiver of its messages. */
+/** Returns the type of an action and the receiver of its messages. `pushService` is the host that sends push messages. */
 export function findReceiver(action: AlertAction, pushService = ''): Receiver & { type: ActionType } {
   const { action_url = '', action_to = '' } = action
   const type = findActionType(action)
-  // All e-mails go to one server, and so do all SMS: the settings name it.
+  // All e-mails go to the server in the settings, and so do all SMS.
   if (type === 'email' || type === 'sms') return { type, target: type, recipient: action_to }
   if (type === 'push') return { type, target: `push:${pushService}`, recipient: action_to }
-  const [path = ''] = action_url.split(/[?#]/)
-  const digest = createHash('sha256').update(path).digest('hex')
-  const address = action_url.includes('://') ? action_url : `https://${action_url}`
-  return { type, target: `${type}:${digest}`, recipient: URL.parse(address)?.host ?? '' }
+
+  // The path may contain secrets, so the target contains its hash only.
+  const [urlWithoutQuery = ''] = action_url.split(/[?#]/)
+  const hash = createHash('sha256').update(urlWithoutQuery).digest('hex')
+  const absoluteUrl = action_url.includes('://') ? action_url : `https://${action_url}`
+  return { type, target: `${type}:${hash}`, recipient: URL.parse(absoluteUrl)?.host ?? '' }
 }
 
-/** Makes the deliveries due that wait for a picture, because it has arrived or never will. */
+/** Makes the deliveries due that wait for a picture, because the picture has arrived or never will. */
 export const releaseDeliveries = (tx: Transaction, sha256: string): Promise<void> =>
   releaseWhere(tx, eq(notification.picture, sha256))
 
-/** Makes the deliveries of a notification due unless it has a picture, because no snapshot will arrive. */
+/** Makes the deliveries of a notification without a picture due, because no snapshot will arrive. */
 export const releaseWithoutPicture = (tx: Transaction, notification_uuid: string): Promise<void> =>
   releaseWhere(tx, and(eq(notification.notification_uuid, notification_uuid), isNull(notification.picture)))
 
@@ -151,7 +164,7 @@ async function releaseWhere(tx: Transaction, condition: SQL | undefined): Promis
   if (released.length > 0) await announceDeliveries(tx)
 }
 
-/** Makes a dead delivery due again, with its whole lifetime. Returns the row, or undefined if it is not dead. */
+/** Makes a dead delivery due again, with a new lifetime. Returns the row, or undefined if the delivery is not dead. */
 export async function reviveDelivery(tx: Transaction, delivery_id: string) {
   const [row] = await tx
     .update(delivery)

@@ -5,7 +5,7 @@ import type { Transaction } from '../db/database.ts'
 import { pushSubscription, setting } from '../db/schema/index.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
-/** Name of the row that contains the key, encrypted. */
+/** Name of the `setting` row with the encrypted key. */
 const KEY_NAME = 'vapid'
 const CURVE = 'prime256v1'
 
@@ -14,29 +14,33 @@ const CURVE = 'prime256v1'
  * subscribe to messages with its public part, so it never changes. Needs a transaction with all rights.
  */
 export async function readVapidKey(tx: Transaction, secrets: Secrets): Promise<VapidKey> {
-  const stored = await readStored(tx)
-  if (stored) return vapidKey.parse(JSON.parse(secrets.decrypt(stored)))
-  const { kty, crv, x, y, d } = generateKeyPairSync('ec', { namedCurve: CURVE }).privateKey.export({
-    format: 'jwk',
-  })
+  const stored = await readStoredKey(tx, secrets)
+  if (stored) return stored
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: CURVE })
+  const { kty, crv, x, y, d } = privateKey.export({ format: 'jwk' })
   const value = { key: secrets.encrypt(JSON.stringify({ kty, crv, x, y, d })) }
   await tx.insert(setting).values({ name: KEY_NAME, value }).onConflictDoNothing()
-  // Another transaction may have stored a key at the same time.
-  return vapidKey.parse(JSON.parse(secrets.decrypt((await readStored(tx))!)))
+  // Reads the key again, because another transaction may have stored one at the same time.
+  return (await readStoredKey(tx, secrets))!
 }
 
-async function readStored(tx: Transaction): Promise<string | undefined> {
+async function readStoredKey(tx: Transaction, secrets: Secrets): Promise<VapidKey | undefined> {
   const [row] = await tx.select().from(setting).where(eq(setting.name, KEY_NAME))
-  return (row?.value as { key: string } | undefined)?.key
+  if (!row) return undefined
+  const { key } = row.value as { key: string }
+  return vapidKey.parse(JSON.parse(secrets.decrypt(key)))
 }
+
+/** Marks an uncompressed point of an elliptic curve (SEC 1, section 2.3.3). */
+const UNCOMPRESSED_POINT = Buffer.of(4)
 
 /** Returns the public key as browsers expect it: an uncompressed point in base64url. */
-export const toPublicKey = ({ x, y }: VapidKey): string =>
-  Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]).toString(
-    'base64url',
-  )
+export function toPublicKey({ x, y }: VapidKey): string {
+  const point = [UNCOMPRESSED_POINT, Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
+  return Buffer.concat(point).toString('base64url')
+}
 
-/** Whether a text is a public key with which messages can be encrypted. */
+/** Returns whether a text is a public key with which messages can be encrypted. */
 export function isPublicKey(text: string): boolean {
   const own = createECDH(CURVE)
   own.generateKeys()

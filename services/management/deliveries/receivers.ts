@@ -7,9 +7,10 @@ import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
 import { readRedactedSettings, smsKind, smtpKind } from './delivery-settings.ts'
 
-/** A message as one receiver, or all of them together, get it. */
+/** A copy of a message, for one receiver or for all of them together. */
 export interface MessageCopy {
   request: DeliveryRequest
+  /** The receiver of a push message. */
   browser?: {
     push_subscription_id: string
     /** Host of the push service. */
@@ -18,23 +19,38 @@ export interface MessageCopy {
 }
 
 /**
- * Returns the receivers of a message of which each gets a delivery of its own: an SMS, a digest and a push message are sent to
- * each receiver separately, so that a repeated attempt sends nothing twice to the others. All other messages have one delivery.
- * No browser receives messages without a channel, which are those about the appliance.
+ * Returns the copies of a message, each of which gets a delivery of its own. SMS, digests and push messages have a copy for each
+ * receiver, so that a repeated attempt sends nothing twice to the others. All other messages have one copy. A message about the
+ * appliance, which has no channel, is sent to no browser.
  */
 export async function listReceivers(
   tx: Transaction,
   channel_id: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const type = findActionType(request.action)
-  if (type === 'push') return channel_id === null ? [{ request }] : listBrowsers(tx, channel_id, request)
-  if (type !== 'sms' && !(type === 'email' && request.digest)) return [{ request }]
-  const addresses = splitAddresses(request.action.action_to || (await readDefault(tx, type)))
-  // The attempt reports that there is no receiver.
-  if (addresses.length === 0) return [{ request }]
-  return addresses.map(action_to => ({ request: { ...request, action: { ...request.action, action_to } } }))
+  const copies = await listSeparateCopies(tx, channel_id, request)
+  // Without a receiver, the attempt to send the message reports that.
+  return copies.length > 0 ? copies : [{ request }]
 }
+
+/** Returns a copy for each receiver of an SMS, a digest or a push message; none for other messages. */
+async function listSeparateCopies(
+  tx: Transaction,
+  channel_id: string | null,
+  request: DeliveryRequest,
+): Promise<MessageCopy[]> {
+  const type = findActionType(request.action)
+  if (type === 'push') return channel_id === null ? [] : listBrowsers(tx, channel_id, request)
+  const isDigest = type === 'email' && request.digest === true
+  if (type !== 'sms' && !isDigest) return []
+  const addresses = splitAddresses(request.action.action_to || (await readDefaultReceivers(tx, type)))
+  return addresses.map(address => ({ request: replaceReceiver(request, address) }))
+}
+
+const replaceReceiver = (request: DeliveryRequest, action_to: string): DeliveryRequest => ({
+  ...request,
+  action: { ...request.action, action_to },
+})
 
 /** Splits `a@example.com, b@example.com`. Each address is listed once. */
 export const splitAddresses = (text: string): string[] => [
@@ -46,16 +62,14 @@ export const splitAddresses = (text: string): string[] => [
   ),
 ]
 
-/** Reads the receivers of actions without their own. Managers may not see the other settings. */
-async function readDefault(tx: Transaction, type: 'sms' | 'email'): Promise<string> {
-  return withFullScope(tx, async () =>
-    type === 'sms'
-      ? (await readRedactedSettings(tx, smsKind)).sms_to
-      : (await readRedactedSettings(tx, smtpKind)).smtp_to,
-  )
-}
+/** Returns the receivers of actions that name none. The settings are read with full rights, because managers may not see them. */
+const readDefaultReceivers = (tx: Transaction, type: 'sms' | 'email'): Promise<string> =>
+  withFullScope(tx, async () => {
+    if (type === 'sms') return (await readRedactedSettings(tx, smsKind)).sms_to
+    return (await readRedactedSettings(tx, smtpKind)).smtp_to
+  })
 
-/** Finds the browsers of the users who may view the channel, or of those among them whom the action names. */
+/** Returns a copy for each browser of the users who may view the channel. If the action names users, only for their browsers. */
 async function listBrowsers(
   tx: Transaction,
   channel_id: string,
@@ -72,10 +86,8 @@ async function listBrowsers(
       .where(and(mayViewChannel, isNamed))
       .orderBy(pushSubscription.push_subscription_id),
   )
-  // The attempt reports that no browser receives the message.
-  if (browsers.length === 0) return [{ request }]
   return browsers.map(({ browser: { push_subscription_id, endpoint }, email }) => ({
     browser: { push_subscription_id, host: new URL(endpoint).host },
-    request: { ...request, action: { ...request.action, action_to: email } },
+    request: replaceReceiver(request, email),
   }))
 }

@@ -28,49 +28,52 @@ export interface ArchiveWriterOptions {
   isSupervised: boolean
 }
 
-/** Returns the writer of this process. */
+/** Returns a writer. The supervisor writes the backup if there is one, because this process may not read the files of all services. */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeBySupervisor : createOwnWriter(options)
 
-/** The supervisor writes the backup, because the files of the other services are closed to this one. */
+/** Asks the supervisor to write a backup, by a message of which it repeats the id in its answer. */
 async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {
+  signal.throwIfAborted()
+  // In a container, this process has no supervisor that could write the backup.
+  if (!process.send)
+    throw new Error(
+      'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine',
+    )
+
   const id = randomUUID()
-  const answered = Promise.withResolvers<string>()
+  const written = Promise.withResolvers<string>()
   const receive = (message: unknown) => {
     const answer = backupAnswer.safeParse(message).data?.backup_answer
     if (answer?.id !== id) return
-    if (answer.path === undefined) answered.reject(new Error(answer.problem))
-    else answered.resolve(answer.path)
+    if (answer.path === undefined) written.reject(new Error(answer.problem))
+    else written.resolve(answer.path)
   }
+  /** Stops the supervisor if it is still writing, and deletes the file. */
   const discard = async () => {
     process.send?.({ backup_release: id } satisfies z.input<typeof backupRelease>)
   }
   const abort = () => {
     void discard()
-    answered.reject(signal.reason)
+    written.reject(signal.reason)
   }
 
-  signal.throwIfAborted()
-  if (!process.send)
-    throw new Error(
-      'this container may not read the files of the other services: run docker compose run --rm -T cli backup store by a timer of the machine',
-    )
   process.on('message', receive)
   signal.addEventListener('abort', abort)
   try {
-    process.send?.({ backup_request: { id, passphrase } } satisfies z.input<typeof backupRequest>)
-    return { path: await answered.promise, discard }
+    process.send({ backup_request: { id, passphrase } } satisfies z.input<typeof backupRequest>)
+    return { path: await written.promise, discard }
   } finally {
     process.off('message', receive)
     signal.removeEventListener('abort', abort)
   }
 }
 
-/** This process may read all files. */
+/** Returns a writer that runs the backup program. This process must be able to read all files. */
 function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArchive {
   const folder = join(data, 'backups')
   return async (passphrase, signal) => {
-    // A backup that was interrupted by a crash.
+    // A crash may have left an unfinished backup.
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { mode: 0o700 })
     const path = join(folder, `${randomUUID()}.backup`)
@@ -85,7 +88,7 @@ function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArch
   }
 }
 
-/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, where it is written first. */
+/** Throws an `Error` if a backup of this size does not fit on the disk of the data folder, where archives are written first. */
 export async function assertOwnSpace(data: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(data)
   const freeBytes = bavail * bsize

@@ -29,7 +29,7 @@ const kind: SettingsKind<BackupSettings> = {
   secretKeys: ['backup_s3_secret_key', 'backup_passphrase'],
 }
 
-/** What each target needs. */
+/** The settings that must be set for each target. */
 const REQUIRED = {
   off: [],
   folder: ['backup_folder', 'backup_passphrase'],
@@ -51,8 +51,8 @@ export const readRedactedBackupSettings = (tx: Transaction): Promise<BackupSetti
   readRedactedSettings(tx, kind)
 
 /**
- * Updates the settings in `changes`. The placeholder of the secret key keeps the stored one, but only for the same endpoint: another
- * one must not receive it. Throws `EyrieError` (`syntax`) if the target cannot be used.
+ * Updates the settings in `changes`. Throws `EyrieError` (`syntax`) if a setting that the target requires is missing, or if the endpoint
+ * changes and the secret key is not sent again: another endpoint must not receive the stored key.
  */
 export async function updateBackupSettings(
   tx: Transaction,
@@ -61,9 +61,9 @@ export async function updateBackupSettings(
 ): Promise<void> {
   const stored = await readRedactedBackupSettings(tx)
   const updated = { ...stored, ...changes }
-  const { backup_s3_secret_key: key = REDACTED } = changes
-  const keepsKey = key === REDACTED && stored.backup_s3_secret_key !== ''
-  if (keepsKey && stored.backup_s3_endpoint !== updated.backup_s3_endpoint)
+  const { backup_s3_secret_key: newKey = REDACTED } = changes
+  const retainsKey = newKey === REDACTED && stored.backup_s3_secret_key !== ''
+  if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint)
     throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
 
   const { backup_target } = updated

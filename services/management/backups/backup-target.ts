@@ -15,30 +15,31 @@ export interface BackupTarget {
   remove(name: string, signal: AbortSignal): Promise<void>
 }
 
-const NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
+const BACKUP_NAME = /^eyrie-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/
 
-/** Returns the name of a backup. Names sort by time. */
+/** Returns the name of a backup, such as `eyrie-20260131T020000Z.backup`. Names sort by time. */
 export const toBackupName = (time: Date): string =>
   `eyrie-${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z.backup`
 
 /** Returns the time (epoch ms) in the name of a backup, or undefined for the name of another file. */
 export function parseBackupTime(name: string): number | undefined {
-  const [, ...parts] = NAME.exec(name) ?? []
+  const [, ...parts] = BACKUP_NAME.exec(name) ?? []
   if (parts.length === 0) return undefined
   const [year, month, day, hour, minute, second] = parts
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
 }
 
+/** Which backups are retained. */
 export interface Retention {
-  /** Number of backups to retain. */
+  /** Number of the newest backups that are retained. */
   keep: number
-  /** Younger backups are retained in any case. */
+  /** Backups that are younger than this number of days are retained in addition. */
   keepDays: number
 }
 
 const DAY_MS = 86_400_000
 
-/** Returns the backups that are to be deleted at a time (epoch ms). The newest one is never among them. */
+/** Returns the backups to delete at a time (epoch ms). The newest backup is always retained. */
 export function selectExpired(
   backups: readonly StoredBackup[],
   { keep, keepDays }: Retention,

@@ -6,7 +6,7 @@ import { formatBytes } from '@eyrie/contract/format-bytes'
 import { syncFolder } from '@eyrie/kit'
 import { type BackupTarget, parseBackupTime } from './backup-target.ts'
 
-/** Names of files that are being written. A crash leaves them. */
+/** Extension of files that are being written. Such a file remains if the process crashes. */
 const UNFINISHED = '.part'
 
 /** Stores backups in a folder, such as that of a network drive. */
@@ -15,7 +15,8 @@ export function createFolderTarget(folder: string): BackupTarget {
     async list() {
       await assertUsable(folder)
       const names = (await readdir(folder)).filter(name => parseBackupTime(name) !== undefined).sort()
-      return Promise.all(names.map(async name => ({ name, bytes: (await lstat(join(folder, name))).size })))
+      const files = await Promise.all(names.map(name => lstat(join(folder, name))))
+      return names.map((name, index) => ({ name, bytes: files[index]!.size }))
     },
 
     async assertSpace(bytes) {
@@ -23,10 +24,7 @@ export function createFolderTarget(folder: string): BackupTarget {
       await removeUnfinished(folder)
       const { bavail, bsize } = await statfs(folder)
       const freeBytes = bavail * bsize
-      if (freeBytes < bytes)
-        throw new Error(
-          `the backup needs about ${formatBytes(bytes)}, and ${folder} has only ${formatBytes(freeBytes)} left: free some space, lower backup_keep, or choose another folder`,
-        )
+      if (freeBytes < bytes) throw createSpaceError(folder, bytes, freeBytes)
     },
 
     async store(name, path, signal) {
@@ -37,6 +35,7 @@ export function createFolderTarget(folder: string): BackupTarget {
         await rename(unfinished, join(folder, name))
         await syncFolder(folder)
       } catch (error) {
+        // The next run deletes the file if this fails too.
         await rm(unfinished, { force: true }).catch(() => {})
         throw explain(error, folder)
       }
@@ -48,6 +47,7 @@ export function createFolderTarget(folder: string): BackupTarget {
   }
 }
 
+/** Throws an `Error` if files of the folder cannot be read and written. */
 async function assertUsable(folder: string): Promise<void> {
   try {
     // The slash makes a file fail with ENOTDIR.
@@ -57,14 +57,20 @@ async function assertUsable(folder: string): Promise<void> {
   }
 }
 
-/** Deletes what an earlier run has left when it was killed. */
+/** Deletes the files that earlier runs have not finished. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (name.endsWith(UNFINISHED) && parseBackupTime(name.slice(0, -UNFINISHED.length)) !== undefined)
       await rm(join(folder, name), { force: true })
 }
 
-/** What to do about errors of the file system, by code. */
+const createSpaceError = (folder: string, bytes: number, freeBytes: number) =>
+  new Error(
+    `the backup needs about ${formatBytes(bytes)}, and ${folder} has only ${formatBytes(freeBytes)} left: ` +
+      'free some space, lower backup_keep, or choose another folder',
+  )
+
+/** What is wrong and what to do, by the code of an error of the file system. */
 const REMEDIES: Record<string, (folder: string) => string> = {
   ENOENT: folder => `${folder} does not exist: create it, or mount its disk`,
   ENOTDIR: folder => `${folder} is not a folder: set backup_folder to one`,
@@ -76,6 +82,7 @@ const REMEDIES: Record<string, (folder: string) => string> = {
   EDQUOT: folder => `the disk quota of ${folder} is exceeded: raise it, or lower backup_keep`,
 }
 
+/** Returns an error that says what to do. */
 function explain(error: unknown, folder: string): Error {
   const { code = '', message } = error as NodeJS.ErrnoException
   const remedy = REMEDIES[code]?.(folder)

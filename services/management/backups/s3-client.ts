@@ -28,7 +28,10 @@ export interface S3Answer {
   text: string
 }
 
-/** Sends signed requests (AWS Signature Version 4) with the bucket in the path, which every S3-compatible storage understands. */
+/**
+ * Sends a request with a signature (AWS Signature Version 4). The bucket is in the path, which every S3-compatible storage
+ * understands. Throws an `Error` that says what to do if the request fails, or the reason of `signal` if it was aborted.
+ */
 export type SendToS3 = (request: S3Request) => Promise<S3Answer>
 
 /** Time limit of one request. A part of a large file is sent with one request. */
@@ -40,30 +43,31 @@ export function createS3Client(options: S3Options): SendToS3 {
   return async ({ method, key, query = {}, body, signal }) => {
     const url = new URL(key === undefined ? `/${bucket}` : `/${bucket}/${key}`, endpoint)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const hash = createHash('sha256').update(body ?? '')
     const signer = new AwsV4Signer({
       method,
       url: url.href,
       // The storage rejects a body that was altered on its way.
-      headers: {
-        'x-amz-content-sha256': createHash('sha256')
-          .update(body ?? '')
-          .digest('hex'),
-      },
-      ...{ accessKeyId, secretAccessKey, region, service: 's3' },
+      headers: { 'x-amz-content-sha256': hash.digest('hex') },
+      accessKeyId,
+      secretAccessKey,
+      region,
+      service: 's3',
     })
     const signed = await signer.sign()
+    const needsBody = method === 'PUT' || method === 'POST'
     const response = await fetchFrom(egress, signed.url, {
       method,
       headers: Object.fromEntries(signed.headers),
-      // Otherwise, the request would be sent in chunks, which S3 rejects.
-      ...((body || method === 'PUT' || method === 'POST') && { body: body ?? '' }),
+      // Without a body, PUT and POST would be sent in chunks, which S3 rejects.
+      body: needsBody ? (body ?? '') : body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     }).catch(error => {
       signal.throwIfAborted()
       throw explainConnection(error, endpoint)
     })
     const text = await response.text()
-    // An error can follow the status 200, because the storage answers before a file is complete.
+    // An error can follow the status 200, because the storage answers before a multipart upload is complete.
     if (!response.ok || text.includes('<Error>')) throw explainAnswer(response.status, text, options)
     return { headers: response.headers, text }
   }
@@ -79,7 +83,7 @@ function explainConnection(error: unknown, endpoint: string): Error {
   )
 }
 
-/** What to do about errors of S3, by code (Amazon S3 API Reference, Error Responses). */
+/** What to do, by the code of an error of S3 (Amazon S3 API Reference, Error Responses). */
 const REMEDIES: Record<string, string> = {
   NoSuchBucket: 'create the bucket, or correct backup_s3_bucket',
   InvalidAccessKeyId: 'correct backup_s3_access_key',
@@ -93,13 +97,13 @@ const REMEDIES: Record<string, string> = {
 
 const MAX_REASON_LENGTH = 300
 
+/** Returns an error for an answer of the storage, which describes the error in XML. */
 function explainAnswer(status: number, text: string, { endpoint, bucket }: S3Options): Error {
   const code = readTag(text, 'Code') ?? (status === 403 ? 'AccessDenied' : '')
   const reason = readTag(text, 'Message') ?? text.slice(0, MAX_REASON_LENGTH)
   const remedy = REMEDIES[code] ?? 'check the settings of the storage'
-  return new Error(
-    `the bucket ${bucket} of ${endpoint} refuses the request (${[status, code, reason].filter(Boolean).join(' ')}): ${remedy}`,
-  )
+  const details = [status, code, reason].filter(Boolean).join(' ')
+  return new Error(`the bucket ${bucket} of ${endpoint} refuses the request (${details}): ${remedy}`)
 }
 
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
@@ -110,7 +114,7 @@ const unescapeXml = (text: string) =>
     return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
   })
 
-/** Returns the text of the first element with this name. The answers of S3 have no attributes and no nested texts. */
+/** Returns the text of the first element with a name. In the answers of S3, elements with text have no attributes and no children. */
 export function readTag(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? []
   return text === undefined ? undefined : unescapeXml(text)

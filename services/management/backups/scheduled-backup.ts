@@ -24,19 +24,22 @@ export interface ScheduledBackupOptions {
   now(): Date
 }
 
-/** A backup may be larger than the previous one by this factor before the free space is too little. */
-const GROWTH = 1.2
-/** Rows in the text format are about as large as in the database, and are compressed to less than half. */
+/** A backup is expected to be larger than the previous one by at most this factor. */
+const MAX_GROWTH = 1.2
+/** Size of an archive in relation to the database: the text of rows is about as large, and is compressed to less than half. */
 const DATABASE_COMPRESSION = 0.5
 
-/** The job `backup`: writes an encrypted backup, stores it at the target of the settings and deletes old ones there. */
+/**
+ * Runs the job `backup`: writes an encrypted backup, stores it at the target of the settings, and deletes old backups there. Returns
+ * the message of the job. Throws `JobSkippedError` if no target is configured, or an `Error` that says what to do.
+ */
 export async function runScheduledBackup(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
   { data, secrets, egress, write, now }: ScheduledBackupOptions,
 ): Promise<string> {
   const settings = await database.system('backup', tx => readBackupSettings(tx, secrets))
   const target = createTarget(settings, egress)
-  // Fails before the work begins if the target cannot be used.
+  // This fails before the backup is written if the target cannot be used.
   const earlier = await target.list(signal)
   const expectedBytes = await estimateSize(database, data, earlier)
   await target.assertSpace(expectedBytes)
@@ -77,26 +80,23 @@ function createTarget(settings: BackupSettings, egress: Egress): BackupTarget {
   }
 }
 
-/** Returns about how many bytes the next backup has. */
+/** Estimates the size of the next backup in bytes. */
 async function estimateSize(database: Database, data: string, earlier: StoredBackup[]): Promise<number> {
   const previous = earlier.at(-1)
-  if (previous) return previous.bytes * GROWTH
+  if (previous) return previous.bytes * MAX_GROWTH
   const [row] = await database.system('backup', tx =>
     tx.execute<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`),
   )
   return row!.bytes * DATABASE_COMPRESSION + (await measureFiles(data))
 }
 
-/** Returns the size of the files that this service can read. Those of other services are few and small. */
+/** Returns the size of the files that this service can read. The files of other services are few and small. */
 async function measureFiles(data: string): Promise<number> {
   const files = await listFiles(data).catch(() => [])
-  const sizes = await Promise.all(
-    files.map(file =>
-      stat(join(data, file)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
+  let bytes = 0
+  for (const file of files) {
+    const status = await stat(join(data, file)).catch(() => undefined)
+    bytes += status?.size ?? 0
+  }
+  return bytes
 }

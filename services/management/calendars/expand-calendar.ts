@@ -8,15 +8,15 @@ const MAX_SUMMARY_LENGTH = 200
 const RAPID_FREQUENCIES = /^RRULE[^\r\n]*FREQ=(HOURLY|MINUTELY|SECONDLY)/im
 
 /**
- * Returns the occurrences of all events between two times, recurring ones included. Throws an error with a message for the user if
- * the file is not supported. The time zone of the process must be UTC: the library converts local times with it.
+ * Returns the occurrences between two times of all events in an iCalendar file, including recurring events. Throws an `Error` with a
+ * message for the user if the file is not supported. The time zone of the process must be UTC, because the library converts local
+ * times with it.
  */
 export function expandCalendar(ics: string, from: Date, until: Date): CalendarOccurrence[] {
   const rapid = RAPID_FREQUENCIES.exec(ics)?.[1]
   if (rapid) throw new Error(`events that recur with FREQ=${rapid.toUpperCase()} are not supported`)
 
-  const components = Object.values(ical.sync.parseICS(ics))
-  const events = components.filter(component => component !== undefined).filter(isEvent)
+  const events = Object.values(ical.sync.parseICS(ics)).filter(isEvent)
   if (events.length === 0) throw new Error('the file contains no events')
   if (events.length > MAX_EVENTS)
     throw new Error(`the file has ${events.length} events, and at most ${MAX_EVENTS} are supported`)
@@ -33,7 +33,8 @@ export function expandCalendar(ics: string, from: Date, until: Date): CalendarOc
   return occurrences.toSorted((a, b) => (a.start < b.start ? -1 : 1))
 }
 
-const isEvent = (component: CalendarComponent): component is VEvent => component.type === 'VEVENT'
+const isEvent = (component: CalendarComponent | undefined): component is VEvent =>
+  component?.type === 'VEVENT'
 
 function assertSupported(event: VEvent): void {
   const name = `the event ${JSON.stringify(readSummary(event.summary))}`
@@ -53,7 +54,10 @@ function isKnownZone(name: string): boolean {
   }
 }
 
-/** A date and a time without a zone are those of the site to which the calendar is applied. */
+/**
+ * Converts an occurrence to dates or times as text. Dates and times without a time zone remain local: they are those of the site to
+ * which the calendar is applied.
+ */
 function toOccurrence({ start, end, summary, isFullDay }: EventInstance): CalendarOccurrence {
   const format = (time: Date) => {
     const text = time.toISOString()
@@ -63,7 +67,7 @@ function toOccurrence({ start, end, summary, isFullDay }: EventInstance): Calend
   return { start: format(start), end: format(end), summary: readSummary(summary) }
 }
 
-/** The title of an event, which is an object if it has parameters such as a language. */
+/** Returns the title of an event. The library returns an object if the title has parameters, such as a language. */
 function readSummary(summary: VEvent['summary'] | undefined): string {
   const title = typeof summary === 'object' ? summary.val : summary
   return String(title ?? '').slice(0, MAX_SUMMARY_LENGTH)

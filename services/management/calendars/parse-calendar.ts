@@ -3,56 +3,62 @@ import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { EyrieError } from '@eyrie/contract'
+import { Mutex } from 'async-mutex'
 import type { CalendarOccurrence } from '../db/schema/index.ts'
+import { fieldError } from '../errors/field-errors.ts'
 
 const PROGRAM = resolve(import.meta.dirname, 'calendar-program.ts')
-/** The code that the program reads. Packages may be linked to a folder elsewhere. */
+/** The folders with the code of the program. Packages may be linked to another folder. */
 const ROOT = resolve(import.meta.dirname, '../../..')
 const PACKAGES = dirname(dirname(createRequire(import.meta.url).resolve('node-ical')))
 const MAX_HEAP_MB = 128
 /** Long enough for a busy machine: a file of usual size needs a fraction of a second. */
 const TIMEOUT_MS = 60_000
-/** Number of files that wait for the one that is being read. */
-const MAX_WAITING = 8
+/** Maximum number of files that are being parsed or wait for it. */
+const MAX_PENDING = 8
 
 const DAY_MS = 86_400_000
-/** Events are known from so long ago, because messages of engines may arrive late. */
+/** Past events are stored for this time, because messages of engines may arrive late. */
 const PAST_MS = 30 * DAY_MS
+/** About five years. */
 const FUTURE_MS = 5 * 366 * DAY_MS
 
-/** The occurrences of the events of a calendar, as they are stored. */
+/** The occurrences of the events of a calendar until a time, as they are stored. */
 export interface ParsedCalendar {
   calendar_events: CalendarOccurrence[]
   events_until: Date
 }
 
-let waiting = 0
-let previous: Promise<unknown> = Promise.resolve()
+/** One file is parsed at a time. */
+const mutex = new Mutex()
+let pending = 0
 
 /**
- * Reads an iCalendar file in a process of its own that has limited time and memory and no access to anything else. One file is read
- * at a time. Throws `EyrieError`: `syntax` if the file is not supported, `unavailable` if too many wait.
+ * Parses an iCalendar file, which may be hostile, in a process with limited time and memory and no access to other files. Throws
+ * `EyrieError`: `syntax` if the file is not supported, `unavailable` if too many files are waiting.
  */
 export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalendar> {
-  if (waiting >= MAX_WAITING)
+  if (pending >= MAX_PENDING)
     throw new EyrieError('unavailable', 'other calendars are being read: try again in a minute')
-  waiting += 1
-  const events_until = new Date(now.getTime() + FUTURE_MS)
   const from = new Date(now.getTime() - PAST_MS)
-  const parsed = previous.then(() => runProgram(ics, from, events_until))
-  previous = parsed.catch(() => {}).finally(() => (waiting -= 1))
-  const { events, problem } = await parsed
-  if (!events) throw new EyrieError('syntax', `calendar_ics: ${problem}`, { value: toFields(problem) })
-  return { calendar_events: events, events_until }
+  const events_until = new Date(now.getTime() + FUTURE_MS)
+  pending += 1
+  try {
+    const { events, problem } = await mutex.runExclusive(() => runProgram(ics, from, events_until))
+    if (!events) throw fieldError('calendar_ics', problem ?? 'is not a calendar')
+    return { calendar_events: events, events_until }
+  } finally {
+    pending -= 1
+  }
 }
 
-const toFields = (reason = '') => ({ fields: [{ field: 'calendar_ics', reason }] })
-
+/** Either the events, or why the file is not supported. */
 interface ProgramResult {
   events?: CalendarOccurrence[]
   problem?: string
 }
 
+/** Runs `calendar-program.ts`, which reads the file from stdin and writes its result to stdout. */
 async function runProgram(ics: string, from: Date, until: Date): Promise<ProgramResult> {
   const program = spawn(
     process.execPath,
@@ -65,18 +71,18 @@ async function runProgram(ics: string, from: Date, until: Date): Promise<Program
       from.toISOString(),
       until.toISOString(),
     ],
-    // Local times are converted with the time zone of the process.
+    // The library converts local times with the time zone of the process.
     { env: { TZ: 'UTC' }, stdio: 'pipe', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
   )
   const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     program.on('error', reject)
     program.on('close', (_code, signal) => resolve(signal))
   })
-  // A program that ends early does not read its input.
+  // Writing fails if the program ends before it has read its input. Its exit is handled below.
   program.stdin.on('error', () => {})
   program.stdin.end(ics)
   const [output, errors, signal] = await Promise.all([text(program.stdout), text(program.stderr), ended])
-  // It is killed at the end of its time, and aborts at the end of its memory.
+  // A signal ends the program when its time or its memory is used up.
   if (signal)
     return { problem: 'the recurrence rules of this file need too much time or memory: simplify them' }
   if (output === '')

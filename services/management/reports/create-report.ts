@@ -3,15 +3,17 @@ import { eq, inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, site } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
+import type { Period } from '../events/statistics/samples.ts'
 import { readChannelTimeZone } from '../inventory/usecases.ts'
 import { collectSections } from './collect-report.ts'
 import type { Report } from './report.ts'
 import { formatLocalDay, type ReportPeriod } from './report-period.ts'
 
-/** What a client or a schedule asks for. */
+/** The report that a client or a schedule requests. */
 export interface ReportRequest {
-  /** Undefined: the site is chosen by the channels. */
+  /** Undefined: the name of the site. */
   title: string | undefined
+  /** Undefined: the site of the channels, whose name the report then omits. */
   site_id: string | undefined
   /** Empty for all channels of the site. */
   channelIds: readonly string[]
@@ -20,14 +22,15 @@ export interface ReportRequest {
   /** Empty for all statistics of each usecase. */
   statisticKeys: readonly string[]
   interval: ReportInterval
+  /** Whether the report contains the values of the previous period too. */
   isCompared: boolean
   /** Returns the period, in the time zone of the site. */
   findPeriod(timeZone: string): ReportPeriod
 }
 
 /**
- * Creates a report with the rights of the transaction. `now` is in epoch ms. Throws `EyrieError` (`syntax`) for channels of
- * another site, for channels in several time zones, and if the report would be too long.
+ * Creates a report with the rights of the transaction. The site must exist. `now` is in epoch ms. Throws `EyrieError` (`syntax`) for
+ * channels of another site, for channels in several time zones, and if the report would be too long.
  */
 export async function createReport(
   tx: Transaction,
@@ -40,7 +43,7 @@ export async function createReport(
   const { siteName, timeZone } = place
   const period = request.findPeriod(timeZone)
   const sections = await collectSections(tx, { ...request, period, timeZone, now })
-  const formatPeriod = ({ from, to }: { from: number; to: number }) => ({
+  const formatPeriod = ({ from, to }: Period) => ({
     firstDay: formatLocalDay(from, timeZone),
     lastDay: formatLocalDay(to - 1, timeZone),
   })
@@ -57,7 +60,9 @@ export async function createReport(
   return { report, period }
 }
 
+/** The site of a report, or what is known of it. */
 interface Place {
+  /** Empty if it is unknown. */
   siteName: string
   timeZone: string
 }
@@ -67,7 +72,7 @@ async function findSite(tx: Transaction, site_id: string): Promise<Place> {
   return { siteName: row!.site_name, timeZone: row!.site_timezone }
 }
 
-/** A caller who sees channels need not see their site. */
+/** Returns the place of channels whose site the caller may not see. */
 async function findChannelPlace(tx: Transaction, channelIds: readonly string[]): Promise<Place> {
   const zones = new Set<string>()
   for (const channel_id of channelIds) zones.add(await readChannelTimeZone(tx, channel_id))

@@ -4,7 +4,7 @@ import { getOffsetMs, toMoment } from '../events/statistics/time-zone.ts'
 
 export const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
-/** The first Monday of epoch time. */
+/** The first Monday after the epoch, in local time. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
 /** The period of a report, and the period of the same length before, with which it can be compared. */
@@ -12,20 +12,21 @@ export interface ReportPeriod extends Period {
   previous: Period
 }
 
-/** One row of a report. */
+/** The interval of one row of a report. */
 export interface ReportBucket {
-  /** The local time at which the bucket starts, as the keys of `Buckets`. */
+  /** The local time at which the interval starts. It is also the key of the bucket of statistics (`Buckets`). */
   key: number
   /** First and last day, such as `2026-01-31`. */
   firstDay: string
   lastDay: string
 }
 
-// Local times are expressed as the epoch milliseconds at which clocks in UTC show them.
+// The functions below calculate with local times, because days and months depend on the time zone. A local time is expressed as the
+// epoch milliseconds at which clocks in UTC show it.
 
 export const toLocal = (timeMs: number, timeZone: string) => timeMs + getOffsetMs(timeMs, timeZone)
 
-/** Returns the last complete days, weeks or months before a moment in a time zone. */
+/** Returns the last complete days, weeks or months that end at or before a moment (epoch ms). */
 export function findLastPeriod(
   { count, unit }: CalendarPeriod,
   beforeMs: number,
@@ -34,11 +35,12 @@ export function findLastPeriod(
   const end = findStart(toLocal(beforeMs, timeZone), unit)
   const start = addUnits(end, unit, -count)
   const previousStart = addUnits(start, unit, -count)
-  const [from, to, previousFrom] = [start, end, previousStart].map(local => toMoment(local, timeZone))
-  return { from: from!, to: to!, previous: { from: previousFrom!, to: from! } }
+  const from = toMoment(start, timeZone)
+  const to = toMoment(end, timeZone)
+  return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-/** Adds the period before: as many months if the period consists of whole months, or else as many days. */
+/** Adds the previous period: as many months if the period consists of whole months, otherwise as many days. */
 export function addPreviousPeriod({ from, to }: Period, timeZone: string): ReportPeriod {
   const start = toLocal(from, timeZone)
   const end = toLocal(to, timeZone)
@@ -49,7 +51,7 @@ export function addPreviousPeriod({ from, to }: Period, timeZone: string): Repor
   return { from, to, previous: { from: toMoment(previousStart, timeZone), to: from } }
 }
 
-/** Returns the rows of a period: all intervals that have begun before `now`, the first and the last possibly in part. */
+/** Returns the intervals of a period that have begun before `now` (epoch ms). The first and the last may be only partly in it. */
 export function listBuckets(
   interval: ReportInterval,
   { from, to }: Period,
@@ -76,6 +78,7 @@ export const formatLocalTime = (timeMs: number, timeZone: string): string =>
 
 export const formatDay = (local: number) => new Date(local).toISOString().slice(0, 10)
 
+/** Returns the start of the day, week or month of a local time. */
 function findStart(local: number, unit: ReportInterval): number {
   if (unit === 'day') return Math.floor(local / DAY_MS) * DAY_MS
   if (unit === 'week') return FIRST_MONDAY_MS + Math.floor((local - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS
@@ -84,7 +87,7 @@ function findStart(local: number, unit: ReportInterval): number {
   return date.setUTCDate(1)
 }
 
-/** Adds units to the start of one, in local time. */
+/** Adds days, weeks or months to the start of one of them, in local time. */
 export function addUnits(start: number, unit: ReportInterval, count: number): number {
   if (unit !== 'month') return start + count * (unit === 'week' ? WEEK_MS : DAY_MS)
   const date = new Date(start)
@@ -92,6 +95,7 @@ export function addUnits(start: number, unit: ReportInterval, count: number): nu
 }
 
 function countMonths(start: number, end: number): number {
-  const [first, last] = [new Date(start), new Date(end)]
+  const first = new Date(start)
+  const last = new Date(end)
   return (last.getUTCFullYear() - first.getUTCFullYear()) * 12 + last.getUTCMonth() - first.getUTCMonth()
 }

@@ -8,8 +8,8 @@ type CsvRecord = Record<string, string | number | undefined>
 const ROW_FIELDS = ['usecase', 'channel', 'channel_key', 'first_day', 'last_day']
 
 /**
- * Writes a report as CSV (RFC 4180), one row for each channel and interval. Texts that a spreadsheet program would take for a
- * formula begin with an apostrophe.
+ * Writes a report as CSV (RFC 4180), with a row for each channel and interval. `bom` adds a byte order mark. An apostrophe is put in
+ * front of texts that a spreadsheet program would take for a formula.
  */
 export function streamCsv(report: Report, { bom }: { bom: boolean }): Readable {
   const keys = listKeys(report)
@@ -26,7 +26,7 @@ export function streamCsv(report: Report, { bom }: { bom: boolean }): Readable {
   return records.pipe(csv)
 }
 
-/** Returns the keys of all usecases, which share some. */
+/** Returns the statistic keys of all usecases, each once: usecases share some. */
 const listKeys = ({ sections }: Report): string[] => [
   ...new Set(sections.flatMap(({ columns }) => columns.map(({ key }) => key))),
 ]

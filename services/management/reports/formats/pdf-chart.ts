@@ -17,82 +17,122 @@ export interface PdfChart {
   series: readonly ChartSeries[]
 }
 
-const HEIGHT = 130
-const AXIS_WIDTH = 46
-const LABEL_HEIGHT = 14
+// Lengths are in points.
 const LEGEND_HEIGHT = 16
+const PLOT_HEIGHT = 130
+const LABEL_HEIGHT = 14
+const SPACE_BELOW = 12
+/** Width of the axis of values, left of the plot. */
+const AXIS_WIDTH = 46
+const PLOT_LEFT = MARGIN + AXIS_WIDTH
+const PLOT_WIDTH = CONTENT_WIDTH - AXIS_WIDTH
+const MIN_LABEL_WIDTH = 40
+const MIN_BAR_WIDTH = 0.3
+/** The part of a position that its bars fill. The rest separates them from the bars of the next position. */
+const BARS_PART = 0.75
+/** Number of lines above that of zero. */
 const GRID_LINES = 4
 const MAX_LABELS = 8
+/** A legend with fewer series leaves space on the right. */
+const MIN_LEGEND_COLUMNS = 3
 
-/** Draws bars and lines over time, as vectors. */
+/** The area in which values are drawn. Its size and its left edge are those of all charts. */
+interface Plot {
+  top: number
+  /** Width of one position on the axis of time. */
+  slotWidth: number
+  /** The value at the top. */
+  maximum: number
+  toY(value: number): number
+}
+
+/** Draws bars and lines over time at the cursor, with a legend and axes. */
 export function drawChart(
   doc: Document,
   text: PdfText,
   cursor: PdfCursor,
   { labels, series }: PdfChart,
 ): void {
-  cursor.reserve(HEIGHT + LABEL_HEIGHT + LEGEND_HEIGHT + 12)
+  cursor.reserve(LEGEND_HEIGHT + PLOT_HEIGHT + LABEL_HEIGHT + SPACE_BELOW)
   drawLegend(doc, text, cursor.y, series)
-  const top = cursor.y + LEGEND_HEIGHT
-  const left = MARGIN + AXIS_WIDTH
-  const width = CONTENT_WIDTH - AXIS_WIDTH
-  const maximum = findNiceMaximum(series)
-  const toY = (value: number) => top + HEIGHT - (Math.max(value, 0) / maximum) * HEIGHT
-  const slot = width / labels.length
+  const plot = createPlot(cursor.y + LEGEND_HEIGHT, labels.length, series)
+  drawGrid(doc, text, plot)
+  const bars = series.filter(({ isLine }) => !isLine)
+  const lines = series.filter(({ isLine }) => isLine)
+  drawBars(doc, plot, bars)
+  for (const line of lines) drawLine(doc, plot, line)
+  writeLabels(text, plot, labels)
+  cursor.y = plot.top + PLOT_HEIGHT + LABEL_HEIGHT + SPACE_BELOW
+}
 
+function createPlot(top: number, positions: number, series: readonly ChartSeries[]): Plot {
+  const maximum = findNiceMaximum(series)
+  const toY = (value: number) => top + PLOT_HEIGHT - (Math.max(value, 0) / maximum) * PLOT_HEIGHT
+  return { top, slotWidth: PLOT_WIDTH / positions, maximum, toY }
+}
+
+function drawLegend(doc: Document, text: PdfText, y: number, series: readonly ChartSeries[]): void {
+  const columnWidth = PLOT_WIDTH / Math.max(series.length, MIN_LEGEND_COLUMNS)
+  for (const [index, { label, color, isLine }] of series.entries()) {
+    const x = PLOT_LEFT + index * columnWidth
+    if (isLine) doc.rect(x, y + 5, 8, 2).fill(color)
+    else doc.rect(x, y + 2, 8, 8).fill(color)
+    text.write(label, x + 12, y, { size: 8, width: columnWidth - 16 })
+  }
+}
+
+/** Draws the horizontal lines of the grid, each with its value. */
+function drawGrid(doc: Document, text: PdfText, { maximum, toY }: Plot): void {
   for (let line = 0; line <= GRID_LINES; line += 1) {
     const value = (maximum / GRID_LINES) * line
     const y = toY(value)
     doc
-      .moveTo(left, y)
-      .lineTo(left + width, y)
+      .moveTo(PLOT_LEFT, y)
+      .lineTo(PLOT_LEFT + PLOT_WIDTH, y)
       .lineWidth(0.4)
       .stroke('#d5dce3')
     text.write(formatTick(value), MARGIN, y - 5, { size: 7, width: AXIS_WIDTH - 6, align: 'right' })
   }
+}
 
-  const bars = series.filter(({ isLine }) => !isLine)
-  const barWidth = (slot * 0.75) / Math.max(bars.length, 1)
-  bars.forEach(({ values, color }, index) => {
-    values.forEach((value = 0, position) => {
-      if (value <= 0) return
-      const x = left + position * slot + slot * 0.125 + index * barWidth
-      doc.rect(x, toY(value), Math.max(barWidth, 0.3), top + HEIGHT - toY(value)).fill(color)
-    })
-  })
-  for (const { values, color } of series.filter(({ isLine }) => isLine)) {
-    let isDrawing = false
-    values.forEach((value, position) => {
-      const x = left + (position + 0.5) * slot
-      if (value === undefined) isDrawing = false
-      else if (isDrawing) doc.lineTo(x, toY(value))
-      else doc.moveTo(x, toY(value))
-      isDrawing = value !== undefined
-    })
-    doc.lineWidth(1).stroke(color)
+/** Draws the bars of all series side by side. */
+function drawBars(doc: Document, { top, slotWidth, toY }: Plot, series: readonly ChartSeries[]): void {
+  const barWidth = (slotWidth * BARS_PART) / Math.max(series.length, 1)
+  const gap = (slotWidth * (1 - BARS_PART)) / 2
+  for (const [index, { values, color }] of series.entries())
+    for (const [position, value = 0] of values.entries()) {
+      if (value <= 0) continue
+      const x = PLOT_LEFT + position * slotWidth + gap + index * barWidth
+      const y = toY(value)
+      doc.rect(x, y, Math.max(barWidth, MIN_BAR_WIDTH), top + PLOT_HEIGHT - y).fill(color)
+    }
+}
+
+/** Draws a line through the values of a series. It has a gap where a value is missing. */
+function drawLine(doc: Document, { slotWidth, toY }: Plot, { values, color }: ChartSeries): void {
+  let isAfterGap = true
+  for (const [position, value] of values.entries()) {
+    if (value !== undefined) {
+      const x = PLOT_LEFT + (position + 0.5) * slotWidth
+      if (isAfterGap) doc.moveTo(x, toY(value))
+      else doc.lineTo(x, toY(value))
+    }
+    isAfterGap = value === undefined
   }
+  doc.lineWidth(1).stroke(color)
+}
 
+/** Writes the labels of the axis of time, or some of them if there are too many. */
+function writeLabels(text: PdfText, { top, slotWidth }: Plot, labels: readonly string[]): void {
   const step = Math.ceil(labels.length / MAX_LABELS)
-  labels.forEach((label, position) => {
-    if (position % step === 0)
-      text.write(label, left + position * slot, top + HEIGHT + 3, {
-        size: 7,
-        width: Math.max(slot * step, 40),
-      })
-  })
-  cursor.y = top + HEIGHT + LABEL_HEIGHT + 12
+  const width = Math.max(slotWidth * step, MIN_LABEL_WIDTH)
+  for (const [position, label] of labels.entries()) {
+    if (position % step !== 0) continue
+    text.write(label, PLOT_LEFT + position * slotWidth, top + PLOT_HEIGHT + 3, { size: 7, width })
+  }
 }
 
-function drawLegend(doc: Document, text: PdfText, y: number, series: readonly ChartSeries[]): void {
-  const width = (CONTENT_WIDTH - AXIS_WIDTH) / Math.max(series.length, 3)
-  series.forEach(({ label, color, isLine }, index) => {
-    const x = MARGIN + AXIS_WIDTH + index * width
-    doc.rect(x, y + (isLine ? 5 : 2), 8, isLine ? 2 : 8).fill(color)
-    text.write(label, x + 12, y, { size: 8, width: width - 16 })
-  })
-}
-
-/** Returns a round number that is not less than any value, so that the lines of the grid have short labels. */
+/** Returns a number that is not less than any value, and by which the labels of the grid are round numbers. */
 function findNiceMaximum(series: readonly ChartSeries[]): number {
   const values = series.flatMap(({ values }) => values.map(value => value ?? 0))
   const maximum = values.reduce((largest, value) => Math.max(largest, value), 0)

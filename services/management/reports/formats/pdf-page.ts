@@ -7,6 +7,8 @@ export const PAGE_WIDTH = 595.28
 export const PAGE_HEIGHT = 841.89
 export const MARGIN = 42
 export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN
+/** Color of texts of minor importance. */
+export const MUTED_COLOR = '#66727f'
 /** Height of the footer with the page number. */
 const FOOTER_HEIGHT = 24
 
@@ -36,7 +38,7 @@ export function writeFooters(doc: Document, text: PdfText, title: string): void 
   for (let page = start; page < start + count; page += 1) {
     doc.switchToPage(page)
     const y = PAGE_HEIGHT - MARGIN
-    const style = { size: 8, color: '#66727f' }
+    const style = { size: 8, color: MUTED_COLOR }
     text.write(title, MARGIN, y, { ...style, width: CONTENT_WIDTH - 100 })
     const number = `Page ${page - start + 1} of ${count}`
     text.write(number, MARGIN + CONTENT_WIDTH - 90, y, { ...style, width: 90, align: 'right' })

@@ -1,17 +1,26 @@
 import { buffer } from 'node:stream/consumers'
 import type { ReportInterval } from '@eyrie/contract/management/report'
-import type { Report, ReportColumn, ReportSection, ReportTable, ReportValues } from '../report.ts'
+import type { Report, ReportColumn, ReportRow, ReportSection, ReportTable } from '../report.ts'
 import { formatLocalTime } from '../report-period.ts'
 import { type ChartSeries, drawChart } from './pdf-chart.ts'
 import type { PdfFonts } from './pdf-fonts.ts'
-import { CONTENT_WIDTH, createCursor, MARGIN, type PdfCursor, writeFooters } from './pdf-page.ts'
+import { CONTENT_WIDTH, createCursor, MARGIN, MUTED_COLOR, type PdfCursor, writeFooters } from './pdf-page.ts'
 import { type TableRow, writeTable } from './pdf-table.ts'
 import { createPdfText, type PdfText, REPLACEMENT } from './pdf-text.ts'
 
 type Document = PDFKit.PDFDocument
 
-const COLORS = ['#2f6db5', '#e08a2c', '#4c9a5b']
+// Lengths are in points.
+/** Height of a heading with the chart below it. */
+const SECTION_START_HEIGHT = 220
+/** Height of the heading of a table with a few rows below it. */
+const TABLE_START_HEIGHT = 70
+/** Distance between the names and the values of the facts in the header. */
+const FACT_NAME_WIDTH = 90
+/** Colors of the series of a chart. Further statistics are not drawn. */
+const SERIES_COLORS = ['#2f6db5', '#e08a2c', '#4c9a5b']
 const PREVIOUS_COLOR = '#8a94a0'
+const ALL_CHANNELS = 'All channels'
 const ROW_HEADINGS: Record<ReportInterval, string> = { day: 'Day', week: 'Week', month: 'Month' }
 /** Wider charts have lines, because bars would be thinner than a pixel. */
 const MAX_BARS = 62
@@ -24,7 +33,7 @@ export async function createPdf(report: Report, fonts: PdfFonts): Promise<Buffer
     size: 'A4',
     margin: 0,
     bufferPages: true,
-    // None yet: PDFKit parses a font again at each use if it was loaded under another name before.
+    // Without a default font, fonts are loaded under their registered names only: under two names, PDFKit would parse them anew.
     font: '',
     info: { Title: report.title, Producer: 'Eyrie', Creator: 'Eyrie', CreationDate: report.createdAt },
   })
@@ -45,21 +54,21 @@ function writeHeader(text: PdfText, cursor: PdfCursor, report: Report): void {
   text.write(report.title, MARGIN, cursor.y, { size: 18, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 28
   const { firstDay, lastDay, previous, siteName, timeZone, createdAt } = report
-  const facts = [
-    ...(siteName ? [['Site', siteName]] : []),
-    ['Period', `${firstDay} to ${lastDay}`],
-    ...(previous ? [['Compared with', `${previous.firstDay} to ${previous.lastDay}`]] : []),
-    ['Time zone', timeZone],
-    ['Created', formatLocalTime(createdAt.getTime(), timeZone)],
-  ]
-  for (const [name, value] of facts) {
-    text.write(name!, MARGIN, cursor.y, { color: '#66727f' })
-    text.write(value!, MARGIN + 90, cursor.y, { width: CONTENT_WIDTH - 90 })
+  const writeFact = (name: string, value: string) => {
+    text.write(name, MARGIN, cursor.y, { color: MUTED_COLOR })
+    text.write(value, MARGIN + FACT_NAME_WIDTH, cursor.y, { width: CONTENT_WIDTH - FACT_NAME_WIDTH })
     cursor.y += 14
   }
+
+  if (siteName) writeFact('Site', siteName)
+  writeFact('Period', `${firstDay} to ${lastDay}`)
+  if (previous) writeFact('Compared with', `${previous.firstDay} to ${previous.lastDay}`)
+  writeFact('Time zone', timeZone)
+  writeFact('Created', formatLocalTime(createdAt.getTime(), timeZone))
   cursor.y += 12
 }
 
+/** Writes the channels of a usecase: a chart, a table of the totals, and the rows of each channel. */
 function writeSection(
   doc: Document,
   text: PdfText,
@@ -67,8 +76,8 @@ function writeSection(
   { usecase_name, columns, channels, combined }: ReportSection,
   interval: ReportInterval,
 ): void {
-  // The name stays with the chart.
-  cursor.reserve(220)
+  // The heading is on the same page as the chart.
+  cursor.reserve(SECTION_START_HEIGHT)
   text.write(usecase_name, MARGIN, cursor.y, { size: 13, isBold: true, width: CONTENT_WIDTH })
   cursor.y += 24
   if (combined.rows.length > 1)
@@ -77,77 +86,88 @@ function writeSection(
       series: createSeries(columns, combined),
     })
 
+  const hasSeveralChannels = channels.length > 1
   const headings = columns.map(({ label }) => label)
-  const all = channels.length > 1 ? [{ channel_name: 'All channels', ...combined, isBold: true }] : []
-  const totals = [...channels, ...all].flatMap(channel => listTotalRows(channel.channel_name, channel))
+  const totals = channels.flatMap(channel => listTotalRows(channel.channel_name, channel))
+  if (hasSeveralChannels) totals.push(...listTotalRows(ALL_CHANNELS, combined, { isBold: true }))
   writeTable(doc, text, cursor, { labelHeading: 'Channel', headings, rows: totals })
 
-  const tables = channels.length > 1 ? [{ channel_name: 'All channels', ...combined }, ...channels] : channels
-  for (const { channel_name, rows } of tables) {
-    cursor.reserve(70)
-    text.write(channel_name, MARGIN, cursor.y, { size: 10, isBold: true, width: CONTENT_WIDTH })
+  const writeRows = (title: string, { rows }: ReportTable) => {
+    cursor.reserve(TABLE_START_HEIGHT)
+    text.write(title, MARGIN, cursor.y, { size: 10, isBold: true, width: CONTENT_WIDTH })
     cursor.y += 18
     writeTable(doc, text, cursor, {
       labelHeading: ROW_HEADINGS[interval],
       headings,
-      rows: rows.map(({ firstDay, lastDay, values }) => ({
-        label: firstDay === lastDay ? firstDay : `${firstDay} – ${lastDay}`,
-        cells: columns.map((_, index) => formatValue(values[index])),
-      })),
+      rows: rows.map(toTableRow),
     })
   }
+  if (hasSeveralChannels) writeRows(ALL_CHANNELS, combined)
+  for (const channel of channels) writeRows(channel.channel_name, channel)
 }
 
-/** Returns the total of a channel, and with a comparison those of the period before and the change. */
+const toTableRow = ({ firstDay, lastDay, values }: ReportRow): TableRow => ({
+  label: firstDay === lastDay ? firstDay : `${firstDay} – ${lastDay}`,
+  cells: values.map(formatValue),
+})
+
+/** Returns a row with the totals of a table. With a comparison, rows with the previous totals and the changes follow. */
 function listTotalRows(
   label: string,
-  { total, previousTotal, isBold }: ReportTable & { isBold?: boolean },
+  { total, previousTotal }: ReportTable,
+  style: Pick<TableRow, 'isBold'> = {},
 ): TableRow[] {
-  const current = { label, cells: total.map(formatValue), ...(isBold && { isBold }) }
+  const current = { label, cells: total.map(formatValue), ...style }
   if (!previousTotal) return [current]
+  const changes = total.map((value, index) => formatChange(value, previousTotal[index]))
   return [
     current,
     { label: 'previous period', cells: previousTotal.map(formatValue), isSecondary: true },
-    {
-      label: 'change',
-      cells: total.map((value, index) => formatChange(value, previousTotal[index])),
-      isSecondary: true,
-    },
+    { label: 'change', cells: changes, isSecondary: true },
   ]
 }
 
-/** Shows the first statistics of one kind, because sums and levels have different scales. */
+/** Returns the first statistics of one kind, with the previous values of the first one. */
 function createSeries(columns: readonly ReportColumn[], { rows }: ReportTable): ChartSeries[] {
-  const isSum = columns[0]!.isSum
-  const shown = columns
-    .map((column, index) => ({ ...column, index }))
-    .filter(column => column.isSum === isSum && (column.key !== 'alert' || columns.length === 1))
-    .slice(0, COLORS.length)
-  const toValues = (select: (row: (typeof rows)[number]) => ReportValues | undefined, index: number) =>
-    rows.map(row => select(row)?.[index])
-  const series = shown.map(({ label, index }, position) => ({
-    label,
-    color: COLORS[position]!,
-    values: toValues(({ values }) => values, index),
-    isLine: !isSum || rows.length > MAX_BARS,
+  const shownIndexes = selectSeriesColumns(columns)
+  const hasBars = columns[0]?.isSum && rows.length <= MAX_BARS
+  const series = shownIndexes.map((columnIndex, position) => ({
+    label: columns[columnIndex]!.label,
+    color: SERIES_COLORS[position]!,
+    values: rows.map(({ values }) => values[columnIndex]),
+    isLine: !hasBars,
   }))
-  const [first] = shown
+
+  const [firstIndex] = shownIndexes
   const hasPrevious = rows.some(({ previous }) => previous !== undefined)
-  if (!first || !hasPrevious) return series
-  return [
-    ...series,
-    {
-      label: `${first.label} (previous)`,
+  if (firstIndex !== undefined && hasPrevious)
+    series.push({
+      label: `${columns[firstIndex]!.label} (previous)`,
       color: PREVIOUS_COLOR,
-      values: toValues(({ previous }) => previous, first.index),
+      values: rows.map(({ previous }) => previous?.[firstIndex]),
       isLine: true,
-    },
-  ]
+    })
+  return series
+}
+
+/**
+ * Returns the indexes of the columns that a chart shows: all of them sums, or none, because sums and levels have different scales.
+ * The number of alerts is shown only if it is the only statistic.
+ */
+function selectSeriesColumns(columns: readonly ReportColumn[]): number[] {
+  const isSum = columns[0]?.isSum
+  const indexes = [...columns.keys()].filter(index => {
+    const column = columns[index]!
+    const isMinor = column.key === 'alert' && columns.length > 1
+    return column.isSum === isSum && !isMinor
+  })
+  return indexes.slice(0, SERIES_COLORS.length)
 }
 
 const formatValue = (value: number | undefined) =>
   value === undefined ? '–' : value.toLocaleString('en', { maximumFractionDigits: 2 })
 
+/** Formats a change in percent. A change from zero has none. */
 function formatChange(value: number | undefined, previous: number | undefined): string {
   if (value === undefined || !previous) return '–'
   const percent = Math.round(((value - previous) / previous) * 100)
@@ -160,6 +180,6 @@ function writeReplacementNote(doc: Document, text: PdfText): void {
     `${REPLACEMENT} stands for characters that the fonts of this machine lack: CSV and XLSX files contain them.`,
     MARGIN,
     MARGIN - 16,
-    { size: 7, color: '#66727f' },
+    { size: 7, color: MUTED_COLOR },
   )
 }

@@ -1,4 +1,4 @@
-import { CONTENT_WIDTH, MARGIN, type PdfCursor } from './pdf-page.ts'
+import { CONTENT_WIDTH, MARGIN, MUTED_COLOR, type PdfCursor } from './pdf-page.ts'
 import type { PdfText, TextStyle } from './pdf-text.ts'
 
 type Document = PDFKit.PDFDocument
@@ -7,7 +7,7 @@ export interface TableRow {
   label: string
   cells: readonly string[]
   isBold?: boolean
-  /** A row that belongs to the one above. */
+  /** Whether the row only adds to the one above. Such a row is indented. */
   isSecondary?: boolean
 }
 
@@ -22,11 +22,11 @@ const LABEL_WIDTH = 135
 const ROW_HEIGHT = 15
 const HEADING_HEIGHT = 18
 const PADDING = 4
-/** Columns of numbers side by side. A table with more is written in several parts. */
+/** Maximum number of columns side by side. A table with more columns is written in several parts, one below the other. */
 const MAX_COLUMNS = 6
 const HEADING_STYLE: TextStyle = { size: 8, isBold: true }
 
-/** Writes a table, which continues with its headings on the following pages. */
+/** Writes a table at the cursor. Its headings are repeated on each page. */
 export function writeTable(doc: Document, text: PdfText, cursor: PdfCursor, table: PdfTable): void {
   for (let first = 0; first < table.headings.length; first += MAX_COLUMNS)
     writePart(doc, text, cursor, {
@@ -36,6 +36,7 @@ export function writeTable(doc: Document, text: PdfText, cursor: PdfCursor, tabl
     })
 }
 
+/** Writes the part of a table whose columns fit side by side. */
 function writePart(
   doc: Document,
   text: PdfText,
@@ -66,7 +67,7 @@ function writePart(
     writeLine(isSecondary ? `   ${label}` : label, cells, {
       size: 8,
       ...(isBold && { isBold }),
-      ...(isSecondary && { color: '#66727f' }),
+      ...(isSecondary && { color: MUTED_COLOR }),
     })
     cursor.y += ROW_HEIGHT
     doc

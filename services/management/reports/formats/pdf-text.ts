@@ -11,9 +11,9 @@ export interface TextStyle {
   align?: 'left' | 'right'
 }
 
-/** Writes text of any script, each character in the first font that has it. */
+/** Writes text of any script to a PDF file, each character in the first font that has it. */
 export interface PdfText {
-  /** Writes one line; `y` is its top. */
+  /** Writes one line. Its top left corner is at `x` and `y`, in points. */
   write(text: string, x: number, y: number, style?: TextStyle): void
   /** Whether a character was replaced because no font has it. */
   hasReplaced(): boolean
@@ -29,8 +29,8 @@ interface Run {
   text: string
 }
 
-/** The member of a font of PDFKit that its types lack: a font of fontkit. */
-interface LoadedFont {
+/** The current font of a document, a font of fontkit, which the types of PDFKit lack. */
+interface DocumentWithFont {
   _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } }
 }
 
@@ -38,29 +38,31 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
   doc.registerFont('regular', regular)
   doc.registerFont('bold', bold)
   if (fallback) doc.registerFont('fallback', fallback)
-  let replaced = false
+  let hasReplaced = false
 
-  /** Whether a font has a character, by both: texts consist of few characters, and looking one up is slow. */
-  const known = new Map<string, boolean>()
+  /** Whether a font has a character, by font and character. Texts consist of few different characters, and a search is slow. */
+  const glyphs = new Map<string, boolean>()
 
   function hasGlyph(font: string, character: string): boolean {
     const key = font + character
-    const found = known.get(key)
-    if (found !== undefined) return found
+    const known = glyphs.get(key)
+    if (known !== undefined) return known
     doc.font(font)
-    const has = (doc as unknown as LoadedFont)._font.font.hasGlyphForCodePoint(character.codePointAt(0)!)
-    known.set(key, has)
-    return has
+    const { font: loadedFont } = (doc as unknown as DocumentWithFont)._font
+    const exists = loadedFont.hasGlyphForCodePoint(character.codePointAt(0)!)
+    glyphs.set(key, exists)
+    return exists
   }
 
+  /** Divides a text into runs of one font each. A character that no font has is replaced. */
   function splitRuns(text: string, primary: string): Run[] {
     const fonts = fallback ? [primary, 'fallback'] : [primary]
     const runs: Run[] = []
     // Control characters have no width, and would end the line.
     for (const character of text.replace(/\p{Cc}+/gu, ' ')) {
       const font = fonts.find(name => hasGlyph(name, character))
-      if (!font) replaced = true
-      const run = { font: font ?? primary, text: font ? character : REPLACEMENT }
+      if (!font) hasReplaced = true
+      const run = font ? { font, text: character } : { font: primary, text: REPLACEMENT }
       const last = runs.at(-1)
       if (last?.font === run.font) last.text += run.text
       else runs.push(run)
@@ -71,19 +73,21 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
   const measure = (runs: readonly Run[], size: number) =>
     runs.reduce((sum, run) => sum + doc.font(run.font, size).widthOfString(run.text), 0)
 
-  /** Returns the runs of as much of the text as fits. */
+  /** Returns the runs of a text. A text that is too wide is cut, and ends with an ellipsis. */
   function cutToWidth(text: string, font: string, size: number, width: number): Run[] {
     const runs = splitRuns(text, font)
     if (measure(runs, size) <= width) return runs
     const characters = Array.from(text)
-    let [fits, exceeds] = [0, characters.length]
+    const cut = (length: number) => splitRuns(characters.slice(0, length).join('') + ELLIPSIS, font)
+    // Bisects between a length that fits and one that does not.
+    let fits = 0
+    let exceeds = characters.length
     while (exceeds - fits > 1) {
       const middle = Math.floor((fits + exceeds) / 2)
-      const candidate = splitRuns(characters.slice(0, middle).join('') + ELLIPSIS, font)
-      if (measure(candidate, size) <= width) fits = middle
+      if (measure(cut(middle), size) <= width) fits = middle
       else exceeds = middle
     }
-    return splitRuns(characters.slice(0, fits).join('') + ELLIPSIS, font)
+    return cut(fits)
   }
 
   return {
@@ -98,6 +102,6 @@ export function createPdfText(doc: Document, { regular, bold, fallback }: PdfFon
         left += doc.widthOfString(run.text)
       }
     },
-    hasReplaced: () => replaced,
+    hasReplaced: () => hasReplaced,
   }
 }

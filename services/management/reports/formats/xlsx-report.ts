@@ -1,11 +1,12 @@
 import type { Cell, Row, Sheet } from 'write-excel-file/node'
 import type { Report, ReportColumn, ReportSection, ReportValues } from '../report.ts'
 
-/** What the sheet program shows for a day. */
 const DAY_FORMAT = 'yyyy-mm-dd'
-/** The maximum of the format. */
+const TIME_FORMAT = 'yyyy-mm-dd hh:mm'
+/** Maximum length of the name of a sheet in the format. */
 const MAX_SHEET_NAME_LENGTH = 31
 const SUMMARY = 'Summary'
+// Widths of columns, in characters.
 const TEXT_WIDTH = 28
 const VALUE_WIDTH = 16
 
@@ -21,7 +22,12 @@ export async function createXlsx(report: Report): Promise<Buffer> {
   return writeXlsxFile(sheets).toBuffer()
 }
 
-const heading = (value: string): Cell => ({ value, type: String, fontWeight: 'bold' })
+const heading = (value: string, fontSize?: number): Cell => ({
+  value,
+  type: String,
+  fontWeight: 'bold',
+  ...(fontSize !== undefined && { fontSize }),
+})
 const textCell = (value: string): Cell => ({ value, type: String })
 const dayCell = (day: string): Cell => ({
   // The format has no time zones: midnight in UTC is the day itself.
@@ -34,48 +40,66 @@ const valueCell = (value: number | undefined): Cell => (value === undefined ? nu
 const valueCells = (columns: readonly ReportColumn[], values: ReportValues): Row =>
   columns.map((_, index) => valueCell(values[index]))
 
-/** Headings of the statistics, and those of the period before. */
-const createHeadings = (columns: readonly ReportColumn[], isCompared: boolean): Row => {
-  const labels = columns.map(({ label }) => label)
-  const previous = isCompared ? labels.map(label => `${label} (previous)`) : []
-  return [...labels, ...previous].map(heading)
+/** Returns the headings of the statistics, followed by those of their previous values. */
+function createHeadings(columns: readonly ReportColumn[], isCompared: boolean): Row {
+  const headings = columns.map(({ label }) => heading(label))
+  const previous = columns.map(({ label }) => heading(`${label} (previous)`))
+  return isCompared ? [...headings, ...previous] : headings
 }
 
-function createSummary({ sections, previous, ...report }: Report): Sheet<never> {
+/** Returns the formats of the columns of a sheet, in which columns with values follow a column with names. */
+const createColumns = (valueCount: number) => [
+  { width: TEXT_WIDTH },
+  ...Array.from({ length: valueCount }, () => ({ width: VALUE_WIDTH })),
+]
+
+/** Creates the sheet with the facts about the report, and the totals of each usecase. */
+function createSummary(report: Report): Sheet<never> {
+  const { sections, previous } = report
+  const isCompared = previous !== undefined
   const facts: Row[] = [
-    [{ value: report.title, type: String, fontWeight: 'bold', fontSize: 16 }],
+    [heading(report.title, 16)],
     [heading('Site'), textCell(report.siteName)],
     [heading('Time zone'), textCell(report.timeZone)],
     [heading('First day'), dayCell(report.firstDay)],
     [heading('Last day'), dayCell(report.lastDay)],
-    ...(previous
-      ? [
-          [heading('Previous period, first day'), dayCell(previous.firstDay)],
-          [heading('Previous period, last day'), dayCell(previous.lastDay)],
-        ]
-      : []),
-    [heading('Created (UTC)'), { value: report.createdAt, type: Date, format: 'yyyy-mm-dd hh:mm' }],
   ]
-  const tables = sections.flatMap(({ usecase_name, columns, channels, combined }): Row[] => [
-    [],
-    [{ value: usecase_name, type: String, fontWeight: 'bold', fontSize: 13 }],
-    [heading('Channel'), ...createHeadings(columns, previous !== undefined)],
-    ...[...channels, { channel_name: 'All channels', ...combined }].map(
-      ({ channel_name, total, previousTotal }) => [
-        textCell(channel_name),
-        ...valueCells(columns, total),
-        ...(previousTotal ? valueCells(columns, previousTotal) : []),
-      ],
-    ),
-  ])
-  const width = Math.max(...sections.map(({ columns }) => columns.length), 1) * (previous ? 2 : 1)
+  if (previous)
+    facts.push(
+      [heading('Previous period, first day'), dayCell(previous.firstDay)],
+      [heading('Previous period, last day'), dayCell(previous.lastDay)],
+    )
+  facts.push([heading('Created (UTC)'), { value: report.createdAt, type: Date, format: TIME_FORMAT }])
+
+  const totals = sections.flatMap(section => createTotals(section, isCompared))
+  const maxColumns = Math.max(...sections.map(({ columns }) => columns.length), 1)
   return {
     sheet: SUMMARY,
-    data: [...facts, ...tables],
-    columns: [{ width: TEXT_WIDTH }, ...Array.from({ length: width }, () => ({ width: VALUE_WIDTH }))],
+    data: [...facts, ...totals],
+    columns: createColumns(isCompared ? maxColumns * 2 : maxColumns),
   }
 }
 
+/** Returns the rows with the totals of each channel of a usecase, below an empty row and headings. */
+function createTotals(
+  { usecase_name, columns, channels, combined }: ReportSection,
+  isCompared: boolean,
+): Row[] {
+  const tables = [...channels, { channel_name: 'All channels', ...combined }]
+  const rows = tables.map(({ channel_name, total, previousTotal }) => [
+    textCell(channel_name),
+    ...valueCells(columns, total),
+    ...(previousTotal ? valueCells(columns, previousTotal) : []),
+  ])
+  return [
+    [],
+    [heading(usecase_name, 13)],
+    [heading('Channel'), ...createHeadings(columns, isCompared)],
+    ...rows,
+  ]
+}
+
+/** Creates the sheet of a usecase, with a row for each channel and interval. */
 function createSheet({ columns, channels }: ReportSection, sheet: string, report: Report): Sheet<never> {
   const isCompared = report.previous !== undefined
   const rows = channels.flatMap(channel =>
@@ -89,20 +113,20 @@ function createSheet({ columns, channels }: ReportSection, sheet: string, report
       ],
     ),
   )
-  const headings = ['Channel', 'First day', 'Last day'].map(heading)
-  const valueCount = columns.length * (isCompared ? 2 : 1)
+  const headings = [heading('Channel'), heading('First day'), heading('Last day')]
+  const statisticCount = columns.length * (isCompared ? 2 : 1)
   return {
     sheet,
     data: [[...headings, ...createHeadings(columns, isCompared)], ...rows],
     stickyRowsCount: 1,
-    columns: [
-      { width: TEXT_WIDTH },
-      ...Array.from({ length: valueCount + 2 }, () => ({ width: VALUE_WIDTH })),
-    ],
+    columns: createColumns(statisticCount + 2),
   }
 }
 
-/** Names of sheets are short, unique regardless of case, and without the characters that the format forbids. */
+/**
+ * Returns a name for the sheet of each section. Names of sheets are short, unique regardless of case, and without the characters that
+ * the format forbids.
+ */
 function createSheetNames(sections: readonly ReportSection[]): string[] {
   const used = new Set([SUMMARY.toLowerCase()])
   return sections.map(({ usecase_key }) => {

@@ -1,7 +1,7 @@
 import type { DeliveryRequest, ReportFile } from '@eyrie/contract/management/delivery-queue'
 import type { Report, ReportSection } from '../report.ts'
 
-/** Creates the e-mail that has a report as its attachment. `receivers` get one each. */
+/** Creates the e-mail that has a report as its attachment. Each receiver gets an e-mail of their own. */
 export function createReportRequest(
   report: Report,
   file: ReportFile,
@@ -19,6 +19,7 @@ export function createReportRequest(
       ...(sections.length > 0 ? sections.map(describeTotals) : ['No channel has statistics.']),
       `The details are in the attached file ${file.file_name}.`,
     ].join('\n\n'),
+    // The details of an alert, which every message has. A report is none: only its title, site and time have a meaning.
     details: {
       alert_name: title,
       alert_priority: 'low',
@@ -36,15 +37,15 @@ export function createReportRequest(
   }
 }
 
-/** Returns the totals of all channels of a usecase, with those of the period before. */
+/** Returns the totals of a usecase as lines of text, with those of the previous period in a report with a comparison. */
 function describeTotals({ usecase_name, columns, channels, combined }: ReportSection): string {
   const lines = columns.map(({ label }, index) => {
-    const before = combined.previousTotal
-    const comparison = before ? ` (before: ${formatValue(before[index])})` : ''
+    const { previousTotal } = combined
+    const comparison = previousTotal ? ` (before: ${formatValue(previousTotal[index])})` : ''
     return `${label}: ${formatValue(combined.total[index])}${comparison}`
   })
-  const count = channels.length === 1 ? channels[0]!.channel_name : `${channels.length} channels`
-  return [`${usecase_name}, ${count}`, ...lines].join('\n')
+  const scope = channels.length === 1 ? channels[0]!.channel_name : `${channels.length} channels`
+  return [`${usecase_name}, ${scope}`, ...lines].join('\n')
 }
 
 const formatValue = (value: number | undefined) => (value === undefined ? 'none' : String(value))

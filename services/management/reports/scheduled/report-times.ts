@@ -10,42 +10,44 @@ import {
 } from '../report-period.ts'
 
 const MINUTE_MS = 60_000
-/** Maximum number of reports that follow a time in which none could be sent. Older periods are left out. */
-const MAX_MISSED = 7
+/** Maximum number of reports that are sent late, for example after a week without power. Older periods are not reported. */
+const MAX_LATE_REPORTS = 7
 
-/** When a scheduled report is sent. */
+/** When a scheduled report is sent: after each day, week or month, at a time of day. */
 export interface ReportTimes {
   every: ReportInterval
-  /** HH:MM */
+  /** HH:MM, in the time zone. */
   time: string
   timeZone: string
 }
 
-/** Returns the periods, oldest first, that have to be reported at `now` (epoch ms) and end after the day `lastDay`. */
+/**
+ * Returns the periods whose reports are due at `now` (epoch ms), oldest first. `lastDay` is the last day that was reported: only later
+ * periods are due.
+ */
 export function findDuePeriods(times: ReportTimes, lastDay: string, now: number): ReportPeriod[] {
   const due: ReportPeriod[] = []
   let period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
-  while (due.length < MAX_MISSED && findLastDay(period, times) > lastDay) {
+  while (due.length < MAX_LATE_REPORTS && findLastDay(period, times) > lastDay) {
     if (findSendingTime(period, times) <= now) due.unshift(period)
     period = findPeriodBefore(period, times)
   }
   return due
 }
 
-/** Returns the last day of the newest period whose time to be sent has passed at `now` (epoch ms). */
+/** Returns the last day of the newest period whose report is due at `now` (epoch ms). */
 export function findLastDueDay(times: ReportTimes, now: number): string {
   const period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
   const isDue = findSendingTime(period, times) <= now
   return findLastDay(isDue ? period : findPeriodBefore(period, times), times)
 }
 
-/** Returns when the first report about a day after `lastDay` is sent, in epoch ms; not before `now`. */
+/** Returns when the next report after that about `lastDay` is sent, in epoch ms: `now` if one is due already. */
 export function findNextSendingTime(times: ReportTimes, lastDay: string, now: number): number {
-  const [due] = findDuePeriods(times, lastDay, now)
-  if (due) return now
+  if (findDuePeriods(times, lastDay, now).length > 0) return now
   const period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
-  const time = findSendingTime(period, times)
-  if (time > now && findLastDay(period, times) > lastDay) return time
+  const sendingTime = findSendingTime(period, times)
+  if (sendingTime > now && findLastDay(period, times) > lastDay) return sendingTime
   const nextEnd = addUnits(toLocal(period.to, times.timeZone), times.every, 1)
   return findLocalTime(nextEnd, times)
 }
@@ -59,7 +61,7 @@ const findPeriodBefore = ({ from }: ReportPeriod, { every, timeZone }: ReportTim
 const findSendingTime = ({ to }: ReportPeriod, times: ReportTimes): number =>
   findLocalTime(toLocal(to, times.timeZone), times)
 
-/** Returns the moment at which a report is sent, on a day that is given by any of its local times. */
+/** Returns the moment at which reports are sent on the day of a local time. */
 function findLocalTime(local: number, { time, timeZone }: ReportTimes): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const midnight = Math.floor(local / DAY_MS) * DAY_MS

@@ -38,7 +38,7 @@ export interface SentReports {
 
 /**
  * Stores the e-mails of all scheduled reports that are due at `now` (epoch ms), each period once. A report that its owner may not
- * create, or that is too large, is left out; its schedule then has the reason.
+ * create, or that is too large, is skipped, and the reason is stored in its schedule.
  */
 export async function sendDueReports(
   database: Database,
@@ -47,24 +47,24 @@ export async function sendDueReports(
 ): Promise<SentReports> {
   const schedules = await database.system('reports', tx => readSchedules(tx), { accessMode: 'read only' })
   const result: SentReports = { sent: 0, failed: [] }
-  for (const schedule of schedules) {
+  for (const schedule of schedules.filter(({ is_active }) => is_active)) {
     const times = toReportTimes(schedule)
-    let { last_day } = schedule
-    for (const period of schedule.is_active ? findDuePeriods(times, last_day, now) : []) {
+    let lastDay = schedule.last_day
+    for (const period of findDuePeriods(times, lastDay, now)) {
       signal.throwIfAborted()
-      const progress = { from: last_day, to: findLastDay(period, times) }
-      const problem = await sendReport(database, schedule, period, now, progress)
-      if (problem === undefined) result.sent += 1
+      const progress = { from: lastDay, to: findLastDay(period, times) }
+      const isSent = await sendReport(database, schedule, period, now, progress)
+      if (isSent) result.sent += 1
       else result.failed.push(schedule.report_name)
-      last_day = progress.to
+      lastDay = progress.to
     }
   }
   return result
 }
 
 /**
- * Sends the report about the last complete period now, without changing what the schedule has sent. Returns the id of the first
- * delivery. Throws `EyrieError` as `createReport`, and if the owner of the schedule may not create it.
+ * Sends the report about the last complete period, in addition to those that the schedule sends. Returns the id of the first
+ * delivery. Throws `EyrieError` like `createReport`, and if the owner of the schedule may not create the report.
  */
 export async function sendReportNow(
   database: Database,
@@ -92,33 +92,26 @@ export async function readSchedules(tx: Transaction, condition?: SQL): Promise<S
   return rows.map(({ schedule, timeZone }) => ({ ...schedule, timeZone }))
 }
 
-/** The last day that was reported before and after a report. */
+/** The `last_day` of a schedule before and after a report. */
 interface Progress {
   from: string
   to: string
 }
 
-/** Stores the e-mails of a report, or why it could not be created. Returns this reason. */
+/** Stores the e-mails of a report, or why it could not be created. Returns whether it was created. */
 async function sendReport(
   database: Database,
   schedule: ScheduledReport,
   period: ReportPeriod,
   now: number,
   { from, to }: Progress,
-): Promise<string | undefined> {
-  let file: CreatedFile | undefined
-  let report_problem = ''
-  try {
-    file = await createFile(database, schedule, period, now)
-  } catch (error) {
-    if (!(error instanceof EyrieError) || error.code === 'unavailable') throw error
-    report_problem = error.message
-  }
+): Promise<boolean> {
+  const { file, problem = '' } = await tryToCreateFile(database, schedule, period, now)
   await database.system('reports', async tx => {
-    // Another run may have sent the report, or a person may have changed the schedule meanwhile.
+    // Another run may have sent the report, or a person may have changed the schedule in the meantime.
     const [claimed] = await tx
       .update(reportSchedule)
-      .set({ last_day: to, report_problem })
+      .set({ last_day: to, report_problem: problem })
       .where(
         and(
           eq(reportSchedule.report_schedule_id, schedule.report_schedule_id),
@@ -129,7 +122,22 @@ async function sendReport(
       .returning({ last_day: reportSchedule.last_day })
     if (claimed && file) await storeMessages(tx, schedule, file)
   })
-  return file ? undefined : report_problem
+  return file !== undefined
+}
+
+/** Creates the file of a report. Resolves to a problem if the schedule must be changed to create it. */
+async function tryToCreateFile(
+  database: Database,
+  schedule: ScheduledReport,
+  period: ReportPeriod,
+  now: number,
+): Promise<{ file?: CreatedFile; problem?: string }> {
+  try {
+    return { file: await createFile(database, schedule, period, now) }
+  } catch (error) {
+    if (!(error instanceof EyrieError) || error.code === 'unavailable') throw error
+    return { problem: error.message }
+  }
 }
 
 interface CreatedFile {
@@ -144,19 +152,15 @@ async function createFile(
   period: ReportPeriod,
   now: number,
 ): Promise<CreatedFile> {
-  const { site_id, saved_by, user_id } = schedule
+  const { site_id, user_id } = schedule
   const owner = user_id && (await database.system('reports', tx => loadPrincipal(tx, user_id)))
-  const noAccess = new EyrieError(
-    'conflict',
-    `${saved_by} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
-  )
-  if (!owner || owner.role === null) throw noAccess
+  if (!owner || owner.role === null) throw createAccessError(schedule)
   const report = await database.as(
     owner,
     'reports',
     async tx => {
       const sites = await tx.select().from(site).where(eq(site.site_id, site_id))
-      if (sites.length === 0) throw noAccess
+      if (sites.length === 0) throw createAccessError(schedule)
       const { report } = await createReport(tx, toRequest(schedule, period), now)
       return report
     },
@@ -170,6 +174,12 @@ async function createFile(
     )
   return { report, content }
 }
+
+const createAccessError = ({ saved_by }: ScheduledReport) =>
+  new EyrieError(
+    'conflict',
+    `${saved_by} saved this schedule and has no access to the site any more: save it with /report/schedule/update, or delete it`,
+  )
 
 const toRequest = (schedule: ScheduledReport, period: ReportPeriod) => ({
   title: schedule.report_name,

@@ -18,15 +18,15 @@ const SESSION_PARAMETERS = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
-  // The server notices within seconds that a machine has disappeared: its transactions would lock what its successor needs.
+  // The server notices within seconds that a client machine has disappeared, whose transactions would otherwise keep their locks.
   tcp_keepalives_idle: '3',
   tcp_keepalives_interval: '1',
   tcp_keepalives_count: '3',
 }
 
 /**
- * Returns a client of one connection; its first query opens the connection. When the connection is lost, `onLost` is
- * called and the client rejects all further queries. By default, postgres.js would reconnect in the middle of a
+ * Returns a client of one connection, which its first query opens. When the connection is lost, `onLost` is called, and the client
+ * rejects all further queries. By default, postgres.js would reconnect in the middle of a
  * transaction, or write to the closed socket and crash the process (porsager/postgres issues 1208 and 1216).
  */
 export function connect(

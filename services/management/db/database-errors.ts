@@ -4,8 +4,8 @@ import { DrizzleQueryError } from 'drizzle-orm'
 import postgres from 'postgres'
 import { FULL_DISK_MESSAGE, FULL_DISK_REASON } from './server/full-disk.ts'
 
-// Classifies errors of database queries. Such an error is wrapped several times: drizzle wraps the error of postgres.js, and
-// `Database` wraps that of drizzle. The functions below therefore search its causes.
+// Classifies and describes errors of database queries. Such an error is wrapped several times: drizzle wraps the error of
+// postgres.js, and `Database` wraps that of drizzle. The functions below therefore search its causes.
 
 /** Returns an error followed by its causes, from the outermost to the innermost. */
 function listCauses(error: unknown): Error[] {
@@ -62,14 +62,14 @@ export function isDiskFull(error: unknown): boolean {
   )
 }
 
-/** An operation was rejected because the database cannot be reached or cannot store. */
+/** An operation failed because the database is unreachable or cannot store. */
 export class DatabaseUnavailableError extends EyrieError {
   constructor(reason: string, cause?: Error) {
     super('unavailable', reason, { cause })
   }
 }
 
-/** Returns an error handler that logs errors, except those of an unavailable database, which its supervisor logs once. */
+/** Returns an error handler that logs errors, except those of an unavailable database, which `DatabaseSupervisor` logs once. */
 export const logUnlessUnavailable =
   (log: Log, message: string, fields: object = {}) =>
   (error: unknown): void => {
@@ -89,7 +89,7 @@ class QueryError extends Error {
   }
 }
 
-/** Removes the statement and its parameters from an error, because errors are logged: statements are long and parameters may be secret. */
+/** Removes the statement and its parameters from an error that may be logged: statements are long, and parameters may be secret. */
 export const withoutStatement = (error: unknown): unknown =>
   error instanceof DrizzleQueryError ? new QueryError(error.cause) : error
 
@@ -105,8 +105,9 @@ const isWrapper = (error: Error) => error instanceof DrizzleQueryError || error 
 /** Describes a database error in one line. For an external database, which has a `url`, the line includes a remedy. */
 export function describeDatabaseError(error: unknown, url: string | undefined): string {
   const cause = findCause(error)
-  if (isDiskFull(cause)) return url === undefined ? FULL_DISK_REASON : FULL_SERVER_DISK_REASON
-  const remedy = url === undefined ? undefined : findRemedy(cause)
+  const isExternal = url !== undefined
+  if (isDiskFull(cause)) return isExternal ? FULL_SERVER_DISK_REASON : FULL_DISK_REASON
+  const remedy = isExternal ? findRemedy(cause) : undefined
   return remedy ? `${cause.message}: ${remedy}` : cause.message
 }
 

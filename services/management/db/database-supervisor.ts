@@ -6,7 +6,7 @@ import { type AvailabilityListener, createDatabase, type Database } from './data
 import {
   DatabaseUnavailableError,
   describeDatabaseError,
-  isDiskFull as isDiskFullError,
+  isDiskFull,
   isStorageFailure,
 } from './database-errors.ts'
 import { migrateDatabase } from './migrate.ts'
@@ -19,22 +19,22 @@ export interface DatabaseSupervisorOptions {
   data: string
   /** The URL of an external Postgres database, or undefined to use the embedded server in the data folder. */
   url: string | undefined
-  /** The folder of the embedded server's socket if the supervisor runs the server, or undefined to run it here. */
+  /** The folder of the embedded server's socket if the supervisor of the appliance runs it, or undefined to run it here. */
   socketFolder?: string | undefined
   log: Log
 }
 
 /**
- * Makes the database available: starts the embedded server if neither an external database nor the supervisor provides one,
- * migrates the schema and connects. A failed start is retried with back-off; outages raise an alarm until the database is
- * reachable again.
+ * Makes the database available: starts the embedded server, unless the database is external or the supervisor of the appliance runs
+ * the server, then migrates the schema and connects. A failed start is retried with back-off. An outage raises an alarm until the
+ * database is reachable again.
  */
 export interface DatabaseSupervisor {
   /** Starts the database in the background. */
   start(): void
   /** Returns the database. Throws `DatabaseUnavailableError` with the reason until the database is ready. */
   current(): Database
-  /** Returns a message for each current problem. */
+  /** Returns the current problem, if there is one. */
   alarms(): string[]
   /** Resolves when the database is ready. Rejects if the supervisor is stopped first. */
   readonly ready: Promise<Database>
@@ -53,12 +53,14 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
 
   /** Why the start failed or the database is unreachable; undefined while there is no problem. */
   let problem: string | undefined
-  let server: EmbeddedServer | undefined
+  /** The server that the supervisor of the appliance runs. */
   const attached = options.socketFolder === undefined ? undefined : attachServer(options.socketFolder)
+  /** The server that this process runs. */
+  let server: EmbeddedServer | undefined
   let database: Database | undefined
   let starting: Promise<void> | undefined
 
-  /** Starts the embedded server if it is needed and not running yet, or waits for it. Returns the database to connect to. */
+  /** Waits for the server that the supervisor runs, or starts one if it is needed. Returns the database to connect to. */
   async function resolveTarget(): Promise<ConnectionTarget> {
     if (url !== undefined) return url
     const { signal } = stopping
@@ -73,30 +75,31 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
       if (stopping.signal.aborted) return
       const isNewProblem = problem === undefined
       problem = describeOutage(cause)
-      if (isNewProblem) log.error({ reason: listAlarms()[0] }, 'database is unavailable')
+      const [reason] = listAlarms()
+      if (isNewProblem) log.error({ reason }, 'database is unavailable')
     },
     available() {
       if (problem === undefined) return
       problem = undefined
       log.info('database is available again')
     },
-    isDiskFull,
+    isDiskFull: isServerDiskFull,
   }
 
-  /** Whether the embedded server cannot run because its disk is full. */
-  function isDiskFull(): boolean {
+  /** Returns whether the embedded server cannot run because its disk is full. */
+  function isServerDiskFull(): boolean {
     return (attached ?? server)?.isDiskFull === true
   }
 
   function describeOutage(cause: Error): string {
     const reason = describeDatabaseError(cause, url)
-    const canStore = !isDiskFullError(cause) && !isStorageFailure(cause)
+    const canStore = !isDiskFull(cause) && !isStorageFailure(cause)
     return canStore ? `the database is unreachable: ${reason}` : `${CANNOT_STORE}: ${reason}`
   }
 
   function listAlarms(): string[] {
-    // The server knows of a full disk before anything uses the database, and why connections are lost.
-    if (isDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
+    // The server notices a full disk earlier than the queries, and knows that it is the cause of lost connections.
+    if (isServerDiskFull()) return [`${CANNOT_STORE}: ${FULL_DISK_REASON}`]
     return problem === undefined ? [] : [problem]
   }
 
@@ -108,11 +111,13 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
         database = await createDatabase(target, availability)
         problem = undefined
         log.info({ embedded: url === undefined }, 'database is ready')
-        return resolve(database)
+        resolve(database)
+        return
       } catch (error) {
         if (stopping.signal.aborted) return
         reportStartFailure(`the database cannot be used: ${describeDatabaseError(error, url)}`)
         const delayMs = backoffDelayMs(attempt, START_BACKOFF)
+        // `stop` ends the wait.
         await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
@@ -138,11 +143,12 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
     async stop() {
       stopping.abort()
       reject(new Error('the management service is stopping'))
-      // A start in progress may be migrating: stopping the server interrupts the migration.
-      const interrupted = database ? undefined : server?.stop()
+      const isStarting = database === undefined
+      // The start may be migrating the database: stopping the server interrupts the migration.
+      const interruption = isStarting ? server?.stop() : undefined
       await starting
       await database?.close()
-      await (interrupted ?? server?.stop())
+      await (interruption ?? server?.stop())
       await attached?.close()
     },
   }

@@ -160,7 +160,7 @@ export async function createDatabase(
     listen(channel, onNotification, onListening) {
       const listener = connect(target)
       clients.add(listener)
-      // postgres.js reconnects LISTEN connections by itself.
+      // postgres.js connects a LISTEN connection again by itself, so that a failure needs no handling.
       listener.listen(channel, onNotification, onListening).catch(() => {})
       return async () => {
         clients.delete(listener)

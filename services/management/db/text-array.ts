@@ -51,6 +51,6 @@ export const textArrayType = {
 export const isAnyOf = (column: PgColumn, ids: readonly string[]): SQL =>
   isInArray(column, formatTextArray(ids))
 
-/** Returns the SQL condition that a column contains one of the ids in an array literal. */
+/** Like `isAnyOf`, for ids in an array literal or in a placeholder of a prepared statement. */
 export const isInArray = (column: PgColumn, literal: string | Placeholder): SQL =>
   sql`${column} = any (${literal}::uuid[])`

@@ -58,9 +58,9 @@ export const alertState = pgTable('alert_state', {
   fired_at: instant(),
   /** Whether the condition was met at the last evaluation; null before the first evaluation. */
   holds: boolean(),
-  /** The time of the last evaluation. */
+  /** The latest time for which the alert was evaluated. */
   looked_at: instant(),
-  /** Since when the condition has been released; null while it holds. A release threshold delays the release. */
+  /** When the condition was released; null until it is. With a release threshold, that may be later than when it stopped holding. */
   released_at: instant(),
 })
 
@@ -107,7 +107,7 @@ export const incident = pgTable(
     /** Times of the first and of the latest notification. */
     started_at: instant().notNull(),
     last_at: instant().notNull(),
-    /** When the condition stopped holding, once the quiet time after it is over. */
+    /** When the condition was released. Null until the quiet time after that is over. */
     ended_at: instant(),
     /** Number of notifications. */
     count: integer().notNull(),
@@ -118,16 +118,16 @@ export const incident = pgTable(
      * backups restore tables in the order of their references.
      */
     best_notification: uuid().notNull(),
-    /** Area of the box of that notification; 0 without a box. */
+    /** Area of the box of the best notification; 0 without a box. */
     best_area: doublePrecision().notNull(),
-    /** Time of the latest notification of which people were informed; null before the first one. */
+    /** Time of the latest notification about which people were informed; null before the first one. */
     notified_at: instant(),
     /** Number of steps of the escalation that were carried out. */
     escalation_step: integer().notNull().default(0),
     /** When the next step is carried out; null if none follows. */
     escalates_at: instant(),
     acknowledged_at: instant(),
-    /** E-mail address of the person at that time. */
+    /** E-mail address of the person when the incident was acknowledged. */
     acknowledged_by: optionalText(),
     resolved_at: instant(),
     resolved_by: optionalText(),

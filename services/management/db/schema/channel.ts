@@ -32,7 +32,10 @@ export const usecase = pgTable('usecase', {
   usecase_aggregations: jsonb().$type<Record<string, 'sum' | 'mean' | 'last'>>().notNull().default({}),
 })
 
-/** Settings of a pipeline on an engine that management does not control. A pipeline that is created elsewhere receives them. */
+/**
+ * Settings of a pipeline that only its engine has. Management does not control them, but copies them when it creates the pipeline on
+ * another engine.
+ */
 export interface PipelineSettings {
   priority?: number
 }
@@ -54,7 +57,10 @@ export const pipeline = pgTable(
     /** A number that the client chooses, unique on the engine. */
     pipeline_reference_key: integer().notNull(),
     pipeline_elements: jsonb().$type<PipelineElements>().notNull(),
-    /** The pipeline's id on its engine; null until the pipeline is provisioned. It has others where channels were placed. */
+    /**
+     * The pipeline's id on its engine; null until the pipeline is provisioned. On other engines, to which its channels were moved, it has
+     * other ids.
+     */
     pipeline_sid: integer(),
     /** Settings that only the engine has, as last found there. */
     pipeline_settings: jsonb().$type<PipelineSettings>().notNull().default({}),
@@ -146,7 +152,7 @@ export const channelState = pgTable('channel_state', {
   channel_id: uuid()
     .primaryKey()
     .references(() => channel.channel_id, { onDelete: 'cascade' }),
-  /** Remains unchanged when the engine disconnects. `lost`: the engine receives no data from the source. */
+  /** The last status, even if the engine has disconnected since. `lost`: the engine receives no data from the source. */
   status: text().notNull().default('unknown'),
   /** Whether the status is current, because the engine is connected. */
   is_heard: boolean().notNull().default(false),

@@ -33,7 +33,7 @@ export const setting = pgTable('setting', {
   value: jsonb().notNull(),
 })
 
-/** The `setting` row with the time of the newest successful backup. */
+/** Name of the `setting` row with the time of the newest successful backup. */
 export const NEWEST_BACKUP = 'newest_backup'
 
 /** An image that a user uploaded. The image itself is stored as a file. */

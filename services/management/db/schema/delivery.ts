@@ -43,7 +43,7 @@ export const delivery = pgTable(
     attempts: integer().notNull().default(0),
     /** What the receiver answered to the last attempt, why it failed, or why the message was suppressed. */
     reason: optionalText(),
-    /** Whether `next_attempt_at` may be moved forward as soon as the picture is stored. */
+    /** Whether the delivery waits for a picture: it is due as soon as the picture is stored, and not only at `next_attempt_at`. */
     awaits_picture: boolean().notNull().default(false),
     /**
      * When the delivery is due; null if no attempt follows. During an attempt it is the end of the lease, so that a delivery
@@ -52,7 +52,7 @@ export const delivery = pgTable(
     next_attempt_at: instant(),
     /** When the delivery is given up. */
     expires_at: instant().notNull(),
-    /** When a digest mentions the suppressed message; null if it has done so, and if none will. */
+    /** When a digest mentions the suppressed message; null if a digest has mentioned it, or none will. */
     digest_at: instant(),
     created_at: createdAt(),
     finished_at: instant(),

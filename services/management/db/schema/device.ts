@@ -68,7 +68,10 @@ export const deviceStream = pgTable(
   table => [primaryKey({ columns: [table.device_id, table.id] })],
 )
 
-/** Settings of a source on an engine that management does not control. A source that is created elsewhere receives them. */
+/**
+ * Settings of a source that only its engine has. Management does not control them, but copies them when it creates the source on
+ * another engine.
+ */
 export type SourceSettings = Partial<Pick<EngineSource, 'decoder' | 'recording'>>
 
 /**
@@ -97,7 +100,7 @@ export const source = pgTable(
     source_sid: integer(),
     /** Settings that only the engine has, as last found there. */
     source_settings: jsonb().$type<SourceSettings>().notNull().default({}),
-    /** Who chooses the engine of the source and its channels; null: as for the site. */
+    /** Who chooses the engine of the source and its channels; null if the setting of the site applies. */
     source_placement: text().$type<Placement>(),
     /** CPU cores that the source and its channels needed on their previous engine, until they are measured on the new one. */
     source_cores: doublePrecision(),

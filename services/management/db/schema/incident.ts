@@ -34,8 +34,8 @@ export const alertPolicy = pgTable(
 )
 
 /**
- * A time in which nothing is sent: of an alert, of the alerts of a channel, or of all alerts of a site. The columns of the
- * wider scopes are filled too.
+ * A time in which nothing is sent about an alert, the alerts of a channel, or all alerts of a site. The snooze of an alert also has the
+ * ids of its channel and site, and that of a channel the id of its site.
  */
 export const snooze = pgTable(
   'snooze',
@@ -46,10 +46,10 @@ export const snooze = pgTable(
       .references(() => site.site_id, { onDelete: 'cascade' }),
     channel_id: uuid().references(() => channel.channel_id, { onDelete: 'cascade' }),
     alert_id: uuid().references(() => alert.alert_id, { onDelete: 'cascade' }),
-    /** Null: until no incident that was open at `created_at` is open any more. */
+    /** The end; null if it ends when all incidents that were open at `created_at` are resolved or have ended. */
     until: instant(),
     reason: optionalText(),
-    /** E-mail address of the person at that time. */
+    /** E-mail address of the person when the snooze was created. */
     created_by: optionalText(),
     created_at: createdAt(),
   },

@@ -18,8 +18,9 @@ export interface AttachedServer {
   close(): Promise<void>
 }
 
-/** Attaches this process to the server whose socket is in a folder. The supervisor reports the state of the server. */
+/** Attaches this process to the server whose socket is in a folder. The supervisor reports the state of the server by messages. */
 export function attachServer(socketFolder: string): AttachedServer {
+  /** The last report. */
   let state: ServerState = { isReady: false, isDiskFull: false }
   let socket: Awaited<ReturnType<typeof openSocketAddress>> | undefined
 

@@ -22,7 +22,7 @@ export interface DataDirectory {
   identFile: string
   /** Folder of the server's socket. */
   socketFolder: string
-  /** Whether other users enter the folder of the socket. */
+  /** Whether other users connect to the server. */
   isShared: boolean
   /** Runs commands as the owner of the directory. */
   runner: CommandRunner
@@ -75,11 +75,13 @@ function writeAccessFiles(
   const hbaFile = join(folder, 'hba.conf')
   const identFile = join(folder, 'ident.conf')
   const administrators = new Set([userInfo().username, ...(clients ? ['root'] : [])])
-  const mappings = [...Array.from(administrators, user => ({ user, role: 'all' })), ...(clients ?? [])].map(
-    ({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`,
-  )
+  const mappings = [
+    ...Array.from(administrators, (user): DatabaseClient => ({ user, role: 'all' })),
+    ...(clients ?? []),
+  ]
+  const identLines = mappings.map(({ user, role }) => `management ${JSON.stringify(user)} ${role}\n`)
   replaceFile(hbaFile, 'local all all peer map=management\n')
-  replaceFile(identFile, mappings.join(''))
+  replaceFile(identFile, identLines.join(''))
   return { hbaFile, identFile }
 }
 

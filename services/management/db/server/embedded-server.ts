@@ -25,11 +25,11 @@ export interface EmbeddedServer {
 /** Returns the folder of the embedded server inside the appliance's data folder. */
 export const serverFolder = (data: string) => join(data, 'postgres')
 
-/** Returns the folder of the socket of a server with clients that are other users. */
+/** Returns the folder of the server's socket if other users of the machine connect to it. */
 export const sharedSocketFolder = (data: string) => join(serverFolder(data), 'socket')
 
 export interface ServerOptions {
-  /** Override the defaults for a small appliance. */
+  /** Postgres settings that override the defaults for a small appliance. */
   settings?: Readonly<Record<string, string>>
   /** Aborts the first start. */
   signal?: AbortSignal
@@ -98,24 +98,27 @@ function superviseServer(firstProcess: ServerProcess, start: () => Promise<Serve
 
   async function restartUntilStopped(): Promise<void> {
     let startedAtMs = Date.now()
-    let restarts = 0
+    let attempts = 0
     while (true) {
       const exit = await current.exited
       if (signal.aborted) return
       log.error({ exit }, 'database server exited, restarting')
 
-      if (Date.now() - startedAtMs > STABLE_AFTER_MS) restarts = 0
-      restarts = await restart(restarts)
+      const wasStable = Date.now() - startedAtMs > STABLE_AFTER_MS
+      attempts = await restart(wasStable ? 0 : attempts)
       startedAtMs = Date.now()
-      // `stop` may have been called during the start. It has stopped the previous process only.
+      // If `stop` was called during the start, it has stopped the previous process only.
       if (signal.aborted) await current.stop()
     }
   }
 
-  /** Starts the server again and again, until it runs or `stop` is called. Returns the number of restarts so far. */
-  async function restart(restarts: number): Promise<number> {
+  /**
+   * Tries to start the server until it runs or `stop` is called. Returns the number of attempts since the back-off started over,
+   * including the `earlierAttempts`.
+   */
+  async function restart(earlierAttempts: number): Promise<number> {
     let lastReason: string | undefined
-    for (let attempt = restarts; ; attempt += 1) {
+    for (let attempt = earlierAttempts; ; attempt += 1) {
       try {
         await wait(backoffDelayMs(attempt, RESTART_BACKOFF), undefined, { signal })
         current = await start()

@@ -20,7 +20,7 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-/** SIGINT starts a fast shutdown of Postgres, SIGQUIT an immediate one (Postgres manual, section 18.5). */
+/** Time between SIGINT, which starts a fast shutdown of Postgres, and SIGQUIT for an immediate one (Postgres manual, section 18.5). */
 const STOP_GRACE_MS = 1_000
 
 /**
@@ -60,7 +60,7 @@ export async function startServerProcess(
   const outcome = await Promise.race([ready, exited])
   signal?.removeEventListener('abort', stop)
   if (outcome !== 'ready') {
-    // The reason may still be on its way.
+    // The last lines of the log may arrive after the exit.
     await outputEnded
     if (log.isDiskFull()) throw new Error(FULL_DISK_REASON)
     throw new Error(`the database server exited with ${outcome}; last line of its log: ${lastLine}`)

@@ -27,7 +27,7 @@ const LIVE_COUNTS_INTERVAL_MS = 1_000
 const SYSTEM_ALERTS_INTERVAL_MS = 5_000
 const LIVE_FEED_INTERVAL_MS = 60_000
 const FAILOVER_INTERVAL_MS = 2_000
-/** Maximum time after which failed work is done again. */
+/** A job that has failed is repeated after its interval, or after this time if its interval is longer. */
 const MAX_RETRY_MS = 10_000
 
 export interface BackgroundJobsOptions {
@@ -46,9 +46,8 @@ export interface BackgroundJobsOptions {
 }
 
 /**
- * Work at intervals of seconds that does not depend on messages of engines: alerts, pictures. One of all management services on
- * the database does it. The scheduler starts jobs with longer
- * intervals, see `jobs`.
+ * Work that is repeated, most of it every few seconds, independently of messages from engines. Only one of the management services on a
+ * database does it. The scheduler starts the jobs of `maintenance-jobs.ts`, whose intervals are longer.
  */
 export interface BackgroundJobs {
   start(database: Database): void
@@ -73,18 +72,23 @@ export function createBackgroundJobs({
   /** Runs a job periodically until `stop` is called. Of consecutive failures, only the first is logged. */
   async function repeat(job: string, intervalMs: number, run: () => Promise<unknown>): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to run background job', { job })
-    let hasFailed = false
+    let isFailureLogged = false
     while (!signal.aborted) {
+      let delayMs = intervalMs
       try {
         await leases.waitForBackground(signal)
         await run()
-        hasFailed = false
+        isFailureLogged = false
       } catch (error) {
-        const isLost = error instanceof LeaseLostError
-        if (!signal.aborted && !hasFailed && !isLost) logFailure(error)
-        hasFailed = true
+        delayMs = Math.min(intervalMs, MAX_RETRY_MS)
+        // Losing the lease is no failure: another service runs the jobs now.
+        const isFailure = !signal.aborted && !(error instanceof LeaseLostError)
+        if (isFailure && !isFailureLogged) {
+          logFailure(error)
+          isFailureLogged = true
+        }
       }
-      const delayMs = hasFailed ? Math.min(intervalMs, MAX_RETRY_MS) : intervalMs
+      // `stop` ends the wait.
       await wait(delayMs, undefined, { signal }).catch(() => {})
     }
   }
@@ -100,7 +104,7 @@ export function createBackgroundJobs({
         repeat('incidents', INCIDENTS_INTERVAL_MS, () => followUp(guarded, now())),
         repeat('live counts', LIVE_COUNTS_INTERVAL_MS, () => publishLiveCounts(guarded, now())),
         repeat('live feed', LIVE_FEED_INTERVAL_MS, () => expireMessages(guarded)),
-        // Runs of jobs have leases of their own, and go on when another service runs the background jobs.
+        // Runs of jobs have leases of their own: they continue when another service takes over the background jobs.
         repeat('requested jobs', REQUESTED_JOBS_INTERVAL_MS, () => runner.runRequested(database)),
         repeat('job guard', JOB_GUARD_INTERVAL_MS, () => guard.check(database)),
         repeat('system alerts', SYSTEM_ALERTS_INTERVAL_MS, () => systemAlerts.evaluate(guarded)),

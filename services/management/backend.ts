@@ -24,7 +24,7 @@ import { loadSecrets } from './secrets/secrets.ts'
 import { createSystemAlerts, type SystemAlerts } from './system-alerts/system-alerts.ts'
 import { createUsers } from './users/users.ts'
 
-/** What the backend of the management service needs from the process that runs it. */
+/** The environment of the backend. */
 export interface BackendOptions extends JobsEnvironment {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -36,11 +36,11 @@ export interface BackendOptions extends JobsEnvironment {
   egress: Egress
   /** Opens the connections to the identity provider. */
   identityEgress: Egress
-  /** The engine service of this appliance. */
+  /** The engine service of this appliance. Undefined if all engines register themselves. */
   localEngine?: LocalEngine | undefined
   /** The TLS certificate of the services, in PEM. */
   certificate?: string | undefined
-  /** The token in the environment with which engines register themselves. */
+  /** The token with which engines register themselves, if the environment has one. */
   joinToken?: string | undefined
   /** Id of this management service among those on the same database. */
   instance_id?: string
@@ -50,34 +50,34 @@ export interface BackendOptions extends JobsEnvironment {
 
 const DAY_MS = 86_400_000
 
-/** The parts of the management service that need the database. */
+/** The parts of the management service that need the database. Those with a `start` method are idle until it is called. */
 export interface Backend extends StartedServices {
-  /** The connections to engines. Idle until started. */
+  /** The connections to engines. */
   fleet: RunningFleet
-  /** Evaluates alerts, fetches pictures and runs jobs. Idle until started. */
+  /** Evaluates alerts, fetches pictures and runs jobs. */
   jobs: BackgroundJobs
-  /** Returns what is wrong with the jobs, and the licenses and certificates that end soon. */
+  /** Returns a message for each problem of the jobs, and for each license or certificate that ends soon. */
   alarms(): string[]
-  /** Notices failures. Evaluated by the jobs. */
+  /** Notices failures of cameras, engines and the appliance. The jobs evaluate them. */
   systemAlerts: SystemAlerts
-  /** Wakes the scheduler. Idle until started. */
+  /** Wakes the scheduler when deliveries are due. */
   deliveryChanges: DeliveryChanges
-  /** Notifies the scheduler of changed schedules. Idle until started. */
+  /** Notifies the scheduler of changed schedules. */
   scheduleChanges: ScheduleChanges
-  /** Reads the messages of the live feed. Idle until started. */
+  /** Reads the messages of the live feed. */
   liveFeed: LiveFeed
 }
 
-/** Creates the parts and connects them with each other. */
+/** Creates the parts and connects them. */
 export async function createBackend(options: BackendOptions): Promise<Backend> {
   const { database, data, egress, identityEgress, log, now = () => new Date(), timing, localEngine } = options
   const nowMs = () => now().getTime()
 
+  const settings = readSettings(data)
   const secrets = loadSecrets(data)
   const users = await createUsers({ data, secrets, identityEgress, now })
   const images = createImageStore(resolve(data, 'management/images'))
 
-  const { management: settings, scheduler: messages } = readSettings(data)
   const events = createEvents({
     data,
     async findAddress(engine_id) {
@@ -86,7 +86,7 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     },
     egress,
     subscribers: [alertSubscriber],
-    retentionMs: settings.retention_days * DAY_MS,
+    retentionMs: settings.management.retention_days * DAY_MS,
     now: nowMs,
     log,
   })
@@ -106,7 +106,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     egress,
     createIngest,
     leases,
-    onCondition: (...received) => systemAlerts.recordCondition(...received),
+    // The fleet reports to the system alerts, which in turn list its outages: they are created below.
+    onCondition: (...condition) => systemAlerts.recordCondition(...condition),
     local: localEngine,
     log,
     timing,
@@ -119,8 +120,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     now: nowMs,
   })
 
-  /** What background jobs have found is outdated when another management service runs them. */
-  const alarmsOfJobs = (list: () => string[]) => (leases.runsBackground() ? list() : [])
+  /** Returns alarms, unless another management service runs the jobs: what the jobs of this one have found is outdated then. */
+  const unlessOutdated = (alarms: () => string[]) => (leases.runsBackground() ? alarms() : [])
 
   return {
     api: createManagementApi({
@@ -132,9 +133,12 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
       images,
       pictures,
       liveFeed,
-      isRegistrationOpen: settings.registration,
+      isRegistrationOpen: settings.management.registration,
       joinToken: options.joinToken,
-      messageSettings: { publicUrl: messages.public_url, maxSmsSegments: messages.sms_max_segments },
+      messageSettings: {
+        publicUrl: settings.scheduler.public_url,
+        maxSmsSegments: settings.scheduler.sms_max_segments,
+      },
       log,
     }),
     users,
@@ -144,8 +148,8 @@ export async function createBackend(options: BackendOptions): Promise<Backend> {
     scheduleChanges,
     liveFeed,
     fleet,
-    systemAlerts: { ...systemAlerts, alarms: () => alarmsOfJobs(systemAlerts.alarms) },
+    systemAlerts: { ...systemAlerts, alarms: () => unlessOutdated(systemAlerts.alarms) },
     jobs: createBackgroundJobs({ events, systemAlerts, failover, leases, ...jobs, now: nowMs, log }),
-    alarms: () => alarmsOfJobs(() => [...jobs.alarms(), ...failover.alarms()]),
+    alarms: () => unlessOutdated(() => [...jobs.alarms(), ...failover.alarms()]),
   }
 }

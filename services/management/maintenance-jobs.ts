@@ -15,7 +15,7 @@ import { maintainDatabase } from './jobs/maintain-database.ts'
 import { sendDueReports } from './reports/scheduled/send-reports.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
-/** What the jobs need from the process that runs them. */
+/** The environment of the jobs. */
 export interface JobsEnvironment {
   /** Opens the connections to the storage of backups. */
   backupEgress: Egress
@@ -39,10 +39,12 @@ export interface JobsOptions extends JobsEnvironment {
   log: Log
 }
 
+/** The jobs that maintain the appliance. The scheduler starts them. */
 export interface Jobs {
   runner: JobRunner
+  /** Starts jobs that the scheduler should have started. */
   guard: JobGuard
-  /** Returns what is wrong with the jobs, and the licenses and certificates that end soon. */
+  /** Returns a message for each problem of the jobs, and for each license or certificate that ends soon. */
   alarms(): string[]
 }
 
@@ -71,10 +73,10 @@ export function createJobs(options: JobsOptions): Jobs {
     },
     async reports({ database, signal }) {
       const { sent, failed } = await sendDueReports(database, nowMs(), signal)
-      const names = failed.map(name => `"${name}"`).join(', ')
-      const problem = `could not create ${names}: read why with /report/schedule/list`
       const result = sent === 0 ? 'no report was due' : `sent ${sent} reports`
-      return failed.length === 0 ? result : `${result}; ${problem}`
+      if (failed.length === 0) return result
+      const names = failed.map(name => `"${name}"`).join(', ')
+      return `${result}; could not create ${names}: read why with /report/schedule/list`
     },
     pictures: context =>
       cleanPictures(context, {

@@ -23,8 +23,7 @@ import { createLocalSessions } from './users/local-sessions.ts'
  * that clients never receive the tokens of these services.
  */
 export function createManagement({ environment, log }: Dependencies): Service {
-  const { urls, engineTokens, internalToken, schedulerToken, data, databaseUrl, hosts, administrator } =
-    environment
+  const { urls, engineTokens, internalToken, schedulerToken, data, databaseUrl, hosts } = environment
   const egress = createEgress('engine', environment)
   const engine = createUpstream({ name: 'engine', url: urls.engine, token: engineTokens[0] })
   const media = createUpstream({ name: 'media', url: urls.media, token: internalToken })
@@ -35,7 +34,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
     socketFolder: environment.databaseSocket,
     log,
   })
-  /** Undefined until the service has started. */
+  // These are undefined until the service has started.
   let backend: Backend | undefined
   let disk: DiskMonitor | undefined
   let packages: PackageMonitor | undefined
@@ -59,7 +58,25 @@ export function createManagement({ environment, log }: Dependencies): Service {
     log,
   })
 
-  /** Starts the background work, which needs the database. */
+  const createOwnBackend = (): Promise<Backend> =>
+    createBackend({
+      database: supervisor.current,
+      data,
+      egress,
+      identityEgress: createEgress('identity', environment),
+      backupEgress: createEgress('backup', environment),
+      databaseUrl,
+      isSupervised: environment.separation !== undefined,
+      tls: environment.tls,
+      isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
+      certificate: environment.trustedCertificate,
+      localEngine: environment.allEnginesJoin ? undefined : { url: urls.engine, token: engineTokens[0] },
+      joinToken: environment.joinToken,
+      instance_id: getInstanceId(hosts.management, environment.ports.management),
+      log,
+    })
+
+  /** Starts the work of the backend that needs the database. */
   function startBackend(
     { fleet, jobs, users, deliveryChanges, scheduleChanges, liveFeed }: Backend,
     database: Database,
@@ -71,7 +88,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
     liveFeed.start(database)
     const options = {
       data,
-      configured: administrator,
+      configured: environment.administrator,
       passwords: users.passwords,
       log,
       print: sendTerminalNotice,
@@ -85,31 +102,13 @@ export function createManagement({ environment, log }: Dependencies): Service {
     app,
     errorBody: toErrorBody,
 
-    // Does not wait for the database: live views work without it, and the API answers `unavailable` until it is ready.
+    /** Does not wait for the database: live views work without it, and the API answers `unavailable` until it is ready. */
     async start() {
       supervisor.start()
       disk = monitorDisk(data, log)
       packages = monitorPackages(log)
       isolation.start()
-      const localEngine = environment.allEnginesJoin
-        ? undefined
-        : { url: urls.engine, token: engineTokens[0] }
-      const created = await createBackend({
-        database: supervisor.current,
-        data,
-        egress,
-        identityEgress: createEgress('identity', environment),
-        backupEgress: createEgress('backup', environment),
-        databaseUrl,
-        isSupervised: environment.separation !== undefined,
-        tls: environment.tls,
-        isDiskFull: () => (disk?.alarms().length ?? 0) > 0,
-        certificate: environment.trustedCertificate,
-        localEngine,
-        joinToken: environment.joinToken,
-        instance_id: getInstanceId(hosts.management, environment.ports.management),
-        log,
-      })
+      const created = await createOwnBackend()
       backend = created
       // Creates the token at the first start, so that the command line can read it.
       readOperatorToken(data)
@@ -137,12 +136,12 @@ export function createManagement({ environment, log }: Dependencies): Service {
 
     health(): ManagementHealth {
       const engines = backend?.fleet.listOutages() ?? []
-      const machineAlarms = [...(disk?.alarms() ?? []), ...(packages?.alarms() ?? [])]
       return {
         ok: true,
         alarms: [
           ...supervisor.alarms(),
-          ...machineAlarms,
+          ...(disk?.alarms() ?? []),
+          ...(packages?.alarms() ?? []),
           ...isolation.alarms(),
           ...(backend?.alarms() ?? []),
           ...engines.map(describeOutage),

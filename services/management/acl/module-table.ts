@@ -3,9 +3,8 @@ import { isStorable } from '../db/schema/columns.ts'
 import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 import type { Row } from './table-rows.ts'
 
-// Parser of the module file, which an administrator uploads. It is a table that lists the modules of the user interface, the
-// components of each module, and the roles that may use them. Its columns are type, key, name, role, path and module_key, in
-// this order.
+// Parser of the module file, a table that an administrator uploads. Each row is a module of the user interface or a component of a
+// module, with the roles that may use it. The columns are type, key, name, role, path and module_key, in this order.
 
 /** A part of a module, such as a button. */
 export interface Component {
@@ -33,9 +32,9 @@ const MAX_KEY_LENGTH = 255
 const MAX_INTEGER = 2_147_483_647
 const MAX_ERRORS = 100
 
-/** What has been parsed of a module file. */
+/** The modules and components of the rows that were parsed so far. */
 interface ModuleTable {
-  /** The keys of all modules in the file, because a component may precede its module. */
+  /** The keys of all modules in the file, including rows that follow: a component may precede its module. */
   moduleKeys: ReadonlySet<string>
   modules: Map<string, Module>
   /** By module key and component key. */

@@ -21,19 +21,19 @@ import {
 import { formatTextArray, isInArray } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
 
-// The columns that the queries below select, each without the columns that a response must not contain.
+// The columns of a response. The discarded ones are not a part of it.
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
 const { device_id: _device, ...streamColumns } = getTableColumns(deviceStream)
 const { source_id, source_name, source_address, source_fps, source_type, source_sid } = source
 const sourceColumns = { source_id, source_name, source_address, source_fps, source_type, source_sid }
 
-/** Redacts the password in the query, so that the encrypted password is never read. */
+/** A placeholder for the password, which the query replaces, so that the encrypted password is never read. */
 const password = sql<string>`case ${deviceStream.password} when '' then '' else ${REDACTED} end`
 
-/** A condition of a query on devices or sources. Works for both, because a source has the site of its device. */
+/** Creates the condition of a query on devices or on sources, which have the same columns `device_id` and `site_id`. */
 type Condition = (table: typeof device | typeof source) => SQL
 
-// Both queries sort by site first, because an index has this order: Postgres then sorts the rows of each site separately.
+// Both queries sort by site first, as an index does: Postgres then sorts the rows of each site separately, which is faster.
 
 /** Selects a row for each stream of a device. A device without streams has one row without a stream. */
 const selectDevicesWithStreams = (tx: Transaction, condition: Condition) =>
@@ -62,13 +62,13 @@ const selectSourcesWithChannels = (tx: Transaction, condition: Condition) =>
       asc(channel.channel_id),
     )
 
-/** Returns a function that finds the devices which satisfy a condition, with values for its placeholders. */
+/** Returns a function that finds the devices that satisfy a condition. Its argument has a value for each placeholder. */
 function defineSearch(condition: Condition) {
   const findSources = definePreparedQuery(tx => selectSourcesWithChannels(tx, condition))
   const findDevicesWithStreams = definePreparedQuery(tx => selectDevicesWithStreams(tx, condition))
 
   return async (tx: Transaction, values: Record<string, string>): Promise<Device[]> => {
-    // Request the larger result first: Postgres runs the second query while the first result is parsed.
+    // The larger result is requested first: Postgres runs the second query while this process parses it.
     const [sourceRows, deviceRows] = await Promise.all([
       findSources(tx, values),
       findDevicesWithStreams(tx, values),
@@ -94,7 +94,7 @@ type DeviceRow = Awaited<ReturnType<typeof selectDevicesWithStreams>>[number]
 type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
 type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
 
-/** Combines the rows of each device, one for each of its streams. */
+/** Combines the rows of each device. It has a row for each of its streams. */
 function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
@@ -113,7 +113,7 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
   })
 }
 
-/** Combines the rows of each source, one for each of its channels. */
+/** Combines the rows of each source, which has a row for each of its channels. Returns the sources by device id. */
 function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
@@ -123,11 +123,12 @@ function groupSourcesByDevice(rows: SourceRow[]) {
   return Map.groupBy(sources, ({ device_id }) => device_id)
 }
 
+/** The name of each value of `ENGINE_STATUS`. */
 const ENGINE_STATUS_NAMES = new Map<number, DeviceStatus>(
   Object.entries(ENGINE_STATUS).map(([name, status]) => [status, name as keyof typeof ENGINE_STATUS]),
 )
 
-/** Returns the status of the engine; if the engine is online, whether any channel of the device is active. */
+/** Returns the status of the engine or, if the engine is online, whether any channel of the device is active. */
 function toDeviceStatus(engine_status: number, channels: SourceChannel[]): DeviceStatus {
   if (engine_status !== ENGINE_STATUS.online) return ENGINE_STATUS_NAMES.get(engine_status) ?? 'unknown'
   if (channels.length === 0) return 'unknown'

@@ -40,7 +40,7 @@ export async function findPipelines(tx: Transaction, condition: SQL | undefined)
   })
 }
 
-/** Returns which of these sources exist and are visible to the caller. */
+/** Returns the ids of the sources that exist and are visible to the caller. */
 async function findExistingSources(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({ source_id: source.source_id })
@@ -49,7 +49,7 @@ async function findExistingSources(tx: Transaction, ids: string[]): Promise<Read
   return new Set(rows.map(({ source_id }) => source_id))
 }
 
-/** Returns which of these pipelines the caller sees as a whole, with all their channels and configured sources. */
+/** Returns the ids of the pipelines of which the caller sees all channels and all sources in their configurations. */
 export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({

@@ -11,7 +11,7 @@ import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError, fieldErrors } from '../errors/field-errors.ts'
 
-/** A channel with its usecase. The usecase says what the channel's video is analyzed for, such as line crossing. */
+/** A channel with its usecase, which is the purpose of its analysis, such as counting people who cross a line. */
 export type UsecaseChannel = typeof channel.$inferSelect & {
   usecase_key: string
   /** The keys of the statistics that the usecase has. */
@@ -76,7 +76,7 @@ export function assertStatisticKeys(
   throw fieldErrors(fields)
 }
 
-/** Adds the usecases that plugins declare in a catalog. For an existing usecase, adds missing keys and changes nothing else. */
+/** Adds the usecases that plugins declare in a catalog. An existing usecase only gets the keys that it lacks. */
 export async function addPluginUsecases(tx: Transaction, { elements = [] }: Catalog): Promise<void> {
   const usecases = elements.flatMap(
     ({ output_schema }) => pluginUsecase.safeParse(output_schema?.[USECASE_KEYWORD]).data ?? [],

@@ -10,7 +10,7 @@ import { loadSecrets } from '../secrets/secrets.ts'
 import { ignoreMissing } from './data-files.ts'
 import { INVARIANTS } from './invariants.ts'
 
-/** An inconsistency, as `eyrie check` prints it. */
+/** An inconsistency. `eyrie check` prints its fields. */
 export interface Finding {
   /** The violated rule as a sentence. */
   says: string
@@ -104,7 +104,7 @@ const ENCRYPTED_SECRET = /sealed\d+:[\w-]+/g
 async function checkSecrets(sql: ISql, dataFolder: string): Promise<Finding[]> {
   const rows = await sql.unsafe<{ what: string; text: string }[]>(SELECT_SECRETS)
   const keyFile = join(dataFolder, 'secrets/management-key')
-  // `loadSecrets` would create a missing key.
+  // `loadSecrets` would create a key if it were missing.
   const secrets = existsSync(keyFile) ? loadSecrets(dataFolder) : undefined
 
   function canDecrypt(encrypted: string): boolean {

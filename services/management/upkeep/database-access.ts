@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dependencies } from '@eyrie/kit'
 import { APPLICATION_NAME, createApplicationDatabase } from '../db/application-database.ts'
-import type { ConnectionTarget } from '../db/connection.ts'
-import { connect } from '../db/connection.ts'
+import { type ConnectionTarget, connect } from '../db/connection.ts'
 import { isUnreachable } from '../db/database-errors.ts'
 import {
   openSocketAddress,
@@ -32,6 +31,7 @@ export async function connectToInstallation({ environment, log }: Dependencies):
   if (!existsSync(join(folder, 'data')))
     throw new Error(`there is no database in ${folder}: start Eyrie once, or set EYRIE_DATA or DATABASE_URL`)
 
+  // A running server has its socket in one of two folders.
   for (const socketFolder of [join(folder, 'data'), sharedSocketFolder(data)]) {
     const { path, close } = await openSocketAddress(socketFolder)
     const target = { path, user: APPLICATION_NAME, database: APPLICATION_NAME }

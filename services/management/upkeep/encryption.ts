@@ -28,8 +28,9 @@ const HEADER_BYTES = MAGIC.length + 4 + SALT_BYTES
 
 /** Needs 128 MiB of memory (128 · N · r) and about half a second. */
 const COST = { logN: 17, r: 8, p: 1 }
-/** Files may ask for at most twice as much, since the header cannot be authenticated before the key is derived. */
+/** Limits the cost that a file can demand, because its header cannot be authenticated before the key is derived. */
 const MAX_COST = { logN: 18, r: 8, p: 4 }
+/** Twice the memory that scrypt needs at the maximum cost. */
 const MAX_MEMORY_BYTES = 2 * 128 * 2 ** MAX_COST.logN * MAX_COST.r
 
 /** Creates a stream that encrypts what is written to it. Tests pass a lower cost. */
@@ -59,8 +60,8 @@ export async function readEncryptionHeader(path: string): Promise<Buffer | undef
 }
 
 /**
- * Returns the parts of a stream that decrypts a file: what reads it, and what decrypts it. The stream fails if the passphrase is
- * wrong, or the file was altered or truncated. Throws an `Error` if the header is invalid.
+ * Returns two streams for a pipeline: the first reads the encrypted chunks of a file, the second decrypts them. The second fails if the
+ * passphrase is wrong, or the file was altered or truncated. Throws an `Error` if the header is invalid.
  */
 export async function createDecryption(path: string, header: Buffer, passphrase: string) {
   if (header.length < HEADER_BYTES) throw new Error('it is truncated')
@@ -106,6 +107,7 @@ async function deriveKey(passphrase: string, header: Buffer): Promise<Buffer> {
   })
 }
 
+/** Returns the nonce of a chunk. Its number takes the lowest 6 of 11 bytes, which is the maximum of `writeUIntBE`. */
 function createNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(NONCE_BYTES)
   nonce.writeUIntBE(number, NONCE_BYTES - 7, 6)

@@ -9,8 +9,10 @@ import type { Database } from '../db/database.ts'
 import { image, organization, setting } from '../db/schema/index.ts'
 import { loadSecrets } from '../secrets/secrets.ts'
 
-export const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
-const SPECIAL = 'tab\t line\n backslash \\N quote " ünïcödé 🦅 \\. end'
+/** Returns the UUID of a sample record. */
+export const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+/** A text with everything that COPY has to escape. */
+const SPECIAL_TEXT = 'tab\t line\n backslash \\N quote " ünïcödé 🦅 \\. end'
 export const jpeg = Buffer.from('not really a picture, but bytes')
 
 /** An installation with sample records and files, reset before each test. */
@@ -20,6 +22,7 @@ export interface Installation {
   data: string
 }
 
+/** Creates the installation before the first test. Its database is filled, and its folder created, before each test. */
 export function useInstallation(): Installation {
   const installation = {} as Installation
   beforeAll(async () => {
@@ -49,18 +52,18 @@ async function insertRecords(database: Database, data: string) {
     await tx.insert(organization).values({
       organization_id: id(1),
       organization_key: 'acme',
-      organization_name: SPECIAL,
+      organization_name: SPECIAL_TEXT,
       organization_description: '',
       organization_icon: '',
       organization_website: '',
       organization_address: {
-        ...{
-          organization_area: SPECIAL,
-          organization_city: '',
-          organization_country: '',
-          organization_state: '',
-        },
-        ...{ organization_street: '', organization_unit: '', organization_zip: '' },
+        organization_area: SPECIAL_TEXT,
+        organization_city: '',
+        organization_country: '',
+        organization_state: '',
+        organization_street: '',
+        organization_unit: '',
+        organization_zip: '',
         organization_geolocation: { lat: 1.5, long: -0.25 },
       },
     })

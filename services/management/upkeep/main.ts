@@ -10,8 +10,10 @@ import { connectExclusively, connectToInstallation, type DatabaseAccess } from '
 import { restore } from './restore.ts'
 
 // The program behind `eyrie backup`, `eyrie restore` and `eyrie check`. It is part of the management service, which owns the
-// database. It reads the passphrase of the backup from stdin, where no other process can see it, prints the result as JSON to stdout, or the reason of a failure as one line to stderr.
+// database. It reads the passphrase of the backup from stdin, where no other process can see it. It prints the result as JSON to
+// stdout, or the reason of a failure as one line to stderr.
 
+/** Runs the command in the arguments. Returns its result. */
 async function runCommand(args: string[], dependencies: Dependencies): Promise<unknown> {
   const { values, positionals } = parseArgs({
     args,
@@ -20,16 +22,12 @@ async function runCommand(args: string[], dependencies: Dependencies): Promise<u
   })
   const [command, file = ''] = positionals
   const archivePath = resolve(file)
-  const { data } = dependencies.environment
 
   switch (command) {
     case 'backup':
       return runBackup(dependencies, archivePath)
     case 'check':
-      return [
-        ...(await withDatabase(dependencies, ({ target }) => check(target, data))),
-        ...(await checkPackages()),
-      ]
+      return runCheck(dependencies)
     case 'restore':
       return runRestore(dependencies, archivePath, values.force)
     default:
@@ -44,9 +42,10 @@ async function runBackup(dependencies: Dependencies, archivePath: string) {
   return withDatabase(dependencies, ({ target }) => backUp(target, data, archivePath, passphrase))
 }
 
-/** Reads stdin to its end. Undefined: the backup is not encrypted. */
+/** Reads the passphrase from stdin. Returns undefined if stdin is empty: the backup is not encrypted. */
 const readPassphrase = async () => (await text(process.stdin)) || undefined
 
+/** Runs work with the database of the installation, which may be in use. */
 async function withDatabase<T>(
   dependencies: Dependencies,
   work: (database: DatabaseAccess) => Promise<T>,
@@ -57,6 +56,12 @@ async function withDatabase<T>(
   } finally {
     await database.close()
   }
+}
+
+async function runCheck(dependencies: Dependencies): Promise<Finding[]> {
+  const { data } = dependencies.environment
+  const findings = await withDatabase(dependencies, ({ target }) => check(target, data))
+  return [...findings, ...(await checkPackages())]
 }
 
 /** Checks the packages of the machine that parse video. */
@@ -75,8 +80,7 @@ async function runRestore(dependencies: Dependencies, archivePath: string, force
   // The engine must not run while its files are replaced.
   const unlock = await lockFolder(resolve(data, 'engine'))
   let database: DatabaseAccess | undefined
-
-  async function openDatabase() {
+  const openDatabase = async () => {
     database = await connectExclusively(dependencies)
     return database.target
   }

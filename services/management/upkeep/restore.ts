@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ISql } from 'postgres'
-import type { ConnectionTarget } from '../db/connection.ts'
-import { connect } from '../db/connection.ts'
+import { type ConnectionTarget, connect } from '../db/connection.ts'
 import { applyMigrations, MIGRATIONS_FOLDER, migrateDatabase, readSchemaVersion } from '../db/migrate.ts'
 import { connectUnprivileged } from '../db/role.ts'
 import { withTransaction } from '../db/transaction.ts'
@@ -29,8 +28,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Implements `eyrie restore`: restores a backup and migrates it to the schema of this release. Verifies the whole archive first, then replaces the
- * database in one transaction, then the files. An interrupted restore can be repeated. Returns the manifest of the backup.
+ * Implements `eyrie restore`: restores a backup and migrates it to the schema of this release. Verifies the whole archive first, then
+ * replaces the database in one transaction, then the files. An interrupted restore can be repeated. Returns the manifest of the
+ * backup.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
   const { data, archivePath, passphrase, force, migrations = MIGRATIONS_FOLDER } = options
@@ -57,24 +57,27 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   }
 }
 
+/** Throws an `Error` if the data folder contains any file that a restore would replace. */
 async function assertNoFiles(data: string): Promise<void> {
-  const existing = []
-  for (const path of BACKED_UP_PATHS)
-    if (await lstat(join(data, path)).catch(ignoreMissing)) existing.push(path)
-  if (existing.length > 0) throw notEmpty(existing.join(', '))
+  const existing: string[] = []
+  for (const path of BACKED_UP_PATHS) {
+    const status = await lstat(join(data, path)).catch(ignoreMissing)
+    if (status) existing.push(path)
+  }
+  if (existing.length > 0) throw createNotEmptyError(existing.join(', '))
 }
 
 async function assertNoTables(target: ConnectionTarget): Promise<void> {
   const sql = connect(target)
   try {
     const [migration] = await sql`select where to_regclass('public.migration') is not null`
-    if (migration) throw notEmpty('a database')
+    if (migration) throw createNotEmptyError('a database')
   } finally {
     await sql.end({ timeout: 1 })
   }
 }
 
-const notEmpty = (contents: string) =>
+const createNotEmptyError = (contents: string) =>
   new Error(`this installation is not empty (${contents}): --force replaces its contents with the backup`)
 
 /** Replaces the tables of the database by those of the backup, which has been unpacked to the folder `staging`. */

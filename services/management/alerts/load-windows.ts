@@ -26,7 +26,8 @@ export async function loadWindows(
 ): Promise<SlidingWindow[]> {
   if (windows.length === 0) return []
   const ranges = windows.map(({ channel_id, key, lengthMs, firstMs, lastMs }) => ({
-    ...{ channel_id, key },
+    channel_id,
+    key,
     from: firstMs - lengthMs + 1,
     // Stored values may be later than the earliest of these messages, because messages arrive slightly out of order.
     to: lastMs + 1,
@@ -34,7 +35,7 @@ export async function loadWindows(
   const initialQuery = tx.execute<InRange<WindowAmount>>(selectRangeTotals(ranges))
 
   // The values that leave a window while it moves from the earliest to the latest message.
-  const leavingRanges = ranges.map((range, i) => ({ ...range, to: range.to - windows[i]!.lengthMs }))
+  const leavingRanges = ranges.map((range, index) => ({ ...range, to: range.to - windows[index]!.lengthMs }))
   const leavingQuery = tx.execute<InRange<TimedAmount>>(sql`
     select range, extract(epoch from time)::float8 * 1000 as "timeMs", sum, count::float8
     from (${selectRangeSamples(leavingRanges)}) s order by time, seq`)

@@ -95,20 +95,24 @@ export function selectExistingKeys(
 /** Combines the statistics of channels: sums are added, and means are weighted by the number of values. */
 export function combineTotals(channels: readonly Totals[], selection: StatisticSelection): Totals {
   const channelKeys = channels.flatMap(({ amounts }) => Object.keys(amounts))
-  const existingKeys = selectExistingKeys(selection, channelKeys)
-  const sumOver = (toValue: (totals: Totals) => number) =>
-    channels.reduce((sum, totals) => sum + toValue(totals), 0)
-  const getAmount = ({ amounts }: Totals, key: string) => amounts[key] ?? 0
-  const getCount = ({ counts }: Totals, key: string) => counts[key] ?? 0
-
-  const counts = mapKeys(existingKeys, key => sumOver(totals => getCount(totals, key)))
-  const amounts = mapKeys(existingKeys, key => {
+  const amounts: Record<string, number> = {}
+  const counts: Record<string, number> = {}
+  for (const key of selectExistingKeys(selection, channelKeys)) {
+    let sum = 0
+    let weightedSum = 0
+    let count = 0
+    for (const channel of channels) {
+      const amount = channel.amounts[key] ?? 0
+      const channelCount = channel.counts[key] ?? 0
+      sum += amount
+      weightedSum += amount * channelCount
+      count += channelCount
+    }
+    const mean = count > 0 ? weightedSum / count : 0
     const isMean = getAggregation(key, selection.customAggregations) === 'mean'
-    if (!isMean) return sumOver(totals => getAmount(totals, key))
-
-    const weighted = sumOver(totals => getAmount(totals, key) * getCount(totals, key))
-    return counts[key] ? weighted / counts[key] : 0
-  })
+    amounts[key] = isMean ? mean : sum
+    counts[key] = count
+  }
   return { amounts, counts }
 }
 

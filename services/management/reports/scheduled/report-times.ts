@@ -27,42 +27,45 @@ export interface ReportTimes {
  */
 export function findDuePeriods(times: ReportTimes, lastDay: string, now: number): ReportPeriod[] {
   const due: ReportPeriod[] = []
-  let period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
+  let period = findPeriodBefore(now, times)
   while (due.length < MAX_LATE_REPORTS && findLastDay(period, times) > lastDay) {
     if (findSendingTime(period, times) <= now) due.unshift(period)
-    period = findPeriodBefore(period, times)
+    period = findPeriodBefore(period.from, times)
   }
   return due
 }
 
 /** Returns the last day of the newest period whose report is due at `now` (epoch ms). */
 export function findLastDueDay(times: ReportTimes, now: number): string {
-  const period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
+  const period = findPeriodBefore(now, times)
   const isDue = findSendingTime(period, times) <= now
-  return findLastDay(isDue ? period : findPeriodBefore(period, times), times)
+  return findLastDay(isDue ? period : findPeriodBefore(period.from, times), times)
 }
 
 /** Returns when the next report after that about `lastDay` is sent, in epoch ms: `now` if one is due already. */
 export function findNextSendingTime(times: ReportTimes, lastDay: string, now: number): number {
   if (findDuePeriods(times, lastDay, now).length > 0) return now
-  const period = findLastPeriod({ count: 1, unit: times.every }, now, times.timeZone)
+  const period = findPeriodBefore(now, times)
   const sendingTime = findSendingTime(period, times)
   if (sendingTime > now && findLastDay(period, times) > lastDay) return sendingTime
-  const nextEnd = addUnits(toLocal(period.to, times.timeZone), times.every, 1)
-  return findLocalTime(nextEnd, times)
+  const nextPeriodEnd = addUnits(toLocal(period.to, times.timeZone), times.every, 1)
+  return toSendingTime(nextPeriodEnd, times)
 }
 
+/** Returns the last day of a period, such as `2026-01-31`. */
 export const findLastDay = ({ to }: ReportPeriod, { timeZone }: ReportTimes): string =>
   formatLocalDay(to - 1, timeZone)
 
-const findPeriodBefore = ({ from }: ReportPeriod, { every, timeZone }: ReportTimes): ReportPeriod =>
-  findLastPeriod({ count: 1, unit: every }, from, timeZone)
+/** Returns the last complete day, week or month that ends at or before a moment (epoch ms). */
+const findPeriodBefore = (timeMs: number, { every, timeZone }: ReportTimes): ReportPeriod =>
+  findLastPeriod({ count: 1, unit: every }, timeMs, timeZone)
 
+/** Returns when the report about a period is sent: on the day after the period. */
 const findSendingTime = ({ to }: ReportPeriod, times: ReportTimes): number =>
-  findLocalTime(toLocal(to, times.timeZone), times)
+  toSendingTime(toLocal(to, times.timeZone), times)
 
 /** Returns the moment at which reports are sent on the day of a local time. */
-function findLocalTime(local: number, { time, timeZone }: ReportTimes): number {
+function toSendingTime(local: number, { time, timeZone }: ReportTimes): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const midnight = Math.floor(local / DAY_MS) * DAY_MS
   return toMoment(midnight + (hours * 60 + minutes) * MINUTE_MS, timeZone)

@@ -39,6 +39,7 @@ export function connect(
     // postgres.js would query the array types, which causes an unhandled rejection if the connection is lost meanwhile.
     fetch_types: false,
     types: { textArrayType },
+    // Notices, such as those of `create table if not exists`, are of no interest.
     onnotice: () => {},
     connect_timeout: CONNECT_TIMEOUT_S,
     backoff: computeListenBackoffSeconds,

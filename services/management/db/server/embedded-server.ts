@@ -62,7 +62,10 @@ export async function startServer(
     const start = (abort?: AbortSignal) =>
       startServerProcess(directory, binaries, allSettings, serverLog, abort)
     const firstProcess = await start(signal)
-    const socket = await openSocketAddress(directory.socketFolder)
+    const socket = await openSocketAddress(directory.socketFolder).catch(async error => {
+      await firstProcess.stop()
+      throw error
+    })
     const server = superviseServer(firstProcess, start, log)
 
     return {

@@ -28,11 +28,11 @@ export interface ArchiveWriterOptions {
   isSupervised: boolean
 }
 
-/** Returns a writer. The supervisor writes the backup if there is one, because this process may not read the files of all services. */
+/** Returns a writer. With a supervisor, the supervisor writes the backup, because this process may not read all files. */
 export const createArchiveWriter = (options: ArchiveWriterOptions): WriteArchive =>
   options.isSupervised ? writeBySupervisor : createOwnWriter(options)
 
-/** Asks the supervisor to write a backup, by a message of which it repeats the id in its answer. */
+/** Asks the supervisor to write a backup. Request and answer have the same id. */
 async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promise<WrittenArchive> {
   signal.throwIfAborted()
   // In a container, this process has no supervisor that could write the backup.

@@ -132,7 +132,7 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
     // Postgres cannot store NUL characters.
     reason: reason.replaceAll('\0', ''),
   }))
-  // A round trip for each of thousands of results would limit the rate of deliveries.
+  // One statement stores all results: a round trip for each would limit the rate of deliveries.
   const updated = await tx.execute<{ delivery_id: string; push_subscription_id: string | null }>(sql`
     update delivery d set state = r.state, reason = r.reason,
       next_attempt_at = case when r.is_finished then null else now() + r.retry_ms * interval '1 millisecond' end,

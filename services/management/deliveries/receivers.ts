@@ -19,8 +19,8 @@ export interface MessageCopy {
 }
 
 /**
- * Returns the copies of a message, each of which gets a delivery of its own. SMS, digests and push messages have a copy for each
- * receiver, so that a repeated attempt sends nothing twice to the others. All other messages have one copy. A message about the
+ * Returns the copies of a message. Each copy gets a delivery of its own. SMS, digests and push messages have a copy for each receiver,
+ * so that a repeated attempt sends nothing twice to the others. All other messages have one copy. A message about the
  * appliance, which has no channel, is sent to no browser.
  */
 export async function listReceivers(

@@ -12,7 +12,7 @@ export interface ActiveSnooze {
   created_by: string
 }
 
-/** The condition that the snooze `s` covers an alert, of which the columns contain the ids. */
+/** The condition that the snooze `s` covers the alert, the channel or the site in these columns. */
 const covers = (alert_id: SQL, channel_id: SQL, site_id: SQL): SQL => sql`(
   s.alert_id = ${alert_id}
   or (s.alert_id is null and s.channel_id = ${channel_id})

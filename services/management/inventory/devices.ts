@@ -94,7 +94,7 @@ type DeviceRow = Awaited<ReturnType<typeof selectDevicesWithStreams>>[number]
 type SourceRow = Awaited<ReturnType<typeof selectSourcesWithChannels>>[number]
 type SourcesByDevice = ReturnType<typeof groupSourcesByDevice>
 
-/** Combines the rows of each device. It has a row for each of its streams. */
+/** Combines the rows of each device: one row for each stream. */
 function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[] {
   const rowsByDevice = Map.groupBy(rows, ({ device_id }) => device_id)
   return [...rowsByDevice.values()].map(deviceRows => {
@@ -113,7 +113,7 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
   })
 }
 
-/** Combines the rows of each source, which has a row for each of its channels. Returns the sources by device id. */
+/** Combines the rows of each source: one row for each channel. Returns the sources by device id. */
 function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({

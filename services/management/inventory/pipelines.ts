@@ -49,7 +49,7 @@ async function findExistingSources(tx: Transaction, ids: string[]): Promise<Read
   return new Set(rows.map(({ source_id }) => source_id))
 }
 
-/** Returns the ids of the pipelines of which the caller sees all channels and all sources in their configurations. */
+/** Returns the ids of the pipelines that the caller sees completely: all channels, and all sources in their configurations. */
 export async function findWhollyVisible(tx: Transaction, ids: string[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .select({

@@ -8,7 +8,8 @@ import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import type { PictureSource } from './picture-source.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** Pictures of events are fetched from the engines in the background, because an engine may be unreachable for a while. */
+// Pictures of events are fetched from the engines in the background, because an engine may be unreachable for a while.
+
 export interface PictureFetcherOptions {
   database: Database
   source: PictureSource
@@ -19,6 +20,9 @@ export interface PictureFetcherOptions {
 }
 
 type PictureRow = typeof picture.$inferSelect
+
+/** `missing`: the engine does not have the picture. `unstorable`: the disk is full. */
+type FetchResult = 'stored' | 'missing' | 'unstorable' | 'failed'
 
 const CONCURRENT_FETCHES = 8
 const RETRY_BACKOFF = { initialMs: 1000, maxMs: 300_000 }
@@ -48,28 +52,36 @@ const findDuePictures = (database: Database): Promise<PictureRow[]> =>
 
 /** Fetches a picture and records the result. A failed fetch is scheduled again. */
 async function fetchAndRecord(row: PictureRow, options: PictureFetcherOptions): Promise<void> {
-  const { sha256, engine_id, attempts } = row
-  const { database, log, signal } = options
-  const result = await fetchToStore(row, options).catch((error: Error) => {
-    log.debug({ err: error, engine_id, sha256, attempts }, 'failed to fetch picture')
-    return isDiskFull(error) ? ('unstorable' as const) : ('failed' as const)
-  })
+  const { sha256, attempts } = row
+  const { database, signal } = options
+  const result = await tryToFetch(row, options)
   // An aborted fetch is not an attempt: the picture remains due.
   if (result === 'failed' && signal.aborted) return
 
   const isDone = result === 'stored' || result === 'missing'
-  const delayMs = result === 'unstorable' ? FULL_DISK_DELAY_MS : backoffDelayMs(attempts, RETRY_BACKOFF)
+  const isUnstorable = result === 'unstorable'
+  const delayMs = isUnstorable ? FULL_DISK_DELAY_MS : backoffDelayMs(attempts, RETRY_BACKOFF)
   await database.system('pictures', async tx => {
     await tx
       .update(picture)
       .set({
-        attempts: result === 'unstorable' ? attempts : attempts + 1,
+        attempts: isUnstorable ? attempts : attempts + 1,
         fetched_at: result === 'stored' ? sql`now()` : null,
         next_attempt: isDone ? null : sql`now() + ${delayMs} * interval '1 millisecond'`,
       })
       .where(eq(picture.sha256, sha256))
     if (isDone) await releaseDeliveries(tx, sha256)
   })
+}
+
+async function tryToFetch(row: PictureRow, options: PictureFetcherOptions): Promise<FetchResult> {
+  try {
+    return await fetchToStore(row, options)
+  } catch (error) {
+    const { engine_id, sha256, attempts } = row
+    options.log.debug({ err: error, engine_id, sha256, attempts }, 'failed to fetch picture')
+    return isDiskFull(error) ? 'unstorable' : 'failed'
+  }
 }
 
 /** Fetches a picture and stores it as a file. Resolves to `missing` if the engine does not have the picture. */

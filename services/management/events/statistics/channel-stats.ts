@@ -32,23 +32,24 @@ export async function readChannelStats(
   const { keys, customAggregations } = selection
   const rows = await readChannels(tx, condition)
   const ids = rows.map(({ channel_id }) => channel_id)
-  const aggregates = await readAggregates(tx, ids, toStoredKeys(keys), period, customAggregations)
-  const alerts = await countFiredAlerts(tx, ids, period)
-  const tracks = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
+  const aggregatesByChannel = await readAggregates(tx, ids, toStoredKeys(keys), period, customAggregations)
+  const alertsByChannel = await countFiredAlerts(tx, ids, period)
+  const tracksByChannel = details ? await readNewestTracks(tx, ids, period) : new Map<string, string[]>()
 
   const allTotals: Totals[] = []
   const channels: ChannelStats[] = []
   for (const { windowSeconds, ...fields } of rows) {
-    const channelAggregates = aggregates.get(fields.channel_id)!
-    const totals = computeTotals(channelAggregates, selection, period.to, windowSeconds)
+    const aggregates = aggregatesByChannel.get(fields.channel_id) ?? new Map()
+    const totals = computeTotals(aggregates, selection, period.to, windowSeconds)
     allTotals.push(totals)
 
-    const channelAlerts = alerts.get(fields.channel_id) ?? []
-    const notificationCount = channelAlerts.reduce((sum, { count }) => sum + count, 0)
+    const alerts = alertsByChannel.get(fields.channel_id) ?? []
+    const tracks = tracksByChannel.get(fields.channel_id) ?? []
+    const notificationCount = alerts.reduce((sum, { count }) => sum + count, 0)
     channels.push({
       ...fields,
-      channel_alert: channelAlerts,
-      channel_stats: toStatistics(totals, tracks.get(fields.channel_id) ?? []),
+      channel_alert: alerts,
+      channel_stats: toStatistics(totals, tracks),
       // Each firing of an alert stores one notification.
       channel_total_alert: notificationCount,
       channel_total_notification: notificationCount,

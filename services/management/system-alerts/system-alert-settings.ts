@@ -133,7 +133,7 @@ function mapSecrets(action: AlertAction, transform: (secret: string) => string):
   return mapped
 }
 
-/** Encrypts the secrets of an action. Takes those that are placeholders from `stored`, whose secrets are encrypted. */
+/** Encrypts the secrets of an action. Replaces placeholders by the secrets of `stored`, which are encrypted. */
 function encryptSecrets(action: AlertAction, stored: AlertAction | undefined, secrets: Secrets): AlertAction {
   const encrypted = mapSecrets(action, secret => (secret === REDACTED ? REDACTED : secrets.encrypt(secret)))
   for (const field of SECRET_FIELDS) {

@@ -63,7 +63,7 @@ export async function sendDueReports(
 }
 
 /**
- * Sends the report about the last complete period, in addition to those that the schedule sends. Returns the id of the first
+ * Sends the report about the last complete period, in addition to the reports of the schedule. Returns the id of the first
  * delivery. Throws `EyrieError` like `createReport`, and if the owner of the schedule may not create the report.
  */
 export async function sendReportNow(

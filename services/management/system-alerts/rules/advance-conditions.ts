@@ -32,7 +32,7 @@ export interface AdvanceInput {
 
 export const toConditionKey = (kind: SystemAlertKind, subject: string): string => `${kind} ${subject}`
 
-/** Advances all conditions by one round of observations, and returns those that have opened or closed an alert. */
+/** Advances all conditions by one round of observations, and returns the changes that open or close an alert. */
 export function advanceConditions(input: AdvanceInput): {
   conditions: Conditions
   changes: ConditionChange[]

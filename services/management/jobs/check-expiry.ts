@@ -7,15 +7,15 @@ import { readPool } from '@eyrie/license'
 import type { z } from 'zod'
 
 const DAY_MS = 86_400_000
-/** How long before the end something is reported. */
+/** An expiry is reported this long before its date. */
 const WARNING_DAYS = 30
 
-/** A license or a certificate that ends soon, or has ended. */
-export interface Ending {
+/** A license or a certificate that expires soon, or has expired. */
+export interface Expiry {
   kind: 'certificate' | 'license'
   /** Epoch ms. */
-  endsAt: number
-  /** What ends and what to do, as a sentence for the operator. */
+  expiresAtMs: number
+  /** What expires and what to do, as a sentence for the operator. */
   description: string
 }
 
@@ -26,59 +26,66 @@ export interface ExpiryOptions {
   licensePool: Settings['engine']['license_pool']
   /** The engine on this machine. */
   engine: { get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> }
+  /** Epoch ms. */
   now(): number
 }
 
-/** Returns the license and the certificates of this appliance that end within 30 days. */
-export async function findEndings(options: ExpiryOptions): Promise<Ending[]> {
-  const endings = [...findCertificateEnds(options), ...(await findLicenseEnds(options))]
-  return endings.filter(({ endsAt }) => endsAt - options.now() < WARNING_DAYS * DAY_MS)
+/** Returns the license and the certificate of this appliance if they expire within 30 days or have expired. */
+export async function findExpiries(options: ExpiryOptions): Promise<Expiry[]> {
+  const expiries = [readCertificateExpiry(options), await readLicenseExpiry(options)]
+  const latestMs = options.now() + WARNING_DAYS * DAY_MS
+  return expiries.filter(expiry => expiry !== undefined).filter(({ expiresAtMs }) => expiresAtMs < latestMs)
 }
 
-function findCertificateEnds({ tls, now }: ExpiryOptions): Ending[] {
-  if (!tls) return []
-  const endsAt = new X509Certificate(tls.cert).validToDate.getTime()
-  const description = `the certificate of EYRIE_TLS_CERT ${describeEnd(endsAt, now())}: replace it, and restart Eyrie`
-  return [{ kind: 'certificate', endsAt, description }]
+function readCertificateExpiry({ tls, now }: ExpiryOptions): Expiry | undefined {
+  if (!tls) return undefined
+  const expiresAtMs = new X509Certificate(tls.cert).validToDate.getTime()
+  const description = `the certificate of EYRIE_TLS_CERT ${describeExpiry(expiresAtMs, now())}: replace it, and restart Eyrie`
+  return { kind: 'certificate', expiresAtMs, description }
 }
 
-async function findLicenseEnds({ licensePool, engine, now }: ExpiryOptions): Promise<Ending[]> {
-  if (!licensePool) return []
+/** Returns when the active license expires. Undefined if no license is active, or if it does not expire. */
+async function readLicenseExpiry({ licensePool, engine, now }: ExpiryOptions): Promise<Expiry | undefined> {
+  if (!licensePool) return undefined
   const { license }: Activation = await engine.get('/api/v3/activation', activation)
-  const pool = readPool(readFileSync(licensePool.file, 'utf8'), licensePool.public_key)
-  const entry = pool.find(
-    ({ customer, subscription, pool: name }) =>
-      customer === license?.customer && subscription === license.subscription && name === license.pool,
+  const entries = readPool(readFileSync(licensePool.file, 'utf8'), licensePool.public_key)
+  const activeEntry = entries.find(
+    ({ customer, subscription, pool }) =>
+      customer === license?.customer && subscription === license.subscription && pool === license.pool,
   )
-  if (!entry?.until) return []
-  const endsAt = Date.parse(entry.until)
-  const description = `the license ${entry.subscription} of ${entry.customer} ${describeEnd(endsAt, now())}: obtain a new license pool, and set engine.license_pool in eyrie.json`
-  return [{ kind: 'license', endsAt, description }]
+  if (!activeEntry?.until) return undefined
+
+  const expiresAtMs = Date.parse(activeEntry.until)
+  const subject = `the license ${activeEntry.subscription} of ${activeEntry.customer}`
+  const remedy = 'obtain a new license pool, and set engine.license_pool in eyrie.json'
+  const description = `${subject} ${describeExpiry(expiresAtMs, now())}: ${remedy}`
+  return { kind: 'license', expiresAtMs, description }
 }
 
-function describeEnd(endsAt: number, now: number): string {
-  const date = new Date(endsAt).toISOString().slice(0, 10)
-  const days = Math.floor((endsAt - now) / DAY_MS)
+function describeExpiry(expiresAtMs: number, nowMs: number): string {
+  const date = new Date(expiresAtMs).toISOString().slice(0, 10)
+  const days = Math.floor((expiresAtMs - nowMs) / DAY_MS)
   return days < 0 ? `has ended on ${date}` : `ends on ${date}, in ${days} days`
 }
 
-/** The job `expiry`, and the alarms of its last run. */
+/** The job `expiry`, which checks whether the license or the certificate expires soon. */
 export interface ExpiryCheck {
   run(context: { log: Log }): Promise<string>
+  /** Returns what the last run has found, as messages for the operator. */
   alarms(): string[]
 }
 
 export function createExpiryCheck(options: ExpiryOptions): ExpiryCheck {
-  let endings: Ending[] = []
+  let expiries: Expiry[] = []
+  const describeAll = () => expiries.map(({ description }) => description)
+
   return {
     async run({ log }) {
-      endings = await findEndings(options)
-      for (const { kind, description } of endings)
+      expiries = await findExpiries(options)
+      for (const { kind, description } of expiries)
         log.warn({ kind, reason: description }, 'validity ends soon')
-      return endings.length === 0
-        ? `nothing ends within ${WARNING_DAYS} days`
-        : endings.map(({ description }) => description).join('; ')
+      return expiries.length === 0 ? `nothing ends within ${WARNING_DAYS} days` : describeAll().join('; ')
     },
-    alarms: () => endings.map(({ description }) => description),
+    alarms: describeAll,
   }
 }

@@ -8,47 +8,65 @@ import type { JobContext } from './job.ts'
 
 /** Younger files may belong to a record that is being stored. */
 const MIN_AGE_MS = 86_400_000
-const BATCH = 1000
+/** Number of file names in one query. */
+const BATCH_SIZE = 1000
 
 export interface PictureFolders {
   /** Folder of the pictures of notifications, in sub-folders. */
   pictures: string
   /** Folder of the uploaded images. */
   images: string
+  /** Epoch ms. */
   now(): number
 }
 
-/** The job `pictures`: deletes files that no record refers to, such as those of a transaction that failed after the file was written. */
+/**
+ * The job `pictures`: deletes files that no record refers to, such as those of a transaction that failed after the file was written.
+ */
 export async function cleanPictures(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
   { pictures, images, now }: PictureFolders,
 ): Promise<string> {
-  let count = 0
-  let bytes = 0
-
-  async function clean(folder: string, findUsed: (names: string[]) => Promise<Set<string>>): Promise<void> {
-    const names = await listFiles(folder)
-    for (let i = 0; i < names.length; i += BATCH) {
-      signal.throwIfAborted()
-      const batch = names.slice(i, i + BATCH)
-      const used = await findUsed(batch)
-      for (const name of batch) {
-        if (used.has(name)) continue
-        const path = join(folder, name)
-        const status = await lstat(path).catch(() => undefined)
-        if (!status || now() - status.mtimeMs < MIN_AGE_MS) continue
-        await rm(path, { force: true })
-        count += 1
-        bytes += status.size
-      }
+  const deletedSizes: number[] = []
+  for await (const batch of listPictureFiles(pictures, images)) {
+    signal.throwIfAborted()
+    const usedNames = await batch.findUsed(database, batch.names)
+    for (const name of batch.names.filter(name => !usedNames.has(name))) {
+      const path = join(batch.folder, name)
+      // The file may have been deleted meanwhile.
+      const status = await lstat(path).catch(() => undefined)
+      if (!status || now() - status.mtimeMs < MIN_AGE_MS) continue
+      await rm(path, { force: true })
+      deletedSizes.push(status.size)
     }
   }
 
-  for (const folder of await listFolders(pictures))
-    await clean(join(pictures, folder), names => findUsedPictures(database, names))
-  await clean(images, names => findUsedImages(database, names))
-  return count === 0 ? 'no unused files' : `deleted ${count} unused files with ${formatBytes(bytes)}`
+  if (deletedSizes.length === 0) return 'no unused files'
+  const totalBytes = deletedSizes.reduce((sum, size) => sum + size, 0)
+  return `deleted ${deletedSizes.length} unused files with ${formatBytes(totalBytes)}`
 }
+
+interface FileBatch {
+  folder: string
+  names: string[]
+  /** Returns the names of the files that records refer to. */
+  findUsed(database: Database, names: string[]): Promise<Set<string>>
+}
+
+async function* listPictureFiles(pictures: string, images: string): AsyncGenerator<FileBatch> {
+  for (const subFolder of await listFolders(pictures)) {
+    const folder = join(pictures, subFolder)
+    for (const names of toBatches(await listFiles(folder)))
+      yield { folder, names, findUsed: findUsedPictures }
+  }
+  for (const names of toBatches(await listFiles(images)))
+    yield { folder: images, names, findUsed: findUsedImages }
+}
+
+const toBatches = (names: string[]) =>
+  Array.from({ length: Math.ceil(names.length / BATCH_SIZE) }, (_, index) =>
+    names.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),
+  )
 
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 

@@ -5,11 +5,11 @@ import type { JobRunner } from './job-runner.ts'
 import { listJobs } from './job-store.ts'
 
 const HOUR_MS = 3_600_000
-/** Management runs these jobs by itself if the scheduler has not started them for so long, because its disk would fill up. */
+/** Management runs these jobs by itself if they have not run for this long. Without them, the disk would fill up. */
 const MAX_PAUSE_MS: Partial<Record<JobName, number>> = { retention: 26 * HOUR_MS, deliveries: 26 * HOUR_MS }
-/** How often expired data is deleted while the disk is almost full. */
+/** Interval of the job `retention`, which deletes expired data, while the disk is almost full. */
 const FULL_DISK_PAUSE_MS = 600_000
-/** A job that is due for longer is reported. */
+/** A job that has been due for longer is reported. */
 const OVERDUE_MS = HOUR_MS
 
 export interface JobGuardOptions {
@@ -20,18 +20,19 @@ export interface JobGuardOptions {
   now(): number
 }
 
-/** Protects the service from a scheduler that does not start jobs, and reports jobs that fail. */
+/** Runs urgent jobs that the scheduler does not start, and reports jobs that are overdue or have failed. */
 export interface JobGuard {
   /** Runs the jobs that cannot wait for the scheduler. */
   check(database: Database): Promise<void>
+  /** Returns one message for the operator for each failed job, and one for all overdue jobs. */
   alarms(): string[]
 }
 
 export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): JobGuard {
+  /** The jobs as of the last check. */
   let jobs: readonly Job[] = []
 
-  /** Whether management runs the job by itself. */
-  function isNeeded({ job_name, started_at }: Job): boolean {
+  function isUrgent({ job_name, started_at }: Job): boolean {
     const maxPauseMs = job_name === 'retention' && isDiskFull() ? FULL_DISK_PAUSE_MS : MAX_PAUSE_MS[job_name]
     if (maxPauseMs === undefined) return false
     return started_at === null || now() - Date.parse(started_at) > maxPauseMs
@@ -43,18 +44,17 @@ export function createJobGuard({ runner, isDiskFull, now }: JobGuardOptions): Jo
   return {
     async check(database) {
       jobs = await database.system('jobs', tx => listJobs(tx), { accessMode: 'read only' })
-      for (const job of jobs) if (isNeeded(job)) await runner.runNow(database, job.job_name)
+      for (const job of jobs.filter(isUrgent)) await runner.runNow(database, job.job_name)
     },
     alarms() {
-      const overdue = jobs.filter(isOverdue).map(({ job_name }) => job_name)
+      const overdueNames = jobs.filter(isOverdue).map(({ job_name }) => job_name)
       const failures = jobs
         .filter(({ job_state, finished_at }) => job_state === 'failed' && finished_at !== null)
         .map(({ job_name, job_message }) => `the job ${job_name} has failed: ${job_message}`)
-      if (overdue.length === 0) return failures
-      const names = overdue.join(', ')
+      if (overdueNames.length === 0) return failures
       return [
         ...failures,
-        `the scheduler has not started the jobs ${names} for more than an hour: see why with ./eyrie status and ./eyrie logs`,
+        `the scheduler has not started the jobs ${overdueNames.join(', ')} for more than an hour: see why with ./eyrie status and ./eyrie logs`,
       ]
     },
   }

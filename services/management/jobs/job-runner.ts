@@ -23,18 +23,18 @@ const POLL_MS = 1_000
 /** Time limit of a run that a person requests, and of one that management starts by itself. */
 const DEFAULT_LIMIT_MS = 4 * 3_600_000
 
-/** Runs the jobs. No job runs twice at the same time, and no run happens twice. */
+/** Runs the jobs. A job never runs twice at the same time, and a finished run is not repeated. */
 export interface JobRunner {
   /**
-   * Begins a run unless it has finished or is in progress, and waits for its result for at most `waitMs`. Returns the state of the
-   * job: it has another `run_id` while another run is in progress.
+   * Starts a run unless it has finished or is in progress, and waits for its result for at most `waitMs`. Returns the state of the
+   * job. Its `run_id` is that of another run if one is in progress.
    */
   run(database: Database, name: JobName, run: RunOptions): Promise<Job>
-  /** Begins the requested runs. */
+  /** Starts the runs that people have requested. */
   runRequested(database: Database): Promise<void>
-  /** Begins a run of its own, unless one is in progress, and waits until it has finished. */
+  /** Starts a run unless one is in progress, and waits until it has ended. */
   runNow(database: Database, name: JobName): Promise<void>
-  /** Interrupts the runs, which begin again when they are repeated. */
+  /** Interrupts all runs of this process, and waits until they have ended. An interrupted run may start again. */
   stop(): Promise<void>
 }
 
@@ -44,42 +44,48 @@ export interface RunOptions {
   waitMs: number
 }
 
-/** Jobs without work are left to other processes. */
+/** A run that is in progress in this process. */
+interface ActiveRun {
+  ended: Promise<void>
+}
+
+/** Creates a runner of the jobs in `works`. Other jobs are left to other processes. */
 export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
   const stopping = new AbortController()
-  /** The runs of this process, by job. */
-  const active = new Map<JobName, Promise<void>>()
+  const activeRuns = new Map<JobName, ActiveRun>()
 
   /**
-   * Begins a run unless a run of this job is in progress, or this one has finished. Resolves to what resolves at the end of the
-   * run in this process, or to undefined if there is none.
+   * Returns the run of a job that is in progress in this process, after starting it if necessary. Undefined if another process runs
+   * the job or has finished this run, or if this process may not run the job.
    */
-  async function begin(
+  async function startRun(
     database: Database,
     name: JobName,
     run_id: string,
     limitMs: number,
-  ): Promise<{ ended: Promise<void> } | undefined> {
-    const current = active.get(name)
-    if (current) return { ended: current }
+  ): Promise<ActiveRun | undefined> {
+    const activeRun = activeRuns.get(name)
+    if (activeRun) return activeRun
     const work = works[name]
     if (!work || stopping.signal.aborted) return undefined
 
     const end = Promise.withResolvers<void>()
-    // Entered before the first wait, so that two requests cannot both begin a run.
-    active.set(name, end.promise)
-    const leave = () => {
-      active.delete(name)
+    const run: ActiveRun = { ended: end.promise }
+    const removeRun = () => {
+      activeRuns.delete(name)
       end.resolve()
     }
-    const claimed = database.system('jobs', tx => claimRun(tx, name, run_id))
-    const isClaimed = await claimed.catch(error => {
-      leave()
-      throw error
-    })
-    if (!isClaimed) leave()
-    else void execute(database, name, work, { run_id, limitMs }).finally(leave)
-    return isClaimed ? { ended: end.promise } : undefined
+    // Added before the first `await`, so that concurrent calls cannot both start a run.
+    activeRuns.set(name, run)
+    let isClaimed = false
+    try {
+      isClaimed = await database.system('jobs', tx => claimRun(tx, name, run_id))
+    } finally {
+      if (!isClaimed) removeRun()
+    }
+    if (!isClaimed) return undefined
+    void execute(database, name, work, { run_id, limitMs }).finally(removeRun)
+    return run
   }
 
   /** Does the work of a claimed run and stores its result. */
@@ -89,37 +95,37 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     work: JobWork,
     { run_id, limitMs }: Pick<RunOptions, 'run_id' | 'limitMs'>,
   ): Promise<void> {
-    const startedAt = performance.now()
+    const startedAtMs = performance.now()
     const timeout = AbortSignal.timeout(limitMs)
     const signal = AbortSignal.any([timeout, stopping.signal])
     const renewal = setInterval(() => {
-      // A lease that is not renewed while the database is unreachable ends only after the work has failed, too.
+      // A failed renewal needs no handling: while the database is unreachable, the work fails too.
       database.system('jobs', tx => renewLease(tx, name, run_id)).catch(() => {})
     }, RENEW_MS)
 
     log.info({ job: name, run_id }, 'started job')
     const working = work({ database, signal, log })
-    const aborted = waitForAbort(signal)
     try {
-      const result = await Promise.race([working, aborted]).then<JobResult, JobResult>(
+      const result = await Promise.race([working, rejectOnAbort(signal)]).then<JobResult, JobResult>(
         message => ({ state: 'succeeded', message }),
         error => toFailure(error, timeout, limitMs),
       )
       if (!stopping.signal.aborted) {
         await storeResult(database, name, run_id, result)
-        logResult(name, run_id, result, performance.now() - startedAt)
+        logResult(name, run_id, result, performance.now() - startedAtMs)
       }
-      // The lease protects work that does not end in time.
+      // Work that exceeds its time limit keeps the lease until it has ended, so that no other run starts meanwhile.
       await working.catch(() => {})
     } catch (error) {
       log.error({ job: name, run_id, err: error }, 'failed to store result of job')
     } finally {
       clearInterval(renewal)
+      // A lease that cannot be released expires.
       await database.system('jobs', tx => releaseRun(tx, name, run_id)).catch(() => {})
     }
   }
 
-  /** A result is worth waiting for: without it, the run would begin again. */
+  /** Stores a result, and waits for the database if necessary: a run without a result would be repeated. */
   async function storeResult(database: Database, name: JobName, run_id: string, result: JobResult) {
     while (!stopping.signal.aborted)
       try {
@@ -127,6 +133,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
         return
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError)) throw error
+        // An abort ends the delay early.
         await wait(POLL_MS, undefined, { signal: stopping.signal }).catch(() => {})
       }
   }
@@ -139,17 +146,17 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
 
   return {
     async run(database, name, { run_id, limitMs, waitMs }) {
-      const deadline = performance.now() + waitMs
+      const deadlineMs = performance.now() + waitMs
       for (;;) {
-        const run = await begin(database, name, run_id, limitMs)
-        const remainingMs = Math.max(0, deadline - performance.now())
-        const delayMs = run ? remainingMs : Math.min(POLL_MS, remainingMs)
-        const timer = new AbortController()
-        await Promise.race([wait(delayMs, undefined, timer).catch(() => {}), ...(run ? [run.ended] : [])])
-        timer.abort()
+        const activeRun = await startRun(database, name, run_id, limitMs)
+        const remainingMs = Math.max(0, deadlineMs - performance.now())
+        if (activeRun) await waitForEnd(activeRun, remainingMs)
+        else await wait(Math.min(POLL_MS, remainingMs))
+
         const job = await database.system('jobs', tx => readJob(tx, name))
-        const isFinished = job.run_id === run_id && job.finished_at !== null
-        if (isFinished || job.run_id !== run_id || performance.now() >= deadline) return job
+        const isOtherRun = job.run_id !== run_id
+        const isFinished = job.finished_at !== null
+        if (isOtherRun || isFinished || performance.now() >= deadlineMs) return job
       }
     },
 
@@ -157,28 +164,33 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       const requested = await database.system('jobs', tx => listRequestedRuns(tx), {
         accessMode: 'read only',
       })
-      for (const { name, run_id } of requested) await begin(database, name, run_id, DEFAULT_LIMIT_MS)
+      for (const { name, run_id } of requested) await startRun(database, name, run_id, DEFAULT_LIMIT_MS)
     },
 
     async runNow(database, name) {
-      const run = await begin(database, name, v7(), DEFAULT_LIMIT_MS)
+      const run = await startRun(database, name, v7(), DEFAULT_LIMIT_MS)
       await run?.ended
     },
 
     async stop() {
       stopping.abort()
-      await Promise.all(active.values())
+      await Promise.all([...activeRuns.values()].map(({ ended }) => ended))
     },
   }
 }
 
-/** Rejects when the signal aborts. */
-async function waitForAbort(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  // The work may have ended first.
-  promise.catch(() => {})
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  return promise
+/** Waits until a run has ended, but for at most `maxMs`. */
+async function waitForEnd({ ended }: ActiveRun, maxMs: number): Promise<void> {
+  const timer = new AbortController()
+  await Promise.race([ended, wait(maxMs, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }
 
 function toFailure(error: unknown, timeout: AbortSignal, limitMs: number): JobResult {

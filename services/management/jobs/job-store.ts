@@ -29,15 +29,15 @@ export async function readJob(tx: Transaction, name: JobName): Promise<Job> {
   return toJob(name, row)
 }
 
-const INTERRUPTED = 'was interrupted and begins again soon'
+const INTERRUPTED = 'was interrupted and starts again soon'
 
 type JobRow = typeof job.$inferSelect
 
 /** Describes a job for the API. The cast is safe, because a constraint of the database admits only valid states. */
 function toJob(name: JobName, row: JobRow | undefined): Job {
   const { started_at = null, finished_at = null, next_run_at = null, succeeded_at = null } = row ?? {}
-  const isInterrupted =
-    row?.state === 'running' && !(row.lease_until && row.lease_until.getTime() > Date.now())
+  const hasLease = (row?.lease_until?.getTime() ?? 0) > Date.now()
+  const isInterrupted = row?.state === 'running' && !hasLease
   const durationMs = started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null
   return {
     job_name: name,
@@ -67,7 +67,7 @@ export async function storePlan(tx: Transaction, jobs: readonly PlannedJob[]): P
   }
 }
 
-/** Requests a run, and returns its id. A job has one requested run at most. */
+/** Requests a run, and returns its id. If a run is already requested, returns the id of that run. */
 export async function requestRun(tx: Transaction, name: JobName): Promise<string> {
   const [row] = await tx
     .insert(job)
@@ -90,8 +90,8 @@ export async function listRequestedRuns(tx: Transaction): Promise<{ name: JobNam
 }
 
 /**
- * Begins a run, which no other process does then. Returns false if a run is in progress, or if this one has finished already. A
- * run that was interrupted begins again when its lease has ended.
+ * Claims a run for this process. Returns false if a run of the job is in progress, or if this run has finished already. An
+ * interrupted run can be claimed again when its lease has expired.
  */
 export async function claimRun(tx: Transaction, name: JobName, run_id: string): Promise<boolean> {
   await tx.insert(job).values({ name }).onConflictDoNothing()
@@ -120,7 +120,7 @@ export async function claimRun(tx: Transaction, name: JobName, run_id: string): 
 export const renewLease = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
   tx.update(job).set({ lease_until: leaseEnd }).where(isRun(name, run_id))
 
-/** Ends the lease of a run without a result, so that the run can begin again at once. */
+/** Ends the lease of a run, so that another run can be claimed at once. */
 export const releaseRun = (tx: Transaction, name: JobName, run_id: string): Promise<unknown> =>
   tx.update(job).set({ lease_until: null }).where(isRun(name, run_id))
 

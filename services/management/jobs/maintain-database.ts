@@ -1,17 +1,19 @@
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { sql } from 'drizzle-orm'
+import type { Database } from '../db/database.ts'
 import { quoteIdentifier } from '../db/server-requirements.ts'
 import type { JobContext } from './job.ts'
 
-/** Tables of this size are vacuumed even if few of their rows have changed. Postgres itself maintains smaller ones well enough. */
-const LARGE_BYTES = 8 << 20
+/** Larger tables are vacuumed in every run. Postgres itself maintains smaller ones well enough, unless many of their rows are dead. */
+const LARGE_TABLE_BYTES = 8 << 20
 const MIN_DEAD_ROWS = 1000
 const MAX_REPORTED_TABLES = 5
 
-interface TableSize {
+interface Table {
   name: string
   bytes: number
   dead_rows: number
+  /** Whether the table stores its rows in partitions, which are tables of their own. */
   is_partitioned: boolean
 }
 
@@ -20,32 +22,44 @@ interface TableSize {
  * itself for partitioned tables. Rebuilds indexes that an interrupted REINDEX has left invalid.
  */
 export async function maintainDatabase({ database, signal, log }: JobContext): Promise<string> {
-  const tables = await database.system('maintenance', tx =>
-    tx.execute<TableSize & Record<string, unknown>>(sql`
+  const tables = await listTables(database)
+  const partitionedTables = tables.filter(({ is_partitioned }) => is_partitioned)
+  const storedTables = tables.filter(({ is_partitioned }) => !is_partitioned)
+  const vacuumedTables = storedTables.filter(
+    ({ bytes, dead_rows }) => bytes >= LARGE_TABLE_BYTES || dead_rows >= MIN_DEAD_ROWS,
+  )
+  for (const { name } of vacuumedTables)
+    await database.maintain(`vacuum (analyze) ${quoteIdentifier(name)}`, signal)
+  for (const { name } of partitionedTables)
+    await database.maintain(`analyze ${quoteIdentifier(name)}`, signal)
+  const rebuiltIndexes = await rebuildInvalidIndexes({ database, signal })
+
+  const largestTables = storedTables.slice(0, MAX_REPORTED_TABLES)
+  log.info(
+    { tables: largestTables.map(({ name, bytes }) => ({ table: name, bytes })) },
+    'measured largest tables',
+  )
+  const totalBytes = storedTables.reduce((sum, { bytes }) => sum + bytes, 0)
+  const sizes = largestTables.map(({ name, bytes }) => `${name} ${formatBytes(bytes)}`)
+  return [
+    `maintained ${vacuumedTables.length} of ${storedTables.length} tables with ${formatBytes(totalBytes)}`,
+    `largest: ${sizes.join(', ')}`,
+    ...(rebuiltIndexes.length > 0 ? [`rebuilt the indexes ${rebuiltIndexes.join(', ')}`] : []),
+  ].join('; ')
+}
+
+/** Returns the tables of the application, the largest first. */
+const listTables = (database: Database): Promise<Table[]> =>
+  database.system('maintenance', tx =>
+    tx.execute<Table & Record<string, unknown>>(sql`
       select c.relname as name, pg_total_relation_size(c.oid)::float8 as bytes,
         coalesce(s.n_dead_tup, 0)::float8 as dead_rows, c.relkind = 'p' as is_partitioned
       from pg_class c left join pg_stat_user_tables s on s.relid = c.oid
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       order by pg_total_relation_size(c.oid) desc, c.relname`),
   )
-  const stored = tables.filter(({ is_partitioned }) => !is_partitioned)
-  const worn = stored.filter(({ bytes, dead_rows }) => bytes >= LARGE_BYTES || dead_rows >= MIN_DEAD_ROWS)
-  for (const { name } of worn) await database.maintain(`vacuum (analyze) ${quoteIdentifier(name)}`, signal)
-  for (const { name, is_partitioned } of tables)
-    if (is_partitioned) await database.maintain(`analyze ${quoteIdentifier(name)}`, signal)
 
-  const rebuilt = await rebuildInvalidIndexes({ database, signal })
-  const sizes = stored.map(({ name, bytes }) => ({ table: name, bytes }))
-  log.info({ tables: sizes.slice(0, MAX_REPORTED_TABLES) }, 'measured largest tables')
-  const largest = sizes
-    .slice(0, MAX_REPORTED_TABLES)
-    .map(({ table, bytes }) => `${table} ${formatBytes(bytes)}`)
-  const totalBytes = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
-  const repairs = rebuilt.length > 0 ? `; rebuilt the indexes ${rebuilt.join(', ')}` : ''
-  return `maintained ${worn.length} of ${stored.length} tables with ${formatBytes(totalBytes)}; largest: ${largest.join(', ')}${repairs}`
-}
-
-/** Returns the names of the indexes. */
+/** Rebuilds the invalid indexes and returns their names. */
 async function rebuildInvalidIndexes({
   database,
   signal,

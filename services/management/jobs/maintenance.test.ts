@@ -10,7 +10,7 @@ import { createCertificate } from '../../../test/fixtures/network/certificate.ts
 import { shared } from '../../../test/fixtures/setup/shared.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { image, picture } from '../db/schema/index.ts'
-import { createExpiryCheck, findEndings } from './check-expiry.ts'
+import { createExpiryCheck, findExpiries } from './check-expiry.ts'
 import { cleanPictures } from './clean-pictures.ts'
 import { createJobGuard } from './job-guard.ts'
 import type { JobRunner } from './job-runner.ts'
@@ -130,8 +130,8 @@ describe('the job expiry', () => {
     ['2026-05-31T00:00:00Z', ['the license gold of acme has ended on 2026-05-31']],
     ['2026-07-02T00:00:00Z', []],
   ])('reports a license that ends on %s', async (until, descriptions) => {
-    const endings = await findEndings(createOptions(until))
-    expect(endings.map(({ description }) => description.split(':')[0])).toEqual(descriptions)
+    const expiries = await findExpiries(createOptions(until))
+    expect(expiries.map(({ description }) => description.split(':')[0])).toEqual(descriptions)
   })
 
   it('reports a certificate, raises an alarm, and drops the alarm when it is replaced', async () => {

@@ -3,18 +3,18 @@ import type { Transaction } from '../db/database.ts'
 import { engine, lease, managementInstance } from '../db/schema/index.ts'
 import { decideLeases } from './decide-leases.ts'
 
-/** The subject of the lease for everything that only one instance does, except following engines. */
+/** The subject of the lease for the background jobs. All other subjects are ids of engines. */
 export const BACKGROUND = 'background'
 
 /**
- * An instance that has not renewed its row for so long is taken for dead. Another one follows its engines within ten seconds: this,
- * the interval of the renewals, and the connection to the engine.
+ * An instance that has not renewed its row for this long counts as dead. Another instance then follows its engines within ten
+ * seconds: this time, the interval of the renewals, and the time to connect to the engine.
  */
 const ALIVE_S = 5
 
 /**
- * Ends the connection if the transaction waits for this process for so long: a process that has stopped in the middle of a
- * transaction would otherwise lock what its successor needs. Long enough for a busy machine; a process that has ended holds no lock.
+ * Postgres ends the connection of a process that has stopped in the middle of a transaction for this long. Its locks would
+ * otherwise block the instance that takes over. Long enough for a busy machine.
  */
 const MAX_IDLE_MS = 30_000
 
@@ -28,8 +28,8 @@ export interface HeldLeases {
 }
 
 /**
- * Renews the row of an instance, removes instances that no longer run, and claims free leases. All times are those of the database:
- * the clocks of the machines do not matter.
+ * Renews the row of an instance, deletes dead instances, and claims free leases. Only the clock of the database is used, so that the
+ * clocks of the machines may differ.
  */
 export async function renewLeases(
   tx: Transaction,
@@ -37,12 +37,41 @@ export async function renewLeases(
 ): Promise<HeldLeases> {
   const { instance_id } = instance
   await limitIdleTime(tx)
+  await recordAlive(tx, instance)
+  await deleteDeadInstances(tx, instance_id)
+
+  const instances = await tx
+    .select({ instance_id: managementInstance.instance_id })
+    .from(managementInstance)
+    .orderBy(managementInstance.instance_id)
+  const engines = await tx.select({ engine_id: engine.engine_id }).from(engine).orderBy(engine.engine_id)
+  const engineIds = engines.map(({ engine_id }) => engine_id)
+  const leases = await tx.select().from(lease)
+  const holders = new Map(leases.map(({ subject, instance_id }) => [subject, instance_id]))
+  const { claim, release } = decideLeases({
+    instance_id,
+    instances: instances.map(row => row.instance_id),
+    subjects: engineIds,
+    holders,
+  })
+  const isBackgroundFree = !holders.has(BACKGROUND)
+  const claimed = await claimLeases(tx, instance_id, isBackgroundFree ? [BACKGROUND, ...claim] : claim)
+
+  const held = leases.filter(row => row.instance_id === instance_id).map(({ subject }) => subject)
+  return { subjects: new Set([...held, ...claimed]), excess: release, engines: new Set(engineIds) }
+}
+
+async function recordAlive(tx: Transaction, instance: { instance_id: string; host_name: string }) {
   const alive_until = sql`clock_timestamp() + ${ALIVE_S} * interval '1 second'`
   await tx
     .insert(managementInstance)
     .values({ ...instance, alive_until })
     .onConflictDoUpdate({ target: managementInstance.instance_id, set: { alive_until } })
-  const expired = tx
+}
+
+/** Deletes the other instances that are dead. Their leases are deleted with them. */
+async function deleteDeadInstances(tx: Transaction, instance_id: string) {
+  const dead = tx
     .select({ instance_id: managementInstance.instance_id })
     .from(managementInstance)
     .where(
@@ -51,29 +80,9 @@ export async function renewLeases(
         lt(managementInstance.alive_until, sql`clock_timestamp()`),
       ),
     )
+    // Another instance may be deleting some of them.
     .for('update', { skipLocked: true })
-  // Their leases disappear with them.
-  await tx.delete(managementInstance).where(inArray(managementInstance.instance_id, expired))
-
-  const engines = await tx.select({ engine_id: engine.engine_id }).from(engine).orderBy(engine.engine_id)
-  const instances = await tx
-    .select({ instance_id: managementInstance.instance_id })
-    .from(managementInstance)
-    .orderBy(managementInstance.instance_id)
-  const rows = await tx.select().from(lease)
-  const subjects = engines.map(({ engine_id }) => engine_id)
-  const holders = new Map(rows.map(row => [row.subject, row.instance_id]))
-  const { claim, release } = decideLeases({
-    instance_id,
-    instances: instances.map(row => row.instance_id),
-    subjects,
-    holders,
-  })
-  const wanted = holders.has(BACKGROUND) ? claim : [BACKGROUND, ...claim]
-  const claimed = await claimLeases(tx, instance_id, wanted)
-
-  const held = rows.filter(row => row.instance_id === instance_id).map(({ subject }) => subject)
-  return { subjects: new Set([...held, ...claimed]), excess: release, engines: new Set(subjects) }
+  await tx.delete(managementInstance).where(inArray(managementInstance.instance_id, dead))
 }
 
 /** Claims leases that are still free. Returns their subjects. */
@@ -97,14 +106,14 @@ export async function releaseLeases(
   await tx.delete(lease).where(and(eq(lease.instance_id, instance_id), inArray(lease.subject, [...subjects])))
 }
 
-/** Gives up everything, because the instance ends. */
+/** Deletes an instance and its leases. */
 export async function removeInstance(tx: Transaction, instance_id: string): Promise<void> {
   await tx.delete(managementInstance).where(eq(managementInstance.instance_id, instance_id))
 }
 
 /**
- * Returns whether an instance holds a lease, at the start of a transaction that must not happen otherwise. The transaction does not
- * lock the lease, so that a process that has stopped does not delay its successor.
+ * Returns whether an instance holds a lease. To be called at the start of a transaction that requires the lease. It does not lock the
+ * lease, so that a process that has stopped does not block the instance that takes over.
  */
 export async function holdsLease(tx: Transaction, instance_id: string, subject: string): Promise<boolean> {
   await limitIdleTime(tx)

@@ -16,12 +16,15 @@ const RENEWAL_MS = 1000
 const OPERATION = 'leases'
 
 /**
- * What this instance does among all management services on one database. Each engine is followed by one instance, and one
- * instance runs the background jobs. When an instance ends, the others take its work over.
+ * Divides the work among the management services (instances) on one database. Each engine is followed by one instance, and one
+ * instance runs the background jobs: it holds a lease for this work. When an instance ends, the others take over its work.
  */
 export interface Leases {
   readonly instance_id: string
-  /** Starts to claim leases. Several parts of the service may do so. Returns a function that ends it for this part. */
+  /**
+   * Starts to claim leases, and returns a function that stops it. If several parts of the service have started it, the last one to
+   * stop gives up the leases.
+   */
   start(database: Database): () => Promise<void>
   /** Calls a listener after every renewal. Renewals wait for it. */
   onRenewal(listener: (held: HeldLeases, database: Database) => Promise<void>): void
@@ -52,37 +55,31 @@ export interface LeasesOptions {
 
 export function createLeases({ instance_id, host_name, log }: LeasesOptions): Leases {
   const listeners: ((held: HeldLeases, database: Database) => Promise<void>)[] = []
-  let users = 0
-  let stopping = new AbortController()
-  let running: Promise<void> | undefined
-  let requested = Promise.withResolvers<void>()
-  let background = Promise.withResolvers<void>()
-  let runsBackground = false
+  const background = createGate()
+  /** How many parts of the service have called `start` and not ended it. */
+  let startCount = 0
+  let renewals: { stopping: AbortController; ended: Promise<void> } | undefined
+  /** Aborting it starts the next renewal at once. */
+  let pause = new AbortController()
 
   async function renewOnce(database: Database): Promise<void> {
     const held = await database.system(OPERATION, tx => renewLeases(tx, { instance_id, host_name }))
-    setBackground(held.subjects.has(BACKGROUND))
+    background.set(held.subjects.has(BACKGROUND))
     for (const listener of listeners) await listener(held, database)
-  }
-
-  function setBackground(isHeld: boolean): void {
-    if (isHeld && !runsBackground) background.resolve()
-    if (!isHeld && runsBackground) background = Promise.withResolvers()
-    runsBackground = isHeld
   }
 
   /** Renews until stopped. While the database is unreachable, leases remain: no other instance can claim them either. */
   async function renewPeriodically(database: Database, signal: AbortSignal): Promise<void> {
     const logFailure = logUnlessUnavailable(log, 'failed to renew leases')
     while (!signal.aborted) {
-      requested = Promise.withResolvers()
+      // Created before the renewal, so that a request during the renewal leads to another one.
+      pause = new AbortController()
       await renewOnce(database).catch(logFailure)
-      const timer = new AbortController()
-      const delay = wait(RENEWAL_MS, undefined, { signal: AbortSignal.any([signal, timer.signal]) })
-      await Promise.race([delay.catch(() => {}), requested.promise])
-      timer.abort()
+      const pauseSignal = AbortSignal.any([signal, pause.signal])
+      await wait(RENEWAL_MS, undefined, { signal: pauseSignal }).catch(() => {})
     }
-    setBackground(false)
+    background.set(false)
+    // If this fails, the other instances take over when the row of this one has expired.
     await database.system(OPERATION, tx => removeInstance(tx, instance_id)).catch(() => {})
   }
 
@@ -90,49 +87,66 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
     instance_id,
 
     start(database) {
-      users += 1
-      if (users === 1) {
-        stopping = new AbortController()
-        running = renewPeriodically(database, stopping.signal)
+      startCount += 1
+      if (!renewals) {
+        const stopping = new AbortController()
+        renewals = { stopping, ended: renewPeriodically(database, stopping.signal) }
       }
+
       let isStarted = true
       return async () => {
         if (!isStarted) return
         isStarted = false
-        users -= 1
-        if (users > 0) return
+        startCount -= 1
+        if (startCount > 0 || !renewals) return
+        const { stopping, ended } = renewals
+        renewals = undefined
         stopping.abort()
-        await running
+        await ended
       }
     },
 
     onRenewal: listener => void listeners.push(listener),
-    renew: () => requested.resolve(),
+    renew: () => pause.abort(),
 
     async release(database, subjects) {
       if (subjects.length > 0)
         await database.system(OPERATION, tx => releaseLeases(tx, instance_id, subjects))
     },
 
-    waitForBackground: signal =>
-      new Promise((resolve, reject) => {
-        signal.throwIfAborted()
-        const abort = () => reject(signal.reason)
-        signal.addEventListener('abort', abort, { once: true })
-        background.promise.then(() => {
-          signal.removeEventListener('abort', abort)
-          resolve()
-        })
-      }),
-
-    runsBackground: () => runsBackground,
+    waitForBackground: background.waitUntilOpen,
+    runsBackground: background.isOpen,
   }
 }
 
-/**
- * Returns the database with transactions of the appliance that happen only while this instance holds a lease. They throw
- * `LeaseLostError` otherwise.
- */
+/** Creates a condition that holds from time to time, and for which several callers can wait. */
+function createGate() {
+  let isOpen = false
+  let opening = Promise.withResolvers<void>()
+
+  return {
+    isOpen: () => isOpen,
+
+    set(isOpenNow: boolean): void {
+      if (isOpenNow) opening.resolve()
+      else if (isOpen) opening = Promise.withResolvers()
+      isOpen = isOpenNow
+    },
+
+    /** Rejects when the signal aborts. */
+    async waitUntilOpen(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted()
+      const aborted = Promise.withResolvers<never>()
+      const abort = () => aborted.reject(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+      await Promise.race([opening.promise, aborted.promise]).finally(() =>
+        signal.removeEventListener('abort', abort),
+      )
+    },
+  }
+}
+
+/** Returns a database whose `system` transactions throw `LeaseLostError` unless this instance holds the lease of `subject`. */
 export function guardByLease(database: Database, instance_id: string, subject: string): Database {
   const guard =
     <T>(work: (tx: Transaction) => Promise<T>) =>

@@ -14,7 +14,7 @@ export interface SitePlacementChange {
 
 export interface SourcePlacementChange {
   source_id: string
-  /** Null: as for the site. */
+  /** Null: the placement of the site applies. */
   source_placement?: Placement | null | undefined
   /** The engine to move the source to. */
   engine_id?: string | undefined
@@ -22,10 +22,13 @@ export interface SourcePlacementChange {
 
 /** Updates the placement of a site. Returns the rows that the caller may change: one or none. */
 export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange) =>
-  // The id makes the update valid that changes nothing.
+  // `change` includes the id, because an update must set at least one column.
   tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
 
-/** Updates the placement of a source, and moves it. Returns the rows that the caller may change: one or none. */
+/**
+ * Updates the placement of a source, and moves the source if there is an `engine_id`. Returns the rows that the caller may change: one
+ * or none.
+ */
 export async function updateSourcePlacement(
   tx: Transaction,
   { source_id, engine_id, ...fields }: SourcePlacementChange,
@@ -41,7 +44,7 @@ export async function updateSourcePlacement(
   return rows
 }
 
-/** Moves sources as planned. Throws `EyrieError` (`conflict`) if one of them is no longer where the plan has found it. */
+/** Moves sources as planned. Throws `EyrieError` (`conflict`) if a source has been moved since the plan was made. */
 export async function applyMoves(tx: Transaction, moves: readonly SourceMove[]): Promise<void> {
   for (const [index, move] of moves.entries()) {
     if (await moveSource(tx, move)) continue

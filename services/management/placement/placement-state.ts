@@ -1,14 +1,14 @@
-/** An engine, as far as placement is concerned. Loads are in CPU cores. */
+/** An engine as placement sees it. Placement decides on which engine each source runs. Loads are in CPU cores. */
 export interface PlacementEngine {
   engine_id: string
   engine_name: string
   /** Whether the engine is connected and licensed, so that sources can be moved there. */
   isAvailable: boolean
-  /** Whether the engine has been unreachable for so long that its sources are moved. */
+  /** Whether the engine has been unreachable so long that its sources have to move. */
   isLost: boolean
-  /** Undefined if the engine does not report it. */
+  /** Capacity of the engine. Undefined if the engine does not report it. */
   cores: number | undefined
-  /** What the engine needs for channels that management does not know. */
+  /** Load of channels that management does not know. */
   otherLoad: number
   /** The owner. Null: the engine belongs to the installation. */
   organization_id: string | null
@@ -27,7 +27,7 @@ export interface PlacementSource {
   isAutomatic: boolean
   /** Whether the sources of the site are distributed over as many engines as possible. */
   isSpread: boolean
-  /** CPU cores that the source and its channels need, as measured on its engine. Undefined before that. */
+  /** Measured load of the source and its channels. Undefined before the first measurement. */
   cores: number | undefined
 }
 
@@ -36,13 +36,14 @@ export interface PlacementState {
   sources: readonly PlacementSource[]
 }
 
-/** Assumed for sources of which none has been measured. */
+/** What a source is assumed to need while no source has been measured. */
 const DEFAULT_CORES = 0.125
 
-/** Returns what a source probably needs: what was measured, or the mean of the others. */
+/** Returns a function that estimates the load of a source: the measured load, or else the mean of all measured sources. */
 export function createCostEstimate({ sources }: PlacementState): (source: PlacementSource) => number {
-  const known = sources.flatMap(({ cores }) => cores ?? [])
-  const mean = known.length > 0 ? known.reduce((sum, cores) => sum + cores, 0) / known.length : DEFAULT_CORES
+  const measured = sources.flatMap(({ cores }) => cores ?? [])
+  const total = measured.reduce((sum, cores) => sum + cores, 0)
+  const mean = measured.length > 0 ? total / measured.length : DEFAULT_CORES
   return ({ cores }) => cores ?? mean
 }
 

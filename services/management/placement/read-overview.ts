@@ -6,7 +6,9 @@ import { sourceChannelColumns } from '../inventory/source-channels.ts'
 import { planRebalance } from './plan-placement.ts'
 import { readPlacementState } from './read-placement-state.ts'
 
-/** Reads the engines with their loads, the rules of the sites, and what runs where. Must run with all rights. */
+/**
+ * Returns the engines with their loads, the placement rules of the sites, and on which engine each source runs. Must run with all rights.
+ */
 export async function readOverview(tx: Transaction): Promise<PlacementOverview> {
   const state = await readPlacementState(tx)
   const loads = new Map(planRebalance(state).engines.map(row => [row.engine_id, row]))

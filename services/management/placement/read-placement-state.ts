@@ -3,18 +3,18 @@ import type { Placement } from '@eyrie/contract/management/placement'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, engine, engineSite, engineState, site, source } from '../db/schema/index.ts'
-import type { PlacementEngine, PlacementState } from './placement-state.ts'
+import type { PlacementEngine, PlacementSource, PlacementState } from './placement-state.ts'
 
-/** Sources of an engine that has been unreachable for so long are moved. By the clock of the database. */
+/** The sources of an engine are moved once it has been unreachable for this long, by the clock of the database. */
 export const LOST_AFTER_S = 15
 
-/** The condition that an engine has been unusable for so long that its sources are moved. */
-const isOverdue = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
+/** The condition that an engine has been unusable for `LOST_AFTER_S`. */
+const isLongUnusable = sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${LOST_AFTER_S} * interval '1 second', false)`
 
 /** The placement of a source: its own, or that of its site. */
 const effectivePlacement = sql<Placement>`coalesce(${source.source_placement}, ${site.site_placement})`
 
-/** Returns whether a lost engine has sources that may be moved. This is fast, unlike reading the state of all sources. */
+/** Returns whether an unreachable engine has sources to move. Much faster than `readPlacementState`. */
 export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
   const [stranded] = await tx
     .select({ source_id: source.source_id })
@@ -24,7 +24,7 @@ export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
     .where(
       and(
         eq(engineState.engine_status, ENGINE_STATUS.offline),
-        isOverdue,
+        isLongUnusable,
         eq(effectivePlacement, 'automatic'),
       ),
     )
@@ -32,7 +32,7 @@ export async function hasStrandedSources(tx: Transaction): Promise<boolean> {
   return stranded !== undefined
 }
 
-/** Returns whether management chooses the engine of any source. */
+/** Returns whether management chooses the engine of at least one source. */
 export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean> {
   const [row] = await tx.execute<{ found: boolean }>(sql`
     select exists (select from site where site_placement = 'automatic')
@@ -40,23 +40,53 @@ export async function isAnyPlacementAutomatic(tx: Transaction): Promise<boolean>
   return row!.found
 }
 
-/** Reads the engines, the sources with channels, and what they need. Must run with all rights. */
+/** Reads all engines, and all sources that have channels, with what they need. Must run with all rights. */
 export async function readPlacementState(tx: Transaction): Promise<PlacementState> {
-  const engineRows = await tx
+  const engineRows = await selectEngines(tx)
+  const sourceRows = await selectSources(tx)
+  const siteRows = await tx.select().from(engineSite)
+  const sourcesByEngine = Map.groupBy(sourceRows, ({ engine_id }) => engine_id)
+  const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
+  const findLoad = createLoadFinder(engineRows)
+
+  const engines = engineRows.map(({ status, isUnusable, reported, ...row }): PlacementEngine => {
+    const { cores, used = 0 } = reported?.condition.capacity ?? {}
+    const loads = (sourcesByEngine.get(row.engine_id) ?? []).map(source => findLoad(source) ?? 0)
+    const sourceLoad = loads.reduce((sum, load) => sum + load, 0)
+    return {
+      ...row,
+      isAvailable: status === ENGINE_STATUS.online,
+      isLost: status === ENGINE_STATUS.offline && isUnusable,
+      cores,
+      otherLoad: Math.max(0, used - sourceLoad),
+      site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
+    }
+  })
+
+  const sources = sourceRows.map(({ source_sid, source_cores, placement, ...row }): PlacementSource => {
+    // `source_cores` is what the source needed before it was moved to its engine.
+    const cores = findLoad({ source_sid, engine_id: row.engine_id }) ?? source_cores ?? undefined
+    return { ...row, isAutomatic: placement === 'automatic', cores }
+  })
+  return { engines, sources }
+}
+
+const selectEngines = (tx: Transaction) =>
+  tx
     .select({
       engine_id: engine.engine_id,
       engine_name: engine.engine_name,
       organization_id: engine.organization_id,
       status: engineState.engine_status,
-      isOverdue,
+      isUnusable: isLongUnusable,
       reported: engineState.condition,
     })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
     .orderBy(engine.engine_id)
-  const siteRows = await tx.select().from(engineSite)
-  const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
-  const sourceRows = await tx
+
+const selectSources = (tx: Transaction) =>
+  tx
     .select({
       source_id: source.source_id,
       source_name: source.source_name,
@@ -70,34 +100,18 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
     })
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
-    // Without channels, a source needs nothing.
+    // A source without channels needs nothing.
     .where(inArray(source.source_id, tx.select({ id: channel.source_id }).from(channel)))
     .orderBy(source.source_id)
-  const loads = new Map(
-    engineRows.flatMap(({ engine_id, reported }) =>
-      (reported?.condition.sources ?? []).map(({ id, load }) => [toKey(engine_id, id), load] as const),
-    ),
-  )
-  const placed = sourceRows.map(({ source_sid, source_cores, placement, ...row }) => {
-    const measured = source_sid === null ? undefined : loads.get(toKey(row.engine_id, source_sid))
-    const cores = measured ?? source_cores ?? undefined
-    return { measured, source: { ...row, isAutomatic: placement === 'automatic', cores } }
-  })
-  const placedByEngine = Map.groupBy(placed, ({ source }) => source.engine_id)
-  const engines = engineRows.map(({ status, isOverdue, reported, ...row }): PlacementEngine => {
-    const { cores, used = 0 } = reported?.condition.capacity ?? {}
-    const onEngine = placedByEngine.get(row.engine_id) ?? []
-    const measuredLoad = onEngine.reduce((sum, { measured = 0 }) => sum + measured, 0)
-    return {
-      ...row,
-      isAvailable: status === ENGINE_STATUS.online,
-      isLost: status === ENGINE_STATUS.offline && isOverdue,
-      cores,
-      otherLoad: Math.max(0, used - measuredLoad),
-      site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
-    }
-  })
-  return { engines, sources: placed.map(({ source }) => source) }
-}
 
-const toKey = (engine_id: string, sid: number) => `${engine_id} ${sid}`
+/** Returns a function that returns the load of a source, in CPU cores, as its engine has reported it. */
+function createLoadFinder(engineRows: Awaited<ReturnType<typeof selectEngines>>) {
+  const loadsByEngine = new Map(
+    engineRows.map(({ engine_id, reported }) => {
+      const loads = (reported?.condition.sources ?? []).map(({ id, load }) => [id, load] as const)
+      return [engine_id, new Map(loads)]
+    }),
+  )
+  return ({ engine_id, source_sid }: { engine_id: string; source_sid: number | null }) =>
+    source_sid === null ? undefined : loadsByEngine.get(engine_id)?.get(source_sid)
+}

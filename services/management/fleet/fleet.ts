@@ -10,9 +10,9 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { createEngineLink, type EngineLink, type FleetTiming } from './connection/engine-link.ts'
 import type { ConditionListener } from './connection/engine-monitors.ts'
 import { type LocalEngine, registerLocalEngine } from './registry/local-engine.ts'
-import { requestOfFollower, serveRequests } from './requests/engine-requests.ts'
+import { requestFromFollower, serveRequests } from './requests/engine-requests.ts'
 import { type DriftReport, readDriftReport } from './status/drift-report.ts'
-import { readFollowedByOthers } from './status/reported-state.ts'
+import { readReportedStates } from './status/reported-state.ts'
 
 /**
  * The engines that are registered in the database, as the API uses them. One management service is connected to
@@ -32,7 +32,7 @@ export interface Fleet {
 export interface RunningFleet extends Fleet {
   /** Connects to the engines registered in this database that no other management service follows. */
   start(database: Database): void
-  /** Returns the engines that cannot be used, sorted by name, as far as this service or the database knows. */
+  /** Returns the engines that cannot be used, sorted by name, including engines that other services follow. */
   listOutages(): EngineOutage[]
   stop(): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface FleetOptions {
   createIngest(database: Database): Ingest
   /** Decides which engines this management service follows. */
   leases: Leases
-  /** Called every few seconds with the condition of a connected engine, also of one that another service follows. */
+  /** Called every few seconds with the condition of each connected engine, including engines that other services follow. */
   onCondition: ConditionListener
   /** The engine of this appliance, which is registered at the first start. */
   local?: LocalEngine | undefined
@@ -78,52 +78,55 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
   const links = new Map<string, EngineLink>()
   /** The outages of engines that other services follow. */
   let otherOutages: EngineOutage[] = []
-  /** When the last condition of engines was received that other services follow, in epoch ms. */
-  const otherConditions = new Map<string, number>()
+  /** When the last condition of such an engine was received, in epoch ms by engine id. */
+  const otherConditionTimes = new Map<string, number>()
   let state: FleetState = { phase: 'idle' }
   const isRunning = () => state.phase === 'running'
 
   /** Follows the engines for which this service holds the lease, and no others. */
-  async function applyLeases(held: HeldLeases, database: Database): Promise<void> {
+  async function applyLeases({ subjects, excess, engines }: HeldLeases, database: Database): Promise<void> {
     if (!isRunning()) return
-    const excess = new Set(held.excess)
-    const isFollowed = (engine_id: string) => held.subjects.has(engine_id) && !excess.has(engine_id)
+    const excessIds = new Set(excess)
+    const followedIds = new Set([...engines].filter(id => subjects.has(id) && !excessIds.has(id)))
 
-    const ending: Promise<void>[] = []
+    const stopping: Promise<void>[] = []
     for (const [engine_id, link] of links) {
-      if (isFollowed(engine_id) && held.engines.has(engine_id)) continue
+      if (followedIds.has(engine_id)) continue
       links.delete(engine_id)
       // The link of a deleted engine ends when it finds that its record is deleted.
-      if (held.engines.has(engine_id)) ending.push(link.stop())
+      if (engines.has(engine_id)) stopping.push(link.stop())
       else link.refresh()
     }
-    await Promise.all(ending)
-    await leases.release(database, held.excess)
+    await Promise.all(stopping)
+    await leases.release(database, excess)
     if (!isRunning()) return
 
-    for (const engine_id of held.engines) {
-      if (!isFollowed(engine_id) || links.has(engine_id)) continue
-      const guarded = guardByLease(database, leases.instance_id, engine_id)
-      const options = { engine_id, database, guarded, secrets, egress, onCondition, log, timing: linkTiming }
-      links.set(engine_id, createEngineLink({ ...options, ingest: createIngest(guarded) }))
-    }
-    await readOthers(database, held)
+    for (const engine_id of followedIds)
+      if (!links.has(engine_id)) links.set(engine_id, createLink(database, engine_id))
+    const otherIds = [...engines].filter(engine_id => !links.has(engine_id))
+    await readOtherEngines(database, otherIds)
   }
 
-  /** Reads what other services have learned about the engines that they follow. */
-  async function readOthers(database: Database, { engines }: HeldLeases): Promise<void> {
-    const others = [...engines].filter(engine_id => !links.has(engine_id))
-    const followed = await readFollowedByOthers(database, others, linkTiming.outageGraceMs)
-    otherOutages = followed.flatMap(({ outage }) => outage ?? [])
-    for (const { engine_id, reported } of followed) {
-      // Nothing is learned from a condition twice.
-      if (!reported || reported.receivedMs === otherConditions.get(engine_id)) continue
-      otherConditions.set(engine_id, reported.receivedMs)
+  function createLink(database: Database, engine_id: string): EngineLink {
+    const guarded = guardByLease(database, leases.instance_id, engine_id)
+    const ingest = createIngest(guarded)
+    const options = { engine_id, database, guarded, secrets, egress, ingest, onCondition, log }
+    return createEngineLink({ ...options, timing: linkTiming })
+  }
+
+  /** Reads what other services have stored about the engines that they follow. */
+  async function readOtherEngines(database: Database, engineIds: string[]): Promise<void> {
+    const states = await readReportedStates(database, engineIds, linkTiming.outageGraceMs)
+    otherOutages = states.flatMap(({ outage }) => outage ?? [])
+    for (const { engine_id, reported } of states) {
+      const isNew = reported && reported.receivedMs !== otherConditionTimes.get(engine_id)
+      if (!isNew) continue
+      otherConditionTimes.set(engine_id, reported.receivedMs)
       onCondition(engine_id, reported.condition, reported.requestedMs, reported.receivedMs)
     }
   }
 
-  /** Refreshes the link of an engine, or all links, and serves what other services request of it. */
+  /** Refreshes the link of an engine, or all links, and serves the requests of other services. */
   async function handleChange(database: Database, engine_id: string | undefined): Promise<void> {
     if (engine_id !== undefined && !links.has(engine_id)) leases.renew()
     for (const [id, link] of links) {
@@ -139,13 +142,13 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     async reconcile(database, engine_id) {
       const link = links.get(engine_id)
       if (link) await link.reconcile()
-      else await requestOfFollower(database, engine_id, 'reconcile')
+      else await requestFromFollower(database, engine_id, 'reconcile')
     },
 
     async repair(database, engine_id) {
       const link = links.get(engine_id)
       if (link) await link.repair()
-      else await requestOfFollower(database, engine_id, 'repair')
+      else await requestFromFollower(database, engine_id, 'repair')
     },
 
     start(database) {
@@ -170,10 +173,10 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
       state = { phase: 'running', stops }
     },
 
-    listOutages: () =>
-      [...otherOutages, ...[...links.values()].flatMap(link => link.getOutage() ?? [])].sort((a, b) =>
-        a.engine_name.localeCompare(b.engine_name),
-      ),
+    listOutages() {
+      const ownOutages = [...links.values()].flatMap(link => link.getOutage() ?? [])
+      return [...otherOutages, ...ownOutages].sort((a, b) => a.engine_name.localeCompare(b.engine_name))
+    },
 
     async stop() {
       const stops = state.phase === 'running' ? state.stops : []

@@ -1,25 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Reading pauses while this many messages are queued for the next transaction. When messages arrive faster than transactions are
- * stored, large ones store more of them: most of the cost of a transaction does not depend on the number of messages. With more, the
- * transaction of an alert that fires with each message would take too long.
+ * Maximum size of a batch: reading pauses while this many messages are queued. Large batches store more messages per second, because
+ * most of the cost of a transaction is fixed. Still larger ones would take too long when every message triggers an alert.
  */
 const MAX_QUEUED_MESSAGES = 1000
-/** Minimum time between the beginnings of two batches. Without it, a hundred events a second are a hundred transactions. */
+/** Minimum time between the starts of two batches. Without it, a hundred events per second would be a hundred transactions. */
 const BATCH_INTERVAL_MS = 50
 
-/** Handles messages in batches, in order. */
+/**
+ * Handles messages in batches, in order. Messages that arrive while a batch is being handled, or shortly after it has started, form
+ * the next batch. A single message is handled at once.
+ */
 export interface BatchQueue<Message> {
   /** Resolves when the queue is empty. Rejects when a batch fails. */
   push(message: Message): Promise<void>
   isFull(): boolean
 }
 
-/**
- * Creates a queue. Messages that arrive while a batch is being handled, or shortly after it has begun, form the next batch; a
- * single message is handled at once.
- */
 export function createBatchQueue<Message>(
   handle: (batch: Message[]) => Promise<unknown>,
 ): BatchQueue<Message> {

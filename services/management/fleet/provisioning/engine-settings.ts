@@ -5,9 +5,7 @@ import type { Database } from '../../db/database.ts'
 import { type PipelineSettings, pipeline, type SourceSettings, source } from '../../db/schema/index.ts'
 import type { ProvisionedObject } from './reconcile-plan.ts'
 
-// Sources and pipelines have settings that management does not control, such as the recording. They are stored as last found, so
-// that an object that is created again, here or on another engine, receives them.
-
+/** What the engine's API assumes for omitted fields. Settings with these values are not stored. */
 const DEFAULT_DECODER: Source['decoder'] = 'gst_h264'
 const DEFAULT_PRIORITY = 5
 
@@ -22,41 +20,58 @@ export interface EngineSettingsInput {
   actual: { sources: readonly Source[]; pipelines: readonly Pick<Pipeline, 'id' | 'priority'>[] }
 }
 
-/** Stores the settings that have changed on an engine. A pipeline has those of the engine that it was created for. */
+/**
+ * Copies settings from an engine to the database that management does not control, such as the recording of a source. An object that
+ * is created again, on this engine or another one, receives the stored settings. A pipeline that runs on several engines has the
+ * settings of the engine for which it was created.
+ */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {
-  const { engine_id, database, stored, provisioned, actual } = input
-  const found = <Actual extends { id: number }>(
-    objects: readonly Actual[],
-    provisions: readonly ProvisionedObject<unknown>[],
-    record_id: string,
-  ) => {
-    const sid = provisions.find(provision => provision.record_id === record_id)?.sid
-    return objects.find(({ id }) => id === sid)
+  const changedSources = findChangedSources(input)
+  const changedPipelines = findChangedPipelines(input)
+  if (changedSources.length === 0 && changedPipelines.length === 0) return
+
+  await input.database.system('provision an engine', async tx => {
+    for (const { source_id, source_settings } of changedSources)
+      await tx.update(source).set({ source_settings }).where(eq(source.source_id, source_id))
+    for (const { pipeline_id, pipeline_settings } of changedPipelines)
+      await tx.update(pipeline).set({ pipeline_settings }).where(eq(pipeline.pipeline_id, pipeline_id))
+  })
+}
+
+/** Returns the sources whose settings on the engine differ from the stored ones, with the new settings. */
+function findChangedSources({ stored, provisioned, actual }: EngineSettingsInput) {
+  const changed: { source_id: string; source_settings: SourceSettings }[] = []
+  for (const { source_id, source_settings: storedSettings } of stored.sources) {
+    const object = findObject(actual.sources, provisioned.sources, source_id)
+    if (!object) continue
+    const source_settings = toSourceSettings(object)
+    if (!isDeepStrictEqual(source_settings, storedSettings)) changed.push({ source_id, source_settings })
   }
+  return changed
+}
 
-  const sources = stored.sources.flatMap(({ source_id, source_settings }) => {
-    const object = found(actual.sources, provisioned.sources, source_id)
-    const settings = object && toSourceSettings(object)
-    return settings && !isDeepStrictEqual(settings, source_settings) ? { source_id, settings } : []
-  })
-  const pipelines = stored.pipelines
-    .filter(row => row.engine_id === engine_id)
-    .flatMap(({ pipeline_id, pipeline_settings }) => {
-      const object = found(actual.pipelines, provisioned.pipelines, pipeline_id)
-      const settings = object && toPipelineSettings(object)
-      return settings && !isDeepStrictEqual(settings, pipeline_settings) ? { pipeline_id, settings } : []
-    })
-  if (sources.length + pipelines.length === 0) return
+/** Returns the pipelines whose settings on the engine differ from the stored ones, with the new settings. */
+function findChangedPipelines({ engine_id, stored, provisioned, actual }: EngineSettingsInput) {
+  const changed: { pipeline_id: string; pipeline_settings: PipelineSettings }[] = []
+  for (const row of stored.pipelines.filter(row => row.engine_id === engine_id)) {
+    const { pipeline_id } = row
+    const object = findObject(actual.pipelines, provisioned.pipelines, pipeline_id)
+    if (!object) continue
+    const pipeline_settings = toPipelineSettings(object)
+    if (!isDeepStrictEqual(pipeline_settings, row.pipeline_settings))
+      changed.push({ pipeline_id, pipeline_settings })
+  }
+  return changed
+}
 
-  await database.system('provision an engine', async tx => {
-    for (const { source_id, settings } of sources)
-      await tx.update(source).set({ source_settings: settings }).where(eq(source.source_id, source_id))
-    for (const { pipeline_id, settings } of pipelines)
-      await tx
-        .update(pipeline)
-        .set({ pipeline_settings: settings })
-        .where(eq(pipeline.pipeline_id, pipeline_id))
-  })
+/** Returns the object that was created on the engine for a record. */
+function findObject<Actual extends { id: number }>(
+  objects: readonly Actual[],
+  provisions: readonly ProvisionedObject<unknown>[],
+  record_id: string,
+): Actual | undefined {
+  const sid = provisions.find(provision => provision.record_id === record_id)?.sid
+  return objects.find(({ id }) => id === sid)
 }
 
 const toSourceSettings = ({ decoder, recording }: Source): SourceSettings => ({

@@ -52,15 +52,31 @@ const NO_ADDRESS = 'the source has no address: set its source_address, or the ad
 
 /** Applies the stored configuration to an engine. Rejects with `EyrieError` when the engine fails. */
 export async function reconcileEngine(options: ReconciliationOptions): Promise<ReconciliationResult> {
-  const { engine_id, engine, database, secrets, repair, excludedChannels } = options
+  const { engine_id, engine, database, excludedChannels } = options
   const configuration = await engine.getConfiguration()
   const actual: ActualObjects = {
     sources: configuration.sources,
     pipelines: configuration.pipelines.map(normalizePipeline),
   }
-  const { stored, provisioned } = await loadProvisioningState(options, actual)
+  const state = await loadProvisioningState(options, actual)
+  const { stored, provisioned } = state
   await storeEngineSettings({ engine_id, database, stored, provisioned, actual })
 
+  const { drift, findSid } = await reconcileObjects(options, state, actual)
+  if (!excludedChannels) await provisionChannels({ engine_id, engine, database, findSid, drift })
+  const hash = createHash('sha256').update(JSON.stringify(actual)).digest('hex')
+  return { drift, hash }
+}
+
+/**
+ * Creates, updates and removes sources and pipelines on the engine. `findSid` of the result returns the id that the engine has
+ * assigned to the source or pipeline of a record.
+ */
+async function reconcileObjects(
+  { engine_id, engine, database, secrets, repair, excludedChannels }: ReconciliationOptions,
+  { stored, provisioned }: ProvisioningState,
+  actual: ActualObjects,
+): Promise<{ drift: Drift[]; findSid(record_id: string): number | undefined }> {
   // The stores contain the sids of the objects that earlier reconciliations have created.
   const storeOptions = { engine_id, database, secrets }
   const sourceStore = createProvisionStore({ ...storeOptions, kind: 'source', initial: provisioned.sources })
@@ -70,7 +86,7 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
     initial: provisioned.pipelines,
   })
   const findSourceSid = (id: string) => sourceStore.get(id)?.sid ?? undefined
-  const findSid = (id: string) => findSourceSid(id) ?? pipelineStore.get(id)?.sid ?? undefined
+  const findPipelineSid = (id: string) => pipelineStore.get(id)?.sid ?? undefined
 
   const sourceSettings = new Map(stored.sources.map(row => [row.source_id, row.source_settings]))
   const pipelineSettings = new Map(stored.pipelines.map(row => [row.pipeline_id, row.pipeline_settings]))
@@ -94,23 +110,22 @@ export async function reconcileEngine(options: ReconciliationOptions): Promise<R
     repair,
   })
 
-  const rejectedSources = withoutAddress.map(record =>
-    toDrift('source', { ...record, sid: null, reason: NO_ADDRESS }),
-  )
   // Pipelines are removed first, because they refer to sources.
   const pipelineRemovalDrift = await pipelines.removeUnused()
   const sourceRemovalDrift = await sources.removeUnused()
-  const drift = [
-    ...rejectedSources,
-    ...sources.drift,
-    ...pipelines.drift,
-    ...pipelineRemovalDrift,
-    ...sourceRemovalDrift,
-  ]
-
-  if (!excludedChannels) await provisionChannels({ engine_id, engine, database, findSid, drift })
-  const hash = createHash('sha256').update(JSON.stringify(actual)).digest('hex')
-  return { drift, hash }
+  const addressDrift = withoutAddress.map(record =>
+    toDrift('source', { ...record, sid: null, reason: NO_ADDRESS }),
+  )
+  return {
+    drift: [
+      ...addressDrift,
+      ...sources.drift,
+      ...pipelines.drift,
+      ...pipelineRemovalDrift,
+      ...sourceRemovalDrift,
+    ],
+    findSid: id => findSourceSid(id) ?? findPipelineSid(id),
+  }
 }
 
 /** The sources and pipelines that exist on the engine. */

@@ -23,7 +23,7 @@ export interface StoredStream {
   protocol: string
   port: number | null
   username: string
-  /** In plain text. */
+  /** Plain text. */
   password: string
   fps: { output?: number | undefined } | null | undefined
 }
@@ -39,10 +39,9 @@ export interface SourceFields {
 /**
  * Translates a stored source into the fields of a source on the engine. Returns undefined if the source has no address.
  *
- * `source_address` takes precedence over the address of the stream. The address of a stream is a URL or a host. A host is
- * combined with the stream's port and protocol. The protocol is RTSP by default; `tcp` and `udp` mean RTSP over this
- * transport. Credentials in the URL take precedence over the credentials of the stream, which are sent only to the scheme, host
- * and port of the stream. The transport of the main stream is also that of the sub stream.
+ * - Address: `source_address` takes precedence over the address of the stream.
+ * - Credentials: those in the URL take precedence over those of the stream, which are sent only to the server of the stream.
+ * - Transport: the sub stream uses the transport of the main stream.
  */
 export function toSourceFields({
   source_type,
@@ -69,6 +68,7 @@ export function toSourceFields({
 /** Returns undefined for text that is not a type of sources. */
 const parseType = (text: string | undefined) => sourceType.safeParse(text).data
 
+/** Parses the protocol of a stream. It is RTSP by default. `tcp` and `udp` mean RTSP over this transport. */
 function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
   scheme: string
   transport: AddressObject['transport'] | undefined
@@ -78,7 +78,7 @@ function parseProtocol(stream: Pick<StoredStream, 'protocol'> | null): {
   return { scheme: protocol, transport: undefined }
 }
 
-/** Adds a sub stream to an address. Credentials of the sub stream that differ from the address are written in its URL. */
+/** Adds a sub stream to an address. If it has other credentials than the main stream, they become a part of its URL. */
 function addSubStream(address: Address, subStream: StoredStream): Address {
   const main: AddressObject = typeof address === 'string' ? { url: address } : address
   const subAddress = toAddress(toStreamUrl(subStream), subStream, undefined)
@@ -94,7 +94,10 @@ function addUserinfo({ url, username = '', password = '' }: AddressObject): stri
   return url.replace('://', `://${userinfo}@`)
 }
 
-/** Returns the address of a stream as a URL. An address that is already a URL or a path is returned unchanged. */
+/**
+ * Returns the address of a stream as a URL. A host is combined with the stream's protocol and port. An address that is already a URL
+ * or a path is returned unchanged.
+ */
 export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'protocol'>): string {
   const { address, port } = stream
   const { scheme } = parseProtocol(stream)
@@ -112,7 +115,7 @@ export function toStreamUrl(stream: Pick<StoredStream, 'address' | 'port' | 'pro
   return `${scheme}://${hostname}${portSuffix}${path}`
 }
 
-/** Splits the credentials and the transport off a URL. Returns the URL alone if it has none. */
+/** Moves the credentials of a URL to fields of their own, and adds the transport. Returns just the URL if there are neither. */
 function toAddress(
   url: string,
   stored: { username: string; password: string } | undefined,

@@ -8,9 +8,12 @@ import { generateSecret, hashSecret } from '../../users/opaque-token.ts'
 /** The prefix lets secret scanners recognize leaked tokens. */
 const TOKEN_PREFIX = 'eyrie_jt_'
 
-type Row = typeof joinToken.$inferSelect
+type JoinTokenRow = typeof joinToken.$inferSelect
 
-/** Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) for sites or a time that are invalid. */
+/**
+ * Creates a token with which engines register themselves. Throws `EyrieError` (`syntax`) for sites of several organizations, or an
+ * expiry in the past.
+ */
 export async function createJoinToken(
   tx: Transaction,
   { name, site_ids = [], expires_at }: JoinTokenInput,
@@ -41,7 +44,7 @@ export async function listJoinTokens(tx: Transaction) {
 export const deleteJoinToken = (tx: Transaction, join_token_id: string) =>
   tx.delete(joinToken).where(eq(joinToken.join_token_id, join_token_id)).returning()
 
-const toJoinToken = ({ join_token_id, name, site_ids, created_at, used_at, expires_at }: Row) => ({
+const toJoinToken = ({ join_token_id, name, site_ids, created_at, used_at, expires_at }: JoinTokenRow) => ({
   join_token_id,
   name,
   site_ids,

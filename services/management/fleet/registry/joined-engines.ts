@@ -6,14 +6,17 @@ import { engine, engineSite, joinToken, site } from '../../db/schema/index.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { hashSecret } from '../../users/opaque-token.ts'
 
-/** What an engine that registers itself sends, and the address that it sends it from. */
+/** An engine that registers itself. */
 export interface JoiningEngine {
   join_token: string
+  /** A secret of the engine, by which it is recognized. */
   engine_identity: string
   engine_name: string
+  /** The address from which the engine has sent its request. Empty if the connection has ended. */
   engine_address: string
   engine_port: number
   engine_is_secure: boolean
+  /** The token that the engine requires. */
   engine_key: string
 }
 
@@ -24,30 +27,26 @@ export interface JoinOptions {
 }
 
 /**
- * Registers an engine by a join token, or updates the address of an engine that proves its identity. Returns its id. Throws
- * `EyrieError` (`auth`) for an unknown engine without a valid token.
+ * Registers an engine with a join token, or updates the address of an engine that is already registered. Returns the id of the
+ * engine. Throws `EyrieError`: `auth` for an unknown engine without a valid token, `unavailable` if its connection has ended.
  */
 export async function joinEngine(
   tx: Transaction,
   { join_token, engine_identity, ...fields }: JoiningEngine,
   { secrets, configuredToken }: JoinOptions,
 ): Promise<string> {
-  const assertConnected = () => {
-    if (!fields.engine_address)
-      throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
-  }
-  // The identity is a secret of the engine: a join token alone does not suffice to take the place of another engine.
+  // The identity is secret: a join token alone is not enough to take the place of a registered engine.
   const identity_hash = hashSecret(engine_identity)
   const [known] = await tx.select().from(engine).where(eq(engine.identity_hash, identity_hash)).for('update')
   if (known) {
-    assertConnected()
+    assertConnected(fields)
     await updateAddress(tx, secrets, known, fields)
     return known.engine_id
   }
 
   const isConfigured = configuredToken !== undefined && isKnownToken(join_token, [configuredToken])
   const site_ids = isConfigured ? [] : await consumeToken(tx, join_token)
-  assertConnected()
+  assertConnected(fields)
   const sites = await tx.select().from(site).where(inArray(site.site_id, site_ids))
   const [created] = await tx
     .insert(engine)
@@ -66,7 +65,12 @@ export async function joinEngine(
   return engine_id
 }
 
-/** Stores where the engine is now. People may have changed its name. */
+function assertConnected({ engine_address }: Pick<JoiningEngine, 'engine_address'>): void {
+  if (!engine_address)
+    throw new EyrieError('unavailable', 'the connection of the engine has ended: join again')
+}
+
+/** Updates the address and the key of a registered engine. Its name remains unchanged, because people may have chosen it. */
 async function updateAddress(
   tx: Transaction,
   secrets: Secrets,
@@ -96,7 +100,7 @@ async function updateAddress(
     .where(eq(engine.engine_id, known.engine_id))
 }
 
-/** Returns the sites of a stored token. Throws `EyrieError` (`auth`) if there is no valid token. */
+/** Marks a stored token as used and returns its sites. Throws `EyrieError` (`auth`) if the token is unknown or has expired. */
 async function consumeToken(tx: Transaction, token: string): Promise<string[]> {
   const isUnexpired = or(isNull(joinToken.expires_at), gt(joinToken.expires_at, sql`now()`))
   const [row] = await tx

@@ -4,39 +4,39 @@ import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
-/** What one management service asks the one that follows an engine to do. The database conveys it. */
+/** What a management service can request from the one that follows an engine. Requests are stored in the database. */
 export type RequestKind = 'reconcile' | 'repair'
 
-/** What serves the requests: the connection to the engine. */
+/** The connection to an engine, which serves the requests. */
 export interface RequestedLink {
   reconcile(): Promise<void>
   repair(): Promise<void>
 }
 
 const POLL_MS = 100
-/** Longer than a follower needs to start, and to apply a configuration. */
+/** How long a request waits. Long enough for a management service to begin to follow the engine, and to do the work. */
 const TIMEOUT_MS: Record<RequestKind, number> = { reconcile: 5000, repair: 30_000 }
-/** Requests of processes that have ended meanwhile are deleted. */
+/** Older requests are deleted: no service waits for their results any more. */
 const MAX_AGE_S = 60
 
 /** The name of these transactions in the audit log. */
 const OPERATION = 'requests to engines'
 
+const NOT_FOLLOWED = 'no management service has connected to the engine yet: try again in a few seconds'
+
 /**
- * Asks the service that follows an engine to work on it, and waits for the result. Rejects with `EyrieError` (`unavailable`) if a
- * repair fails, or if no service follows the engine; a reconciliation that is not possible now is none.
+ * Requests work on an engine from the management service that follows it, and waits for the result. A repair that fails rejects with
+ * `EyrieError` (`unavailable`). A reconciliation that fails does not reject, because it is repeated anyway.
  */
-export async function requestOfFollower(
+export async function requestFromFollower(
   database: Database,
   engine_id: string,
   kind: RequestKind,
 ): Promise<void> {
   const request_id = await storeRequest(database, engine_id, kind)
-  const failure = request_id === undefined ? NOT_FOLLOWED : await waitForResult(database, request_id, kind)
-  if (kind === 'repair' && failure !== '') throw new EyrieError('unavailable', failure)
+  const failure = request_id === undefined ? NOT_FOLLOWED : await waitForFailure(database, request_id, kind)
+  if (kind === 'repair' && failure !== undefined) throw new EyrieError('unavailable', failure)
 }
-
-const NOT_FOLLOWED = 'no management service has connected to the engine yet: try again in a few seconds'
 
 /** Returns the id of the stored request. Undefined if no service follows the engine. */
 const storeRequest = (database: Database, engine_id: string, kind: RequestKind) =>
@@ -48,20 +48,26 @@ const storeRequest = (database: Database, engine_id: string, kind: RequestKind) 
     return created!.request_id
   })
 
-/** Resolves to why the request has failed, or to an empty text. */
-async function waitForResult(database: Database, request_id: string, kind: RequestKind): Promise<string> {
-  const deadline = performance.now() + TIMEOUT_MS[kind]
-  while (performance.now() < deadline) {
+/** Waits for the result of a request. Resolves to why it has failed, or to undefined after success. */
+async function waitForFailure(
+  database: Database,
+  request_id: string,
+  kind: RequestKind,
+): Promise<string | undefined> {
+  const deadlineMs = performance.now() + TIMEOUT_MS[kind]
+  while (performance.now() < deadlineMs) {
     await wait(POLL_MS)
     const [row] = await database.system(OPERATION, tx =>
       tx.select().from(engineRequest).where(eq(engineRequest.request_id, request_id)),
     )
-    if (!row || row.finished_at !== null) return row?.failure ?? ''
+    // The request is deleted with its engine.
+    if (!row) return undefined
+    if (row.finished_at !== null) return row.failure || undefined
   }
   return NOT_FOLLOWED
 }
 
-/** Does what other services have requested of an engine, and stores the results. */
+/** Does what other management services have requested for an engine, stores the results, and deletes old requests. */
 export async function serveRequests(
   database: Database,
   engine_id: string,

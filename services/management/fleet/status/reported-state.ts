@@ -1,58 +1,72 @@
 import type { EngineOutage } from '@eyrie/contract'
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { eq, sql } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { engine, engineState, type ReportedCondition } from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
 
-/** What the management service that follows an engine has stored about it for the others. */
+/** What is stored about an engine by the management service that follows it, for all other management services. */
 export interface ReportedState {
   engine_id: string
+  /** Null while the engine can be used. */
   outage: EngineOutage | null
+  /** The last condition that the engine has reported. Null if there is none. */
   reported: ReportedCondition | null
 }
 
-/** Reads what is stored about engines that other management services follow. `graceMs`: a shorter outage is none. */
-export async function readFollowedByOthers(
+/**
+ * Reads the reported states of engines that other management services follow. An outage counts once it has lasted for `graceMs`. An
+ * engine without a stored state is omitted.
+ */
+export async function readReportedStates(
   database: Database,
   engineIds: readonly string[],
   graceMs: number,
 ): Promise<ReportedState[]> {
   if (engineIds.length === 0) return []
-  const rows = await database.system(
-    'follow engines',
-    tx =>
-      tx
-        .select({
-          engine_id: engine.engine_id,
-          engine_name: engine.engine_name,
-          status: engineState.engine_status,
-          reason: engineState.reason,
-          seen_at: engineState.seen_at,
-          unusable_since: engineState.unusable_since,
-          isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond', false)`,
-          reported: engineState.condition,
-        })
-        .from(engine)
-        .innerJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-        .where(isAnyOf(engine.engine_id, engineIds)),
-    { accessMode: 'read only' },
-  )
-  return rows.map(
-    ({ engine_id, engine_name, status, reason, seen_at, unusable_since, isOverdue, reported }) => {
-      const since = seen_at ?? unusable_since
-      const isOffline = status === ENGINE_STATUS.offline
-      const outage: EngineOutage | null =
-        isOverdue && since
-          ? {
-              engine_id,
-              engine_name,
-              status: isOffline ? 'offline' : 'error',
-              since: since.toISOString(),
-              reason,
-            }
-          : null
-      return { engine_id, outage, reported }
-    },
-  )
+  const rows = await database.system('follow engines', tx => selectStates(tx, engineIds, graceMs), {
+    accessMode: 'read only',
+  })
+  return rows.map(row => ({
+    engine_id: row.engine_id,
+    outage: row.isOverdue ? toOutage(row) : null,
+    reported: row.reported,
+  }))
+}
+
+const selectStates = (tx: Transaction, engineIds: readonly string[], graceMs: number) =>
+  tx
+    .select({
+      engine_id: engine.engine_id,
+      engine_name: engine.engine_name,
+      status: engineState.engine_status,
+      reason: engineState.reason,
+      seen_at: engineState.seen_at,
+      unusable_since: engineState.unusable_since,
+      isOverdue: sql<boolean>`coalesce(${engineState.unusable_since} <= now() - ${graceMs} * interval '1 millisecond', false)`,
+      reported: engineState.condition,
+    })
+    .from(engine)
+    .innerJoin(engineState, eq(engineState.engine_id, engine.engine_id))
+    .where(isAnyOf(engine.engine_id, engineIds))
+
+type StateRow = Awaited<ReturnType<typeof selectStates>>[number]
+
+function toOutage({
+  engine_id,
+  engine_name,
+  status,
+  reason,
+  seen_at,
+  unusable_since,
+}: StateRow): EngineOutage | null {
+  const since = seen_at ?? unusable_since
+  if (!since) return null
+  return {
+    engine_id,
+    engine_name,
+    status: status === ENGINE_STATUS.offline ? 'offline' : 'error',
+    since: since.toISOString(),
+    reason,
+  }
 }

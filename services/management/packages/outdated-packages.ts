@@ -3,45 +3,71 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A package that is installed in an older version than the archive of the machine contains. */
+/** A Debian package of which the package lists of this machine contain a newer version than the installed one. */
 export interface OutdatedPackage {
   name: string
+  /** The installed version. */
   installed: string
+  /** The newest version that can be installed. */
   candidate: string
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query replaces the names of fields.
-const FORMAT = '${db:Status-Status} ${Package}\n'
-
-/** The lists of packages of the setup. */
+/** The script of the setup that lists the packages. */
 const PACKAGE_LISTS = resolve(import.meta.dirname, '../../../appliance/setup/packages.sh')
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query replaces the names of fields.
+const STATUS_FORMAT = '${db:Status-Status} ${Package}\n'
+
 /**
- * Returns the outdated ones of the installed Debian packages that parse video of cameras. Reads only what is known on this machine,
- * without a network: the system updates its package lists. Returns nothing on a system without Debian's package management.
+ * Returns the outdated ones of the installed Debian packages that parse video of cameras. Works without a network: the system keeps
+ * its package lists up to date by itself. Returns nothing on a system without Debian's package management.
  */
 export async function findOutdatedPackages(environment?: NodeJS.ProcessEnv): Promise<OutdatedPackage[]> {
-  const run = async (command: string, args: readonly string[]): Promise<string> => {
-    const options = environment && { env: environment }
-    const { stdout } = await promisify(execFile)(command, args, options).catch(error => error)
-    return String(stdout ?? '')
-  }
-
   const patterns = parseParserPackages(await readFile(PACKAGE_LISTS, 'utf8').catch(() => ''))
-  // Fails if a pattern matches nothing, after it has listed the others.
-  const list = await run('dpkg-query', ['-W', '-f', FORMAT, ...patterns])
-  const installed = Array.from(list.matchAll(/^installed (.+)$/gm), ([, name = '']) => name)
-  if (installed.length === 0) return []
+  const names = await listInstalledPackages(patterns, environment)
+  if (names.length === 0) return []
 
-  const packages = parsePolicy(await run('apt-cache', ['policy', ...installed]))
-  const isOlder = async ({ installed, candidate }: OutdatedPackage) =>
-    promisify(execFile)('dpkg', ['--compare-versions', installed, 'lt', candidate]).then(
-      () => true,
-      () => false,
-    )
-  const differing = packages.filter(({ installed, candidate }) => installed !== candidate)
-  const older = await Promise.all(differing.map(isOlder))
-  return differing.filter((_, index) => older[index])
+  const packages = parsePolicy(await readOutput('apt-cache', ['policy', ...names], environment))
+  const outdated: OutdatedPackage[] = []
+  for (const versions of packages) if (await isOutdated(versions)) outdated.push(versions)
+  return outdated
+}
+
+/** Returns the names of the installed packages that match one of the patterns. */
+async function listInstalledPackages(
+  patterns: readonly string[],
+  environment: NodeJS.ProcessEnv | undefined,
+): Promise<string[]> {
+  const output = await readOutput('dpkg-query', ['-W', '-f', STATUS_FORMAT, ...patterns], environment)
+  return Array.from(output.matchAll(/^installed (.+)$/gm), ([, name = '']) => name)
+}
+
+/**
+ * Returns the output of a command, even if the command fails: dpkg-query fails if a pattern matches nothing, after it has listed the
+ * packages of the other patterns. Returns an empty text if there is no such command.
+ */
+async function readOutput(
+  command: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv | undefined,
+): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(command, args, { env: environment, encoding: 'utf8' })
+    return stdout
+  } catch (error) {
+    return (error as { stdout?: string }).stdout ?? ''
+  }
+}
+
+async function isOutdated({ installed, candidate }: OutdatedPackage): Promise<boolean> {
+  if (installed === candidate) return false
+  try {
+    await promisify(execFile)('dpkg', ['--compare-versions', installed, 'lt', candidate])
+    return true
+  } catch {
+    // The command fails if the installed version is newer.
+    return false
+  }
 }
 
 /** Returns the patterns of the list `parser_packages` in `packages.sh`. */

@@ -15,35 +15,27 @@ import { type ServerState, sendServerReport } from '../db/server/server-report.t
 const START_BACKOFF = { initialMs: 500, maxMs: 4_000 }
 
 /**
- * Runs the embedded database server until the supervisor stops this process or disconnects. Reports the state of the server to
- * the supervisor. `EYRIE_DATABASE_CLIENT` names the user of the management service.
+ * Runs the embedded database server until the supervisor stops this process or disconnects from it. Reports the state of the server
+ * to the supervisor. `EYRIE_DATABASE_CLIENT` names the user of the management service.
  */
 export async function runDatabaseServer(variables: NodeJS.ProcessEnv): Promise<void> {
   const { data, databaseClient, logLevel } = readEnvironment(variables)
   const log = createLog('database', logLevel)
-  const stopping = new AbortController()
-  const stop = () => stopping.abort()
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
-  if (process.connected) process.once('disconnect', stop)
-  else stop()
-  const { signal } = stopping
+  const signal = createStopSignal()
 
   let state: ServerState = { isReady: false, isDiskFull: false }
+  /** Reports a change of the state. A problem is reported once, and is not a part of later reports. */
   const report = (change: Partial<ServerState>) => {
     state = { ...state, problem: undefined, ...change }
     if (process.connected) sendServerReport(state)
   }
-  const server = await startUntilReady(
-    serverFolder(data),
-    {
-      signal,
-      clients: databaseClient === undefined ? [] : [{ user: databaseClient, role: APPLICATION_NAME }],
-      onDiskFull: isDiskFull => report({ isDiskFull }),
-    },
-    log,
-    problem => report({ problem }),
-  )
+  const options: StartOptions = {
+    signal,
+    clients: databaseClient === undefined ? [] : [{ user: databaseClient, role: APPLICATION_NAME }],
+    onDiskFull: isDiskFull => report({ isDiskFull }),
+    onProblem: problem => report({ problem }),
+  }
+  const server = await startUntilReady(serverFolder(data), options, log)
   if (server) {
     report({ isReady: true })
     if (!signal.aborted) await once(signal, 'abort')
@@ -52,12 +44,28 @@ export async function runDatabaseServer(variables: NodeJS.ProcessEnv): Promise<v
   process.exit(0)
 }
 
-/** Starts the server, and creates the database of the application, with back-off. Undefined: the process is to stop. */
+/** Returns a signal that aborts when the supervisor stops this process or disconnects from it. */
+function createStopSignal(): AbortSignal {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  if (process.connected) process.once('disconnect', stop)
+  else stop()
+  return stopping.signal
+}
+
+interface StartOptions extends ServerOptions {
+  signal: AbortSignal
+  /** Called with a sentence for the operator when an attempt fails. */
+  onProblem(problem: string): void
+}
+
+/** Starts the server and creates the database of the application, with back-off. Returns undefined if `signal` aborts first. */
 async function startUntilReady(
   folder: string,
-  options: ServerOptions & { signal: AbortSignal },
+  { onProblem, ...options }: StartOptions,
   log: Log,
-  report: (problem: string) => void,
 ): Promise<EmbeddedServer | undefined> {
   const { signal } = options
   let server: EmbeddedServer | undefined
@@ -68,7 +76,8 @@ async function startUntilReady(
       return server
     } catch (error) {
       if (signal.aborted) break
-      report(describeDatabaseError(error, undefined))
+      onProblem(describeDatabaseError(error, undefined))
+      // An abort ends the delay early.
       await wait(backoffDelayMs(attempt, START_BACKOFF), undefined, { signal }).catch(() => {})
     }
   }

@@ -7,20 +7,20 @@ import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
-/** Whether alerts are armed by their schedules, at times within the loaded period. */
+/** Whether alerts are armed at times within the loaded period. An armed alert can fire; its schedules decide when it is armed. */
 export interface ArmedAlerts {
   isArmedAt(alert_id: string, timeMs: number): boolean
 }
 
-/** Both times are included, in epoch ms. */
+/** Times in epoch ms, both included. */
 export interface EvaluatedPeriod {
   from: number
   to: number
 }
 
 /**
- * Loads whether alerts are armed in a period. States that the scheduler has stored count for the time for which they are valid.
- * For other times, such as those of messages that arrive late, and while no scheduler runs, the schedules are evaluated here.
+ * Loads whether alerts are armed in a period, from the states that the scheduler has stored. If a state is not valid for the whole
+ * period, such as for messages that arrive late or while no scheduler runs, the schedules are evaluated here.
  */
 export async function loadArmedAlerts(
   tx: Transaction,
@@ -40,6 +40,7 @@ export async function loadArmedAlerts(
     .where(and(eq(schedule.is_active, true), isAnyOf(schedule.alert_id, alertIds)))
 
   const stored = new Map<string, boolean>()
+  /** Alerts without a stored state for the whole period. */
   const uncovered: string[] = []
   for (const { alert_id, is_armed, valid_from, valid_until } of rows) {
     const isCovered = valid_from && valid_until && valid_from.getTime() <= from && to < valid_until.getTime()
@@ -67,35 +68,57 @@ export async function loadTimelines(
   )
 }
 
-/** Stores which alerts are armed. The evaluation of an alert that is armed now starts afresh. */
+/**
+ * Stores whether alerts are armed. Deletes the result of the last evaluation of alerts that were disarmed before and are armed now, so
+ * that their evaluation starts afresh.
+ */
 export async function storeArmedStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
+  const existingIds = await lockAlerts(tx, states)
+  const existing = states.filter(({ alert_id }) => existingIds.has(alert_id))
+  if (existing.length === 0) return
+
+  const disarmedIds = await listDisarmedAlerts(tx, [...existingIds])
+  await upsertStates(tx, existing)
+  const rearmed = existing.filter(({ alert_id, is_armed }) => is_armed && disarmedIds.has(alert_id))
+  const rearmedIds = rearmed.map(({ alert_id }) => alert_id)
+  if (rearmedIds.length > 0)
+    await tx.update(alertState).set({ holds: null }).where(inArray(alertState.alert_id, rearmedIds))
+}
+
+/**
+ * Returns the ids of the alerts that have not been deleted since their states were computed. The lock prevents their deletion until
+ * the transaction ends.
+ */
+async function lockAlerts(tx: Transaction, states: readonly ArmedAlertState[]): Promise<Set<string>> {
   const ids = states.map(({ alert_id }) => alert_id)
-  // An alert may have been deleted since its state was computed. The lock keeps the others until the end.
-  const existing = await tx
+  const rows = await tx
     .select({ alert_id: alert.alert_id })
     .from(alert)
     .where(isAnyOf(alert.alert_id, ids))
     .orderBy(alert.alert_id)
     .for('key share')
-  const existingIds = new Set(existing.map(({ alert_id }) => alert_id))
-  const rows = states
-    .filter(({ alert_id }) => existingIds.has(alert_id))
-    .map(({ valid_from, valid_until, next_change_at, ...state }) => ({
-      ...state,
-      valid_from: new Date(valid_from),
-      valid_until: new Date(valid_until),
-      next_change_at: next_change_at === null ? null : new Date(next_change_at),
-    }))
-    .toSorted((a, b) => (a.alert_id < b.alert_id ? -1 : 1))
-  if (rows.length === 0) return
+  return new Set(rows.map(({ alert_id }) => alert_id))
+}
 
-  const disarmed = await tx
+async function listDisarmedAlerts(tx: Transaction, alertIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx
     .select({ alert_id: alertArming.alert_id })
     .from(alertArming)
-    .where(and(isAnyOf(alertArming.alert_id, ids), eq(alertArming.is_armed, false)))
+    .where(and(isAnyOf(alertArming.alert_id, alertIds), eq(alertArming.is_armed, false)))
+  return new Set(rows.map(({ alert_id }) => alert_id))
+}
+
+async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[]): Promise<void> {
+  const rows = states.map(({ valid_from, valid_until, next_change_at, ...state }) => ({
+    ...state,
+    valid_from: new Date(valid_from),
+    valid_until: new Date(valid_until),
+    next_change_at: next_change_at === null ? null : new Date(next_change_at),
+  }))
   await tx
     .insert(alertArming)
-    .values(rows)
+    // Sorted, so that two transactions cannot deadlock.
+    .values(rows.toSorted((a, b) => (a.alert_id < b.alert_id ? -1 : 1)))
     .onConflictDoUpdate({
       target: alertArming.alert_id,
       set: {
@@ -109,18 +132,12 @@ export async function storeArmedStates(tx: Transaction, states: readonly ArmedAl
         next_change_at: sql`excluded.next_change_at`,
       },
     })
-
-  const wasDisarmed = new Set(disarmed.map(({ alert_id }) => alert_id))
-  const armed = rows.filter(({ alert_id, is_armed }) => is_armed && wasDisarmed.has(alert_id))
-  const armedIds = armed.map(({ alert_id }) => alert_id)
-  if (armedIds.length > 0)
-    await tx.update(alertState).set({ holds: null }).where(inArray(alertState.alert_id, armedIds))
 }
 
 /** Number of states that one transaction stores. */
 const BATCH_SIZE = 1_000
 
-/** Computes and stores the states that the scheduler has not stored in time, for example because it does not run. */
+/** Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms. */
 export async function renewArmedStates(database: Database, now: number): Promise<void> {
   await database.system('schedules', async tx => {
     const expired = await tx

@@ -23,9 +23,9 @@ interface Confirmation {
 }
 
 /**
- * Checks that the caller knows their own password: it is sent, or the session began with it less than five minutes ago. An
- * unlocked browser or a stolen token must not be enough to take over an account. Throws `EyrieError` (`rights`) naming
- * the field `current_password` otherwise, and `TooManyAttempts`: wrong passwords count as failed sign-ins.
+ * Checks that the caller knows their own password: `current_password` is correct, or the session started less than five minutes ago.
+ * An unlocked browser or a stolen token must not be enough to take over an account. Otherwise throws `EyrieError` (`rights`) about the
+ * field `current_password`. Wrong passwords count as failed sign-ins, so that it also throws `TooManyAttempts`.
  */
 export async function confirmPassword(
   database: Database,

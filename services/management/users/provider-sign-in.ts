@@ -19,9 +19,9 @@ const OPERATION = 'sign-in with the identity provider'
 const NO_PASSWORD = ''
 
 /**
- * Signs in the user with this account at the identity provider, and gives the user the rights of the account's groups. The first
- * sign-in creates the user, or takes over one with the same e-mail address, if the settings allow it. Throws `EyrieError`
- * (`rights`) with a reason for the user. A user without a group that has a role loses all rights.
+ * Signs in the user of an account at the identity provider, and gives the user the rights of the account's groups. The first sign-in
+ * creates the user, or connects an existing user with the same e-mail address, if the settings allow it. A user without a group that
+ * has a role loses all rights. Throws `EyrieError` (`rights`) with a reason for the user.
  */
 export async function signInWithProvider(
   database: Database,
@@ -71,7 +71,7 @@ async function connectAccount(
         'rights',
         `the user ${email} exists already and is not connected with this account: ask an administrator`,
       )
-    // Whoever knows the password of the user must not stay signed in.
+    // Whoever has signed in with the password may be another person.
     await revokeCredentials(tx, { user_id: existing.user_id, now })
     await insertIdentity(tx, existing.user_id, account)
     return existing.user_id

@@ -23,7 +23,7 @@ interface RegisterOptions {
   caller: Principal | undefined
   /** IP address of the client. */
   address: string
-  /** Whether users may register who are not registered by an administrator. */
+  /** Whether anyone may register, not only administrators. */
   isOpen: boolean
   passwords: Passwords
   now(): Date
@@ -40,8 +40,7 @@ export async function registerUser(
   { email, first_name, last_name, password, role_key }: Registration,
   { caller, address, isOpen, passwords, now }: RegisterOptions,
 ): Promise<string> {
-  const isAdministrator = caller !== undefined && includesRole(caller.role, 'admin')
-  const administrator = isAdministrator ? caller : undefined
+  const administrator = caller && includesRole(caller.role, 'admin') ? caller : undefined
   if (!administrator) {
     if (!isOpen)
       throw new EyrieError('rights', 'registration is switched off: ask an administrator for an account')

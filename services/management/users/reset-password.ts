@@ -14,9 +14,10 @@ const OPERATION = 'eyrie user reset'
 const MAX_LISTED_EMAILS = 5
 
 /**
- * Implements `eyrie user reset`: sets a generated password for an administrator and resolves to the password. Ends the administrator's
- * sessions, deletes the API tokens, removes the authenticator app, disconnects the identity provider, and reactivates a blocked or inactive account. Only the
- * operator of the appliance may call this. Throws `EyrieError` (`id`) if no administrator has the e-mail address.
+ * Implements `eyrie user reset`, with which the operator of the appliance lets an administrator sign in again. Resolves to a generated
+ * password. Ends the administrator's sessions, deletes the API tokens, the authenticator app and the connection to the identity
+ * provider, and reactivates an account that is blocked or inactive. Throws `EyrieError` (`id`) if no administrator has the e-mail
+ * address.
  */
 export async function resetPassword(
   database: Database,
@@ -38,14 +39,16 @@ export async function resetPassword(
         `no administrator has the e-mail address ${email}${await describeSuperadmins(tx)}`,
       )
 
-    const isAdministrator = eq(user.user_id, administrator.user_id)
-    await tx.update(user).set({ password_hash, is_active: true, is_verified: true }).where(isAdministrator)
-
-    await revokeCredentials(tx, { user_id: administrator.user_id, now: now() })
-    await deleteIdentity(tx, administrator.user_id)
-    await removeAuthenticator(tx, administrator.user_id)
+    const { user_id } = administrator
+    await tx
+      .update(user)
+      .set({ password_hash, is_active: true, is_verified: true })
+      .where(eq(user.user_id, user_id))
+    await revokeCredentials(tx, { user_id, now: now() })
+    await deleteIdentity(tx, user_id)
+    await removeAuthenticator(tx, user_id)
     await forgiveAccount(tx, normalizeEmail(email))
-    await forgiveAttempt(tx, { kind: 'code', name: administrator.user_id })
+    await forgiveAttempt(tx, { kind: 'code', name: user_id })
   })
 
   // The cached rights of the ended sessions must no longer be used.
@@ -53,7 +56,7 @@ export async function resetPassword(
   return password
 }
 
-/** Lists superadmins in the error message, because the operator may not remember the address. */
+/** Returns the end of the error message, which lists superadmins in case the operator does not remember the address. */
 async function describeSuperadmins(tx: Transaction): Promise<string> {
   const emails = await listSuperadminEmails(tx, MAX_LISTED_EMAILS)
   return emails.length > 0 ? `; superadmins are ${emails.join(', ')}` : ''

@@ -3,18 +3,18 @@ import { eq, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { signInFailure } from '../db/schema/index.ts'
 
-// Limits how often passwords can be tried and users be registered. The database counts the attempts of each subject, which is
-// the network of a client, alone or together with the account that it signs in to. No limit depends on the account alone:
-// anyone could lock its user out by failing on purpose. Codes are the exception, because only someone with the password can try.
+// Limits how often clients can try passwords and codes, and register users. The database counts the attempts of each subject: a
+// network, or a network with the account to which it signs in. No limit depends on an account alone, because anyone could lock out its
+// user by failing on purpose. Codes are the exception, because a client needs the password to try one.
 
-/** After `freeAttempts`, every further attempt blocks the subject, each time for twice as long. */
+/** Attempt number `freeAttempts` and each further one block the subject, each time for twice as long. */
 interface Limit {
   freeAttempts: number
   firstBlockMs: number
   maxBlockMs: number
   /** After this time without an attempt, the earlier attempts no longer count. */
   expiresAfterMs: number
-  /** Attempts also expire this long after the first of them. */
+  /** Whether attempts expire this long after the first of them, instead of the last. */
   isFixedPeriod?: boolean
 }
 
@@ -28,7 +28,7 @@ const LIMITS = {
   account: { freeAttempts: 10, ...SIGN_IN_TIMES },
   /** Sign-ins from a network: prevents trying a password with many accounts. */
   address: { freeAttempts: 300, ...SIGN_IN_TIMES },
-  /** Codes of the authenticator app for an account, from all networks: they are short, and many networks could share the work. */
+  /** Codes for an account, from all networks: codes are so short that many networks together could guess one. */
   code: { freeAttempts: 30, ...SIGN_IN_TIMES },
   /** Registrations from a network in an hour: prevents filling the user table, and probing for registered addresses. */
   register: {
@@ -42,12 +42,13 @@ const LIMITS = {
 
 export type LimitKind = keyof typeof LIMITS
 
-/** The network whose attempts are counted, or its attempts with one account. */
+/** Whose attempts are counted. */
 export interface LimitSubject {
   kind: LimitKind
   /**
-   * The network of the client, after the normalized e-mail address of the account and a space if the kind is `account`. The id
-   * of the user if the kind is `code`.
+   * - `address`, `register`: the network of the client.
+   * - `account`: the normalized e-mail address, a space, and the network.
+   * - `code`: the id of the user.
    */
   name: string
 }
@@ -58,7 +59,7 @@ export const listSignInSubjects = (email: string, network: string): LimitSubject
   { kind: 'account', name: `${email} ${network}` },
 ]
 
-/** Thrown while a subject is blocked, including accounts that do not exist. */
+/** The subject is blocked for some time. Accounts that do not exist are blocked in the same way. */
 export class TooManyAttempts extends EyrieError {
   /** Seconds until the next attempt is allowed. */
   readonly retryAfter: number

@@ -30,9 +30,10 @@ export const normalizeEmail = (email: string) => email.trim().toLowerCase()
 export const matchesEmail = (email: string) => eq(sql`lower(${user.email})`, normalizeEmail(email))
 
 /**
- * Checks the credentials and starts a session. Throws `TooManyAttempts`, or `EyrieError`: `id` if the e-mail address or the
- * password is wrong, after the same time in both cases; `rights` if the password is correct, but the user is inactive,
- * not verified, or signed in by an identity provider; `CodeRequired` if the password is correct and the user has an authenticator app.
+ * Checks the credentials and starts a session. Throws:
+ * - `TooManyAttempts`, or `EyrieError` (`id`) if the e-mail address or the password is wrong, after the same time in both cases;
+ * - after the correct password, `EyrieError` (`rights`) if the user is inactive, not verified, or signs in with an identity provider,
+ *   and `CodeRequired` if the user has an authenticator app.
  */
 export async function signIn(
   database: Database,
@@ -64,9 +65,9 @@ export async function signIn(
       )
 
     const isCodeRequired = (await findAuthenticator(tx, stored.user_id)) !== undefined
-    // The attempt with the account counts until the code is correct too: a correct password must not allow further guesses.
-    const succeeded = isCodeRequired ? subjects.filter(({ kind }) => kind === 'address') : subjects
-    for (const subject of succeeded) await forgiveAttempt(tx, subject)
+    // The attempt on the account counts until the code is correct too. Otherwise the password would allow any number of codes.
+    const forgivenSubjects = isCodeRequired ? subjects.filter(({ kind }) => kind === 'address') : subjects
+    for (const subject of forgivenSubjects) await forgiveAttempt(tx, subject)
     return isCodeRequired
       ? { challenge: await createChallenge(tx, stored.user_id, now()) }
       : { session: await admitUser(tx, stored.user_id, client, now()) }

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { toNetwork } from '@eyrie/kit/client-network'
-import type { Database, Transaction, Work } from '../db/database.ts'
+import type { Database, Work } from '../db/database.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
@@ -9,6 +9,7 @@ import { findChallengedUser, spendChallenge } from './sign-in-challenge.ts'
 import { countAttempt, forgiveAttempt, type LimitSubject, listSignInSubjects } from './sign-in-limits.ts'
 import { spendCode, wrongCode } from './totp/authenticator.ts'
 
+/** The name of these transactions in the audit log. */
 const SECOND_STEP = '/user/auth/code'
 
 export interface CodeDependencies {
@@ -36,8 +37,8 @@ export async function completeSignIn(
     findChallengedUser(tx, challenge, now()),
   )
   const subjects = listSignInSubjects(email.toLowerCase(), toNetwork(client.address))
-  const run: Run = work => database.system(SECOND_STEP, work)
-  return runWithCode(database, { user_id, code, subjects, run }, dependencies, async tx => {
+  const transact: Transact = work => database.system(SECOND_STEP, work)
+  return runWithCode(database, { user_id, code, subjects, transact }, dependencies, async tx => {
     await spendChallenge(tx, challenge)
     const current = await lockUser(tx, user_id)
     if (!current) throw new EyrieError('auth', 'this user does not exist any longer')
@@ -46,47 +47,54 @@ export async function completeSignIn(
   })
 }
 
-/** Runs a change of the caller's authenticator app that requires a code of it, with the rights of the caller. */
+/**
+ * Runs a change of the caller's authenticator app, which requires a code of the app or a recovery code. `work` runs with the rights of
+ * the caller. Throws `TooManyAttempts`, or `EyrieError` (`rights`) if the code is wrong or was used before.
+ */
 export function confirmCode<T>(
   database: Database,
   { caller, operation, code }: { caller: Principal; operation: string; code: string },
   dependencies: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const run: Run = change => database.as(caller, operation, change)
-  return runWithCode(database, { user_id: caller.user_id, code, subjects: [], run }, dependencies, work)
+  const attempt: CodeAttempt = {
+    user_id: caller.user_id,
+    code,
+    subjects: [],
+    transact: work => database.as(caller, operation, work),
+  }
+  return runWithCode(database, attempt, dependencies, work)
 }
 
-type Run = <T>(work: Work<T>) => Promise<T>
+/** Runs work in a transaction. */
+type Transact = <T>(work: Work<T>) => Promise<T>
 
-interface Submission {
+interface CodeAttempt {
   user_id: string
   code: string
-  /** What the attempt counts for, in addition to the codes of the user. */
+  /** Subjects for which the attempt is counted, in addition to the codes of the user. */
   subjects: LimitSubject[]
-  /** Runs a transaction. */
-  run: Run
+  transact: Transact
 }
 
-/** Runs work in the transaction that spends the code. Counts the attempt, and forgives it if it succeeds. */
+/** Spends a code and runs `work` in one transaction. The attempt is counted before, and forgiven after success. */
 async function runWithCode<T>(
   database: Database,
-  { user_id, code, subjects, run }: Submission,
+  { user_id, code, subjects, transact }: CodeAttempt,
   { secrets, now }: CodeDependencies,
   work: Work<T>,
 ): Promise<T> {
-  const limited: LimitSubject[] = [...subjects, { kind: 'code', name: user_id }]
-  const forEachSubject = (change: (tx: Transaction, subject: LimitSubject) => Promise<void>) =>
-    database.system(SECOND_STEP, async tx => {
-      for (const subject of limited) await change(tx, subject)
-    })
-
-  await forEachSubject((tx, subject) => countAttempt(tx, subject, now()))
-  const result = await run(async tx => {
+  const countedSubjects: LimitSubject[] = [...subjects, { kind: 'code', name: user_id }]
+  await database.system(SECOND_STEP, async tx => {
+    for (const subject of countedSubjects) await countAttempt(tx, subject, now())
+  })
+  const result = await transact(async tx => {
     const isCorrect = await spendCode(tx, user_id, code, { secrets, now: now() })
     return isCorrect ? { value: await work(tx) } : undefined
   })
   if (!result) throw wrongCode()
-  await forEachSubject(forgiveAttempt)
+  await database.system(SECOND_STEP, async tx => {
+    for (const subject of countedSubjects) await forgiveAttempt(tx, subject)
+  })
   return result.value
 }

@@ -9,29 +9,30 @@ const PENDING_COOKIE = 'eyrie_provider'
 const FAILURE_COOKIE = 'eyrie_sign_in_failure'
 const FAILURE_SECONDS = 60
 
-/** The browser sends this cookie when the provider sends it back, which `SameSite=Strict` would prevent. */
+/** `SameSite=Strict` would prevent the browser from sending the cookie when the provider redirects to the console. */
 const pendingAttributes = (context: Context) => ({ ...cookieAttributes(context), sameSite: 'Lax' }) as const
 
-export function setPendingSignIn(context: Context, kept: string): void {
+/** Stores the encrypted state of a sign-in in the browser while it is at the provider. */
+export function setPendingSignIn(context: Context, encryptedState: string): void {
   const attributes = { ...pendingAttributes(context), maxAge: SIGN_IN_MINUTES * 60 }
-  setCookie(context, toCookieName(context, PENDING_COOKIE), kept, attributes)
+  setCookie(context, toCookieName(context, PENDING_COOKIE), encryptedState, attributes)
 }
 
-/** Returns what this browser has kept since it started to sign in, and deletes it: it is good for one attempt. */
+/** Returns the encrypted state of the sign-in that this browser has started, and deletes it, so that it can be used only once. */
 export function takePendingSignIn(context: Context): string | undefined {
   const name = toCookieName(context, PENDING_COOKIE)
-  const kept = getCookie(context, name)
+  const encryptedState = getCookie(context, name)
   deleteCookie(context, name, pendingAttributes(context))
-  return kept
+  return encryptedState
 }
 
-/** Keeps the reason for the sign-in page. It is not in the address, where anyone could write one. */
+/** Stores why a sign-in has failed, for the sign-in page. In the address of the page, anyone could forge a reason. */
 export function setSignInFailure(context: Context, reason: string): void {
   const attributes = { ...cookieAttributes(context), maxAge: FAILURE_SECONDS }
   setCookie(context, toCookieName(context, FAILURE_COOKIE), reason, attributes)
 }
 
-/** Returns why the sign-in of this browser has just failed, once. */
+/** Returns why a sign-in in this browser has just failed, and deletes the reason. */
 export function takeSignInFailure(context: Context): string | undefined {
   const name = toCookieName(context, FAILURE_COOKIE)
   const reason = getCookie(context, name)

@@ -1,8 +1,13 @@
 import { EyrieError } from '@eyrie/contract'
+import type { OidcSettings } from '@eyrie/contract/management/index'
 import type { Log } from '@eyrie/kit'
 import { type Context, Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
-import { finishAuthorization, startAuthorization } from '../../users/oidc/authorization.ts'
+import {
+  finishAuthorization,
+  type ProviderAccount,
+  startAuthorization,
+} from '../../users/oidc/authorization.ts'
 import { findProvider } from '../../users/oidc/provider-settings.ts'
 import { signInWithProvider } from '../../users/provider-sign-in.ts'
 import type { Users } from '../../users/users.ts'
@@ -28,36 +33,42 @@ export function createProviderRoutes({ database, users, log }: ProviderRoutesOpt
 
   app.get('/', c =>
     explainFailure(c, async () => {
-      const { url, kept } = await startAuthorization(await readSettings(), users())
-      setPendingSignIn(c, kept)
+      const { url, encryptedState } = await startAuthorization(await readSettings(), users())
+      setPendingSignIn(c, encryptedState)
       return c.redirect(url.href)
     }),
   )
 
   app.get('/callback', c =>
     explainFailure(c, async () => {
-      const kept = takePendingSignIn(c)
-      const { principals, now } = users()
+      const encryptedState = takePendingSignIn(c)
       const settings = await readSettings()
-      const { search } = new URL(c.req.url)
-      const account = await finishAuthorization(settings, { query: search, kept }, users())
-      const client = readSessionClient(c)
-      const started = await signInWithProvider(database(), settings, account, client, now()).finally(() =>
-        // Its rights may have changed.
-        principals.clear(),
-      )
-      setConsoleCookie(c, started.refresh_token)
+      const { search: query } = new URL(c.req.url)
+      const account = await finishAuthorization(settings, { query, encryptedState }, users())
+      const { refresh_token } = await startSession(c, settings, account)
+      setConsoleCookie(c, refresh_token)
       return c.redirect('/')
     }),
   )
 
-  async function readSettings() {
+  async function startSession(c: Context, settings: OidcSettings, account: ProviderAccount) {
+    const { principals, now } = users()
+    try {
+      return await signInWithProvider(database(), settings, account, readSessionClient(c), now())
+    } finally {
+      // The groups of the account may have changed the rights of the user, even if the sign-in was denied.
+      principals.clear()
+    }
+  }
+
+  async function readSettings(): Promise<OidcSettings> {
     const { secrets } = users()
     const settings = await database().system(OPERATION, tx => findProvider(tx, secrets))
     if (!settings) throw new EyrieError('id', 'signing in with an identity provider is switched off')
     return settings
   }
 
+  /** Redirects to the sign-in page, which shows the reason, if `work` fails. */
   async function explainFailure(c: Context, work: () => Promise<Response>): Promise<Response> {
     try {
       return await work()

@@ -16,17 +16,15 @@ import { isStorable } from '../../db/schema/columns.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { ProviderClient } from './provider-client.ts'
 
-/**
- * A sign-in with the identity provider: the browser goes to the provider and comes back with a code, which the appliance
- * exchanges for an ID token. State, nonce and the verifier of PKCE (RFC 7636) bind the code to the browser that has started.
- */
+// A sign-in with the identity provider: the browser goes to the provider and comes back with a code, which the appliance exchanges
+// for an ID token. State, nonce and the verifier of PKCE (RFC 7636) bind the code to the browser that has started the sign-in.
 
 export const SIGN_IN_MINUTES = 10
 
-/** The limit of subjects (OpenID Connect Core 1.0, section 2). */
+/** Longer claims are ignored. OpenID Connect limits subjects to this length (Core 1.0, section 2). */
 const MAX_CLAIM_LENGTH = 255
 
-/** What the browser keeps, encrypted, until it comes back. */
+/** The state of a sign-in. The browser stores it, encrypted, until it comes back. */
 const pendingSignIn = z.strictObject({
   purpose: z.literal('sign-in with provider'),
   issuer: z.string(),
@@ -55,11 +53,11 @@ export interface AuthorizationDependencies {
   now(): Date
 }
 
-/** Returns the address of the provider to which the browser goes, and the encrypted state that it brings back. */
+/** Returns the address of the provider to which the browser goes, and the encrypted state of the sign-in. */
 export async function startAuthorization(
   settings: OidcSettings,
   { provider, secrets, now }: AuthorizationDependencies,
-): Promise<{ url: URL; kept: string }> {
+): Promise<{ url: URL; encryptedState: string }> {
   const configuration = await provider.connect(settings)
   const { oidc_issuer: issuer, oidc_client_id: client_id } = settings
   const pending: PendingSignIn = {
@@ -79,21 +77,21 @@ export async function startAuthorization(
     state: pending.state,
     nonce: pending.nonce,
   })
-  return { url, kept: secrets.encrypt(JSON.stringify(pending)) }
+  return { url, encryptedState: secrets.encrypt(JSON.stringify(pending)) }
 }
 
 /**
- * Exchanges the code with which the browser has come back, and verifies the ID token: signature, issuer, audience, expiry and
- * nonce. `kept` is the encrypted state that the browser brings back. Throws `EyrieError` with a reason for the user. Other
- * errors mean that the provider or the browser has sent an invalid response, and are for the log.
+ * Exchanges the code with which the browser has come back for an ID token, and verifies its signature, issuer, audience, expiry and
+ * nonce. `query` is the query of the address at which the browser has come back. Throws `EyrieError` with a reason for the user. Any
+ * other error means that the provider or the browser has sent an invalid response. Its message is not meant for the user.
  */
 export async function finishAuthorization(
   settings: OidcSettings,
-  { query, kept }: { query: string; kept: string | undefined },
+  { query, encryptedState }: { query: string; encryptedState: string | undefined },
   { provider, secrets, now }: AuthorizationDependencies,
 ): Promise<ProviderAccount> {
   const { oidc_issuer: issuer, oidc_client_id: client_id } = settings
-  const pending = kept === undefined ? undefined : readPending(kept, secrets)
+  const pending = encryptedState === undefined ? undefined : readPending(encryptedState, secrets)
   const isCurrent = pending?.issuer === issuer && pending.client_id === client_id
   if (!pending || !isCurrent || now().getTime() > pending.expires_at)
     throw new EyrieError('auth', 'this sign-in was not started in this browser, or has expired: start again')
@@ -107,7 +105,7 @@ export async function finishAuthorization(
     expectedNonce: pending.nonce,
     idTokenExpected: true,
   }).catch(cause => {
-    // The provider explains in the address why it has refused.
+    // The query contains the provider's reason for a refusal.
     if (cause instanceof AuthorizationResponseError)
       throw new EyrieError('auth', `${settings.oidc_name} has refused the sign-in (${cause.error})`, {
         cause,
@@ -127,15 +125,16 @@ export async function finishAuthorization(
 /** The address at which the browser comes back. */
 const getCallbackUrl = (settings: OidcSettings) => settings.oidc_console_url + PROVIDER_CALLBACK_PATH
 
-function readPending(kept: string, secrets: Secrets): PendingSignIn | undefined {
+/** Returns undefined for a state that this appliance has not encrypted. */
+function readPending(encryptedState: string, secrets: Secrets): PendingSignIn | undefined {
   try {
-    return pendingSignIn.parse(JSON.parse(secrets.decrypt(kept)))
+    return pendingSignIn.parse(JSON.parse(secrets.decrypt(encryptedState)))
   } catch {
     return undefined
   }
 }
 
-/** Some providers put groups and addresses only into their response about the user. */
+/** Returns further claims about the user: some providers do not put groups and e-mail addresses into the ID token. */
 async function readUserInfo(
   configuration: Configuration,
   { oidc_groups_claim }: OidcSettings,
@@ -165,6 +164,6 @@ function toAccount(issuer: string, claims: Record<string, unknown>, groupsClaim:
   }
 }
 
-/** Returns the text of a claim. Returns an empty text if there is none, or none that the database can store. */
+/** Returns the text of a claim, or an empty text if the claim is missing, too long, or cannot be stored in the database. */
 const toText = (claim: unknown) =>
   typeof claim === 'string' && claim.length <= MAX_CLAIM_LENGTH && isStorable(claim) ? claim : ''

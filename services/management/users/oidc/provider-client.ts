@@ -14,9 +14,9 @@ import {
 } from 'openid-client'
 
 const TIMEOUT_S = 10
-/** Metadata, keys and tokens are far smaller. */
+/** Maximum size of a response. Metadata, keys and tokens are far smaller. */
 const MAX_RESPONSE_BYTES = 1 << 20
-/** How long the metadata of a provider is used. */
+/** How long the metadata of a provider is used before it is read again. */
 const MAX_AGE_MS = 10 * 60_000
 /** How long a failure is remembered, so that many sign-ins do not overload a provider that has problems. */
 const FAILURE_AGE_MS = 5_000
@@ -27,49 +27,53 @@ type ProviderIdentity = Pick<
   'oidc_name' | 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'
 >
 
-/** Finds out how to talk to an identity provider. */
+/** Reads how to talk to an identity provider from its metadata (OpenID Connect Discovery 1.0). */
 export interface ProviderClient {
-  /** Throws `EyrieError` (`unavailable`) if the provider does not describe itself. */
+  /** Throws `EyrieError` (`unavailable`) if the provider does not return valid metadata. */
   connect(settings: ProviderIdentity): Promise<Configuration>
 }
 
 interface Discovery {
-  key: string
+  /** Identifies the settings with which the metadata was requested. */
+  settingsKey: string
   configuration: Promise<Configuration>
   startedAtMs: number
   /** Undefined unless the discovery has failed. */
   failedAtMs: number | undefined
 }
 
-/** Requests go through `egress`, which follows no redirects and denies addresses inside of the network. */
+/** Creates a client whose requests go through `egress`, which follows no redirects and denies addresses inside of the network. */
 export function createProviderClient(egress: Egress, now: () => Date): ProviderClient {
   const fetchFromProvider = createProviderFetch(egress)
-  /** The last discovery, which concurrent sign-ins share. */
-  let last: Discovery | undefined
+  /** The latest discovery, which concurrent sign-ins share. */
+  let latest: Discovery | undefined
 
   function isUsable({ startedAtMs, failedAtMs }: Discovery): boolean {
     const ageMs = now().getTime() - (failedAtMs ?? startedAtMs)
     return ageMs >= 0 && ageMs < (failedAtMs === undefined ? MAX_AGE_MS : FAILURE_AGE_MS)
   }
 
+  function startDiscovery(settings: ProviderIdentity, settingsKey: string): Discovery {
+    const configuration = discoverProvider(settings, fetchFromProvider)
+    const started: Discovery = {
+      settingsKey,
+      configuration,
+      startedAtMs: now().getTime(),
+      failedAtMs: undefined,
+    }
+    configuration.catch(() => {
+      started.failedAtMs = now().getTime()
+    })
+    return started
+  }
+
   return {
     async connect(settings) {
       const { oidc_issuer, oidc_client_id, oidc_client_secret } = settings
-      const key = JSON.stringify([oidc_issuer, oidc_client_id, oidc_client_secret])
-      if (last?.key !== key || !isUsable(last)) {
-        const configuration = discoverProvider(settings, fetchFromProvider)
-        const started: Discovery = {
-          key,
-          configuration,
-          startedAtMs: now().getTime(),
-          failedAtMs: undefined,
-        }
-        configuration.catch(() => {
-          started.failedAtMs = now().getTime()
-        })
-        last = started
-      }
-      return last.configuration.catch(cause => {
+      const settingsKey = JSON.stringify([oidc_issuer, oidc_client_id, oidc_client_secret])
+      if (latest?.settingsKey !== settingsKey || !isUsable(latest))
+        latest = startDiscovery(settings, settingsKey)
+      return latest.configuration.catch(cause => {
         const reason = `${settings.oidc_name} does not answer: try again later, or sign in with a password`
         throw new EyrieError('unavailable', reason, { cause })
       })
@@ -82,15 +86,16 @@ async function discoverProvider(
   fetchFromProvider: CustomFetch,
 ): Promise<Configuration> {
   const issuer = new URL(oidc_issuer)
-  // The settings allow this only for a provider on this machine.
-  const execute = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
+  // The settings allow HTTP only for a provider on this machine.
+  const extensions = issuer.protocol === 'http:' ? [allowInsecureRequests] : []
   const discovered = await discovery(issuer, oidc_client_id, undefined, None(), {
     [customFetch]: fetchFromProvider,
     timeout: TIMEOUT_S,
-    execute,
+    execute: extensions,
   })
 
   const metadata = discovered.serverMetadata()
+  // The default of the standard (OpenID Connect Discovery 1.0, section 3).
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
   const authentication = oidc_client_secret === '' ? None() : authenticate(oidc_client_secret)
@@ -98,7 +103,7 @@ async function discoverProvider(
   configuration[customFetch] = fetchFromProvider
   configuration.timeout = TIMEOUT_S
   // The signature of an ID token is verified even though it arrives over TLS.
-  for (const extend of [...execute, enableNonRepudiationChecks]) extend(configuration)
+  for (const extend of [...extensions, enableNonRepudiationChecks]) extend(configuration)
   return configuration
 }
 
@@ -111,6 +116,7 @@ function createProviderFetch(egress: Egress): CustomFetch {
   }
 }
 
+/** Throws an error for a body of more than `MAX_RESPONSE_BYTES`. */
 async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   if (!response.body) return null
   const chunks: Uint8Array[] = []

@@ -53,8 +53,8 @@ export async function findProviderName(tx: Transaction): Promise<string | undefi
 }
 
 /**
- * Updates the settings in `changes`. The placeholder of the secret keeps the stored one, but only for the same issuer: another
- * one must not receive it. Throws `EyrieError` (`syntax`) if the settings cannot be used.
+ * Updates the settings in `changes`. If the secret is omitted or is the placeholder, it remains unchanged, but only for the same
+ * issuer: another issuer must not receive it. Throws `EyrieError` (`syntax`) if the settings cannot be used.
  */
 export async function updateProvider(
   tx: Transaction,

@@ -10,18 +10,21 @@ import { describeTotpSecret, findTotpStep, generateTotpSecret } from './totp-cod
 
 // The authenticator app of a user. It is registered with a secret, and takes effect when the user has confirmed it with a code.
 
-const isOf = (user_id: string) => eq(totp.user_id, user_id)
+const isOfUser = (user_id: string) => eq(totp.user_id, user_id)
 
 /** Returns the confirmed authenticator app of a user, or undefined if the user signs in with the password alone. */
 export async function findAuthenticator(tx: Transaction, user_id: string) {
   const [found] = await tx
     .select()
     .from(totp)
-    .where(and(isOf(user_id), isNotNull(totp.confirmed_at)))
+    .where(and(isOfUser(user_id), isNotNull(totp.confirmed_at)))
   return found
 }
 
-/** Stores a new secret, which replaces one that was not confirmed. Throws `EyrieError` (`conflict`) if an app is confirmed. */
+/**
+ * Registers an app with a new secret, and returns the secret. Replaces an app that is not confirmed. Throws `EyrieError` (`conflict`) if
+ * an app is confirmed.
+ */
 export async function enrollAuthenticator(
   tx: Transaction,
   { user_id, email }: { user_id: string; email: string },
@@ -40,14 +43,17 @@ export async function enrollAuthenticator(
   return describeTotpSecret(secret, email)
 }
 
-/** Confirms the registered app with a code and returns the recovery codes. Throws `EyrieError` if that is not possible. */
+/**
+ * Confirms the registered app with a code and returns the recovery codes. Throws `EyrieError` (`conflict`) if no app is registered, if
+ * it is confirmed already, or if the code is wrong.
+ */
 export async function confirmAuthenticator(
   tx: Transaction,
   user_id: string,
   code: string,
   { secrets, now }: { secrets: Secrets; now: Date },
 ): Promise<string[]> {
-  const [registered] = await tx.select().from(totp).where(isOf(user_id)).for('update')
+  const [registered] = await tx.select().from(totp).where(isOfUser(user_id)).for('update')
   if (!registered) throw new EyrieError('conflict', 'no authenticator app is registered: register one first')
   if (registered.confirmed_at)
     throw new EyrieError('conflict', 'the authenticator app is confirmed already: sign in with its codes')
@@ -61,7 +67,7 @@ export async function confirmAuthenticator(
   await tx
     .update(totp)
     .set({ confirmed_at: now, last_step: step, codes_created_at: now })
-    .where(isOf(user_id))
+    .where(isOfUser(user_id))
   return replaceRecoveryCodes(tx, user_id)
 }
 
@@ -78,7 +84,7 @@ export async function spendCode(
   const [registered] = await tx
     .select()
     .from(totp)
-    .where(and(isOf(user_id), isNotNull(totp.confirmed_at)))
+    .where(and(isOfUser(user_id), isNotNull(totp.confirmed_at)))
     .for('update')
   if (!registered) return false
 
@@ -88,20 +94,23 @@ export async function spendCode(
   const secret = secrets.decrypt(registered.secret)
   const step = findTotpStep({ secret, lastStep: registered.last_step }, submitted, now)
   if (step === undefined) return false
-  await tx.update(totp).set({ last_step: step }).where(isOf(user_id))
+  await tx.update(totp).set({ last_step: step }).where(isOfUser(user_id))
   return true
 }
 
 /** Replaces the recovery codes of a user with a confirmed app. */
 export async function renewRecoveryCodes(tx: Transaction, user_id: string, now: Date): Promise<string[]> {
-  await tx.update(totp).set({ codes_created_at: now }).where(isOf(user_id))
+  await tx.update(totp).set({ codes_created_at: now }).where(isOfUser(user_id))
   return replaceRecoveryCodes(tx, user_id)
 }
 
 /** Removes the authenticator app and the recovery codes of a user. Returns whether there was a confirmed app. */
 export async function removeAuthenticator(tx: Transaction, user_id: string): Promise<boolean> {
   await deleteRecoveryCodes(tx, user_id)
-  const removed = await tx.delete(totp).where(isOf(user_id)).returning({ confirmed_at: totp.confirmed_at })
+  const removed = await tx
+    .delete(totp)
+    .where(isOfUser(user_id))
+    .returning({ confirmed_at: totp.confirmed_at })
   return removed.some(({ confirmed_at }) => confirmed_at !== null)
 }
 

@@ -56,15 +56,17 @@ export function createApp(appOptions: AppOptions): Hono {
   const findView: FindView = async channel_id => services().findView(channel_id)
   app.route('/media', createTicketViewRoutes(findView, options.egress))
 
-  const scheduler = () => services().scheduler
-  app.route('/', createSchedulerRoutes({ token: schedulerToken, database, services: scheduler }))
+  const schedulerOptions = { token: schedulerToken, database, services: () => services().scheduler }
+  app.route('/', createSchedulerRoutes(schedulerOptions))
 
   app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
 
   serveApiDocument(app, version)
   mountRoutes(app, [{ method: 'get', path: '/metrics', handlers: [serveMetrics(metrics.registry)] }])
-  const apiProxy = createApiProxy(log, metrics, () => services().api)
-  app.route('/api/v1', apiProxy)
+  app.route(
+    '/api/v1',
+    createApiProxy(log, metrics, () => services().api),
+  )
 
   // The console answers all other paths.
   serveConsole(app, consoleFolder)
@@ -84,9 +86,9 @@ function createApiProxy(log: Log, metrics: Metrics, getApi: () => Hono): Hono {
   return app
 }
 
-/** Browsers insist on TLS for a year (RFC 6797) once they have reached the appliance with it, as it is not served both ways. */
+/** A browser that has reached the appliance over TLS uses only TLS for a year (RFC 6797). */
 const STRICT_TRANSPORT_SECURITY = 'max-age=31536000'
-/** Set by hand, because an appliance without TLS must not send the header. */
+/** The middleware does not set this header, because only responses over TLS may contain it. */
 const HEADER_OPTIONS = { strictTransportSecurity: false }
 
 /** The console loads only its own files; Media Source Extensions play video from blobs. */

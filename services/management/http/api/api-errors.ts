@@ -21,6 +21,12 @@ export const toErrorBody = ({ message, value, status }: EyrieError) => ({
   response_code: status,
 })
 
+/** Translates a violated constraint or policy into an error for the caller. Returns undefined for any other error. */
+function fromDatabaseError(error: unknown): EyrieError | undefined {
+  const cause = findPostgresError(error)
+  return cause && DATABASE_ERRORS[cause.code]?.(cause)
+}
+
 /** Translations of Postgres errors by SQLSTATE (Postgres, appendix A). */
 const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieError> = {
   // not_null_violation
@@ -32,31 +38,22 @@ const DATABASE_ERRORS: Record<string, (cause: postgres.PostgresError) => EyrieEr
   // check_violation
   23514: cause => toFieldError('syntax', cause, 'this value is not allowed'),
   // insufficient_privilege
-  42501: cause =>
-    new EyrieError(
-      'rights',
-      'your role and your assignments do not include this change: ask an administrator',
-      {
-        cause,
-      },
-    ),
+  42501: cause => new EyrieError('rights', NOT_PERMITTED, { cause }),
 }
 
-/** Either the record to delete is still in use, or a record to write refers to a record that does not exist. */
+const NOT_PERMITTED = 'your role and your assignments do not include this change: ask an administrator'
+
+/** A foreign key is violated: a record to delete is still in use, or a record to write refers to one that does not exist. */
 function toReferenceError(cause: postgres.PostgresError): EyrieError {
   const isInUse = cause.message.startsWith('update or delete')
   if (!isInUse) return toFieldError('id', cause, 'there is no such record here')
-  const user = withArticle(toRecordName(cause))
-  return new EyrieError('reference', `${user} still refers to it: delete or change that first`, { cause })
+  const referringRecord = withArticle(toRecordName(cause))
+  return new EyrieError('reference', `${referringRecord} still refers to it: delete or change that first`, {
+    cause,
+  })
 }
 
-/** Translates a violated constraint into an error for the caller. Returns undefined for any other error. */
-function fromDatabaseError(error: unknown): EyrieError | undefined {
-  const cause = findPostgresError(error)
-  return cause && DATABASE_ERRORS[cause.code]?.(cause)
-}
-
-/** Join tables that callers know as a part of another record. */
+/** Tables that callers know under the name of another record. */
 const RECORD_NAMES = new Map([['engine_site', 'engine']])
 
 const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
@@ -65,7 +62,7 @@ const toRecordName = ({ table_name = 'record' }: postgres.PostgresError) =>
 /** Table names that start with u, such as `user`, take the article `a`. */
 const withArticle = (name: string) => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 
-/** Creates an error about the fields of the request that are stored in the columns of the violated constraint. */
+/** Creates an error about the fields that violate a constraint. They have the names of the columns of the constraint. */
 function toFieldError(
   code: 'id' | 'conflict' | 'syntax',
   cause: postgres.PostgresError,

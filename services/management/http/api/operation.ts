@@ -104,14 +104,17 @@ export const defineLookup = <const R extends ManagementRoute>(
     return { value }
   })
 
-/** Defines an operation that needs more than one transaction: it waits for services, hashes, or has no caller yet. */
+/**
+ * Defines an operation that starts its transactions itself. Some operations must not keep a transaction open while they wait for a
+ * service or hash a password, and others have no caller yet.
+ */
 export function defineMultiStepOperation<const R extends ManagementRoute>(
   route: R,
   handle: (call: Call<R>, database: Database) => Promise<HandlerResult<R>>,
 ): Operation {
   return {
     route,
-    handle: async (call, database) => toReply(await handle(call as unknown as Call<R>, database)),
+    handle: async (call, database) => toReply(await handle(narrowCall(call), database)),
   }
 }
 
@@ -124,7 +127,7 @@ function inTransaction<R extends ManagementRoute>(
   return {
     route,
     async handle(call, database) {
-      const typedCall = call as unknown as Call<R>
+      const typedCall: Call<R> = narrowCall(call)
       assertAllowed(typedCall)
       // Authorization has rejected unauthenticated callers.
       const caller = call.caller as Principal
@@ -137,7 +140,10 @@ function inTransaction<R extends ManagementRoute>(
   }
 }
 
-/** If the work may not change a record, checks again: the record may have been deleted in the meantime. */
+/** Narrows the type of a call. The API passes to an operation only the calls of its route. */
+const narrowCall = <R extends ManagementRoute>(call: Call): Call<R> => call as unknown as Call<R>
+
+/** If the work fails with `rights`, checks again: the record may have been deleted in the meantime. */
 async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   await check()
   try {
@@ -148,7 +154,7 @@ async function checkThenWork<T>(check: () => Promise<void>, work: () => Promise<
   }
 }
 
-/** Runs both concurrently. If the check fails, its error takes precedence over an error of the work. */
+/** Runs both concurrently. An error of the check takes precedence over an error of the work. */
 async function checkWhileWorking<T>(check: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   const [checked, worked] = await Promise.allSettled([check(), work()])
   if (checked.status === 'rejected') throw checked.reason

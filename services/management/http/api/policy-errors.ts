@@ -13,7 +13,7 @@ export class UnchangeableRecordError extends EyrieError {
   }
 }
 
-/** What changing a record requires in addition to the role, by the first segment of the path: see `0004_policies_and_triggers.sql`. */
+/** What the row-level security requires for a change, by the first segment of the path (see `0004_policies_and_triggers.sql`). */
 const REQUIREMENTS: Record<string, string> = {
   organization: 'the role admin in this organization',
   customer: 'the role admin in its organization, or the customer as an assignment',
@@ -26,8 +26,8 @@ const REQUIREMENTS: Record<string, string> = {
 const DEFAULT_REQUIREMENT = 'its site or its customer as an assignment'
 
 /**
- * Returns the error for the caller if row-level security has denied a change: which right the operation requires, and which
- * role the caller has. Returns any other error unchanged.
+ * Returns the error for the caller if row-level security has denied a change. It says what the change requires, and which role the
+ * caller has. Returns any other error unchanged.
  */
 export function explainDenial(
   error: unknown,
@@ -43,8 +43,9 @@ export function explainDenial(
   }
   if (findPostgresError(error)?.code !== INSUFFICIENT_PRIVILEGE) return error
 
-  const reason = `"${summary}" is outside of your rights: your role is ${role}, which covers only the records and users of your assignments`
-  return new EyrieError('rights', `${reason}. Ask an administrator of the organization concerned`, {
+  const reason = `your role is ${role}, which covers only the records and users of your assignments`
+  const remedy = 'Ask an administrator of the organization concerned'
+  return new EyrieError('rights', `"${summary}" is outside of your rights: ${reason}. ${remedy}`, {
     cause: error,
   })
 }

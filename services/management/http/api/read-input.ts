@@ -44,20 +44,25 @@ export async function readUpload(
   { fileField: field = '', fileTypes }: ManagementRoute,
 ): Promise<File> {
   const type = getMediaType(c)
-  if (type === undefined || fileTypes?.includes(type)) {
+  const mayBeFile = type === undefined || fileTypes?.includes(type)
+  if (mayBeFile) {
     const content = new Uint8Array(await c.req.arrayBuffer())
     if (content.length === 0) throw missingFile(field)
     if (fileTypes) return new File([content], field)
   }
-
   if (type !== FORM_TYPE) throw createMediaTypeError(type, [FORM_TYPE, ...(fileTypes ?? [])])
+  return readFormFile(c, field, fileTypes !== undefined)
+}
+
+/** Returns the file in a field of a multipart form, or with `acceptsAnyField`, a file in any field. */
+async function readFormFile(c: Context, field: string, acceptsAnyField: boolean): Promise<File> {
   const form = await c.req.formData().catch(cause => {
     if (cause instanceof EyrieError) throw cause
     throw fieldError(field, `the body is not a multipart form: ${(cause as Error).message}`)
   })
 
   const content = form.get(field)
-  const candidates = fileTypes ? [content, ...form.values()] : [content]
+  const candidates = acceptsAnyField ? [content, ...form.values()] : [content]
   const file = candidates.find(candidate => candidate instanceof File)
   if (file) return file
   // A form may contain a file without a file name.
@@ -75,21 +80,27 @@ function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.o
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
 
-  const faultsByField = Map.groupBy(parsed.error.issues.flatMap(toInvalidFields), ({ field }) => field)
-  const firstFaults = [...faultsByField.values()].map(([first]) => first!)
-  const areImpossibleIds = firstFaults.every(({ isImpossibleId }) => isImpossibleId)
+  const invalidFields = keepFirstPerField(parsed.error.issues.flatMap(toInvalidFields))
+  const areImpossibleIds = invalidFields.every(({ isImpossibleId }) => isImpossibleId)
   throw fieldErrors(
-    firstFaults.map(({ field, reason }) => ({ field, reason })),
+    invalidFields.map(({ field, reason }) => ({ field, reason })),
     { code: areImpossibleIds ? 'id' : 'syntax' },
   )
 }
 
-/** Returns the invalid field of an issue. An issue about unknown fields yields each of them. */
+/** Of several problems of a field, only the first is reported. */
+function keepFirstPerField(invalidFields: readonly InvalidField[]): InvalidField[] {
+  const byField = Map.groupBy(invalidFields, ({ field }) => field)
+  return [...byField.values()].flatMap(([first]) => first ?? [])
+}
+
+/** Returns the fields that an issue of Zod is about: one, or all unknown fields. */
 function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.join('.')
   const reason = describeIssue(issue)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(key => ({ field: path ? `${path}.${key}` : key, reason, isImpossibleId: false }))
+  // The schema of ids sets this parameter.
   const isImpossibleId = issue.code === 'custom' && issue.params?.absent === true
   return [{ field: path || 'body', reason, isImpossibleId }]
 }

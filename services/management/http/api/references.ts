@@ -40,24 +40,6 @@ const ID_COLUMNS: Record<RecordName, PgColumn> = {
   user: tables.user.user_id,
 }
 
-/** Returns a function that finds which of these ids belong to records that the caller may see. */
-function defineVisibleIds(column: PgColumn): (tx: Transaction, ids: string[]) => Promise<Set<string>> {
-  const findRows = definePreparedQuery(tx =>
-    tx
-      .select({ id: column })
-      .from(column.table)
-      .where(isInArray(column, sql.placeholder('ids'))),
-  )
-  return async (tx, ids) => {
-    const rows = await findRows(tx, { ids: formatTextArray(ids) })
-    return new Set(rows.map(({ id }) => id as string))
-  }
-}
-
-const visibleIds = new Map(
-  Object.entries(ID_COLUMNS).map(([record, column]) => [record, defineVisibleIds(column)]),
-)
-
 /** A field of the input that contains the id of a record. */
 interface Reference {
   record: RecordName
@@ -79,11 +61,32 @@ export async function assertReferencesExist(
   const missing: Reference[] = []
   for (const [record, references] of referencesByRecord) {
     const ids = [...new Set(references.map(({ id }) => id))]
-    const visible = await visibleIds.get(record)!(tx, ids)
-    missing.push(...references.filter(({ id }) => !visible.has(id.toLowerCase())))
+    const visibleIds = await findVisibleIds(tx, record, ids)
+    missing.push(...references.filter(({ id }) => !visibleIds.has(id.toLowerCase())))
   }
 
   if (missing.length > 0) throw missingRecords(missing.map(({ field, record }) => ({ field, record })))
+}
+
+/** Prepared queries that return which of the given ids belong to records that the caller may see. */
+const visibilityQueries = new Map(
+  Object.entries(ID_COLUMNS).map(([record, column]) => [
+    record,
+    definePreparedQuery(tx =>
+      tx
+        .select({ id: column })
+        .from(column.table)
+        .where(isInArray(column, sql.placeholder('ids'))),
+    ),
+  ]),
+)
+
+/** Returns which of these ids belong to records that the caller may see. */
+async function findVisibleIds(tx: Transaction, record: RecordName, ids: string[]): Promise<Set<string>> {
+  // There is a query for every `RecordName`.
+  const findRows = visibilityQueries.get(record)!
+  const rows = await findRows(tx, { ids: formatTextArray(ids) })
+  return new Set(rows.map(({ id }) => id as string))
 }
 
 /**
@@ -122,6 +125,7 @@ function collectReferences(schema: z.ZodType, value: unknown, field: string): Re
 
   if (def.type === 'array') {
     const elements = value as unknown[]
+    // The schema of an array always has an element schema.
     return elements.flatMap((element, index) => collectReferences(def.element!, element, `${field}.${index}`))
   }
 

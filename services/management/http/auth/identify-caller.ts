@@ -28,13 +28,28 @@ const SESSION_ENDED = 'this session has ended: sign in again'
 const API_TOKEN_INVALID = 'this API token is invalid or has expired'
 
 /**
- * Identifies callers by access token, API token or the console's session cookie. Requests without credentials need neither
- * `users` nor `database`, which may throw while the service starts.
+ * Creates a function that identifies callers by access token, API token or the console's session cookie. `users` and `database` may
+ * throw while the service starts. They are not called for requests without credentials.
  */
 export function createIdentifyCaller(
   users: () => Pick<Users, 'accessTokens' | 'principals' | 'now'>,
   database: () => Database,
 ): IdentifyCaller {
+  async function identify(context: Context): Promise<Principal | undefined> {
+    const header = context.req.header('Authorization')
+    if (header !== undefined) {
+      const token = parseBearerToken(header)
+      if (!token) throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
+      if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
+      return assertFound(await findByAccessToken(token), SESSION_ENDED)
+    }
+
+    const cookie = readConsoleCookie(context)
+    if (cookie === undefined) return undefined
+    assertSameOrigin(context)
+    return assertFound(await findByCookie(cookie), SESSION_ENDED)
+  }
+
   async function findByAccessToken(token: string): Promise<Principal | undefined> {
     const { accessTokens, principals, now } = users()
     const { user_id, session_id } = await accessTokens.verify(token)
@@ -64,21 +79,6 @@ export function createIdentifyCaller(
       const principal = await loadPrincipal(tx, user_id)
       return principal && { ...principal, session_id, scopes }
     })
-  }
-
-  async function identify(context: Context): Promise<Principal | undefined> {
-    const header = context.req.header('Authorization')
-    if (header !== undefined) {
-      const token = parseBearerToken(header)
-      if (!token) throw new EyrieError('auth', 'the Authorization header must have the form "Bearer <token>"')
-      if (isApiToken(token)) return assertFound(await findByApiToken(token), API_TOKEN_INVALID)
-      return assertFound(await findByAccessToken(token), SESSION_ENDED)
-    }
-
-    const cookie = readConsoleCookie(context)
-    if (cookie === undefined) return undefined
-    assertSameOrigin(context)
-    return assertFound(await findByCookie(cookie), SESSION_ENDED)
   }
 
   return async (context, route) => {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { type ConsoleLink, operatorJobRun, operatorPasswordReset } from '@eyrie/contract/management/operator'
-import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
@@ -11,6 +10,7 @@ import type { Database } from '../../db/database.ts'
 import { listJobs, requestRun } from '../../jobs/job-store.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 import type { LocalSessions } from '../../users/local-sessions.ts'
+import { parseBody } from '../api/parse-body.ts'
 import { createOperatorPlacementRoutes } from './operator-placement-routes.ts'
 
 const MAX_BODY_BYTES = 4 * 1024
@@ -53,9 +53,10 @@ export function createOperatorRoutes({
     await next()
   })
 
-  app.post('/user/reset', limitBodySize(MAX_BODY_BYTES), async c => {
-    const body = await c.req.json().catch(() => undefined)
-    const { email } = parseAs(operatorPasswordReset.body, body)
+  const limitBody = limitBodySize(MAX_BODY_BYTES)
+
+  app.post('/user/reset', limitBody, async c => {
+    const { email } = await parseBody(c, operatorPasswordReset.body)
     const password = await resetPassword(email)
     // The file with the administrator's first password is outdated now.
     deleteFirstPassword(data, email)
@@ -64,13 +65,14 @@ export function createOperatorRoutes({
 
   app.post('/jobs', async c => c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }))
 
-  app.post('/jobs/run', limitBodySize(MAX_BODY_BYTES), async c => {
-    const { job_name } = parseAs(operatorJobRun.body, await c.req.json().catch(() => undefined))
+  app.post('/jobs/run', limitBody, async c => {
+    const { job_name } = await parseBody(c, operatorJobRun.body)
     return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, job_name)) })
   })
 
   app.route('/', createOperatorPlacementRoutes(database))
 
+  // The key of a link that opens the console on this appliance without sign-in.
   app.post('/link', c => c.json({ key: localSessions.createKey() } satisfies ConsoleLink))
 
   return app

@@ -1,18 +1,19 @@
 import { EyrieError } from '@eyrie/contract'
 import { credentials, type SessionStatus } from '@eyrie/contract/console-api'
 import { secondStep } from '@eyrie/contract/management/index'
-import { parseAs } from '@eyrie/contract/parse'
 import { limitBodySize } from '@eyrie/kit/request-body'
 import { eq } from 'drizzle-orm'
 import { type Context, Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { session } from '../../db/schema/index.ts'
+import type { Principal } from '../../rights/principal.ts'
 import type { LocalSessions } from '../../users/local-sessions.ts'
 import { findProviderName } from '../../users/oidc/provider-settings.ts'
-import { findSession } from '../../users/sessions.ts'
+import { findSession, type StartedSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import { completeSignIn } from '../../users/submit-code.ts'
 import type { Users } from '../../users/users.ts'
+import { parseBody } from '../api/parse-body.ts'
 import {
   assertSameOrigin,
   clearConsoleCookie,
@@ -38,8 +39,8 @@ export interface SessionRoutesOptions {
 }
 
 /**
- * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in, DELETE signs out. The answer
- * to a correct password of a user with an authenticator app is a challenge (401), which `POST /code` takes with the code.
+ * Routes for sign-in to the console: GET returns whether the browser is signed in, POST signs in, DELETE signs out. A user with an
+ * authenticator app gets a challenge (401) after the correct password, and sends it with the code to `POST /code`.
  * The session's refresh token is stored in an `HttpOnly`, `SameSite=Strict` cookie.
  */
 export function createSessionRoutes({
@@ -55,53 +56,58 @@ export function createSessionRoutes({
     await next()
   })
 
-  app.get('/', async c => c.json(await readStatus(c)))
-
-  async function readStatus(c: Context): Promise<SessionStatus> {
+  app.get('/', async c => {
     const failure = takeSignInFailure(c)
-    return { ...(await readUser(c)), ...(failure !== undefined && { failure }) }
-  }
-
-  async function readUser(c: Context): Promise<SessionStatus> {
     const open = isOpen(c)
     // Sign-in requires the database: this throws `unavailable` while the database is unreachable.
     if (!open) database()
+    const user = await readUser(c, open)
+    return c.json({ open, ...user, ...(failure !== undefined && { failure }) } satisfies SessionStatus)
+  })
 
+  /** Returns the signed-in user, or else with which identity provider a user can sign in. */
+  async function readUser(c: Context, open: boolean): Promise<Omit<SessionStatus, 'open' | 'failure'>> {
     try {
-      const caller = await identify(c)
-      if (caller) return { open, user: { email: caller.actor, role: caller.role } }
-      return { open, user: null, ...(await readProvider()) }
+      const caller = await identifyUser(c)
+      if (caller) return { user: { email: caller.actor, role: caller.role } }
+      const providerName = await database().system('/session', findProviderName)
+      return { user: null, ...(providerName !== undefined && { provider: { name: providerName } }) }
     } catch (error) {
-      const code = error instanceof EyrieError ? error.code : undefined
-      if (code === 'auth') return { open, user: null, ...(await readProvider()) }
+      const isStarting = error instanceof EyrieError && error.code === 'unavailable'
       // Live views without sign-in do not wait for the database.
-      if (code !== 'unavailable' || !open) throw error
+      if (!open || !isStarting) throw error
       const mayBeSignedIn = readConsoleCookie(c) !== undefined
-      return { open, user: null, ...(mayBeSignedIn && { starting: true }) }
+      return { user: null, ...(mayBeSignedIn && { starting: true }) }
     }
   }
 
-  async function readProvider(): Promise<Pick<SessionStatus, 'provider'>> {
-    const name = await database().system('/session', findProviderName)
-    return name === undefined ? {} : { provider: { name } }
+  /** Returns undefined if the browser is not signed in, or its session has ended. */
+  async function identifyUser(c: Context): Promise<Principal | undefined> {
+    try {
+      return await identify(c)
+    } catch (error) {
+      if (error instanceof EyrieError && error.code === 'auth') return undefined
+      throw error
+    }
   }
 
-  app.post('/', limitBodySize(MAX_BODY_BYTES), async c => {
-    const body = await c.req.json().catch(() => undefined)
-    const submitted = parseAs(credentials, body)
-    const started = await addRetryAfter(c, signIn(database(), submitted, readSessionClient(c), users()))
-    setConsoleCookie(c, started.refresh_token)
-    return c.body(null, 204)
+  const limitBody = limitBodySize(MAX_BODY_BYTES)
+
+  app.post('/', limitBody, async c => {
+    const submitted = await parseBody(c, credentials)
+    return storeSession(c, signIn(database(), submitted, readSessionClient(c), users()))
   })
 
-  app.post('/code', limitBodySize(MAX_BODY_BYTES), async c => {
-    const body = await c.req.json().catch(() => undefined)
-    const submitted = parseAs(secondStep, body)
-    const completing = completeSignIn(database(), submitted, readSessionClient(c), users())
-    const started = await addRetryAfter(c, completing)
-    setConsoleCookie(c, started.refresh_token)
-    return c.body(null, 204)
+  app.post('/code', limitBody, async c => {
+    const submitted = await parseBody(c, secondStep)
+    return storeSession(c, completeSignIn(database(), submitted, readSessionClient(c), users()))
   })
+
+  async function storeSession(c: Context, signingIn: Promise<StartedSession>): Promise<Response> {
+    const { refresh_token } = await addRetryAfter(c, signingIn)
+    setConsoleCookie(c, refresh_token)
+    return c.body(null, 204)
+  }
 
   app.delete('/', async c => {
     const refreshToken = readConsoleCookie(c)

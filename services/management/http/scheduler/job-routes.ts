@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import type { JobRunner } from '../../jobs/job-runner.ts'
 import { listJobs, storePlan } from '../../jobs/job-store.ts'
+import { parseBody } from '../api/parse-body.ts'
 
 const MAX_BODY_BYTES = 64 << 10
 /** How long a request waits for the result of a run. */
@@ -16,13 +17,13 @@ export interface JobRoutesOptions {
   runner(): JobRunner
 }
 
-/** Routes by which the scheduler starts jobs. The caller has authenticated it. */
+/** Routes by which the scheduler starts jobs. The caller must check its token before. */
 export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
   const app = new Hono()
-  const readBody = limitBodySize(MAX_BODY_BYTES)
+  const limitBody = limitBodySize(MAX_BODY_BYTES)
 
-  app.post(jobPlan.path, readBody, async c => {
-    const { jobs } = parseAs(jobPlan.body, await c.req.json().catch(() => undefined))
+  app.post(jobPlan.path, limitBody, async c => {
+    const { jobs } = await parseBody(c, jobPlan.body)
     const stored = await database().system('jobs', async tx => {
       await storePlan(tx, jobs)
       return listJobs(tx)
@@ -30,9 +31,9 @@ export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
     return c.json({ jobs: stored })
   })
 
-  app.post(jobRun.path(':name'), readBody, async c => {
+  app.post(jobRun.path(':name'), limitBody, async c => {
     const name = parseAs(jobName, c.req.param('name'))
-    const { run_id, limit_s } = parseAs(jobRun.body, await c.req.json().catch(() => undefined))
+    const { run_id, limit_s } = await parseBody(c, jobRun.body)
     const run = { run_id, limitMs: limit_s * 1000, waitMs: WAIT_MS }
     return c.json(await runner().run(database(), name, run))
   })

@@ -11,9 +11,10 @@ import type { Database } from '../../db/database.ts'
 import { storeArmedStates } from '../../schedules/armed-alerts.ts'
 import { loadScheduleRules } from '../../schedules/load-schedule-rules.ts'
 import type { ScheduleChanges } from '../../schedules/schedule-changes.ts'
+import { parseBody } from '../api/parse-body.ts'
 
 const MAX_BODY_BYTES = 4 << 20
-/** How long a request for changes waits. */
+/** How long a request waits for a change. */
 const CHANGE_TIMEOUT_MS = 20_000
 
 export interface ScheduleRoutesOptions {
@@ -23,7 +24,7 @@ export interface ScheduleRoutesOptions {
   changes(): Pick<ScheduleChanges, 'waitForChange'>
 }
 
-/** Adds the routes by which the scheduler carries out schedules. The caller has to check the token before. */
+/** Adds the routes by which the scheduler applies schedules. The caller must check its token before. */
 export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRoutesOptions): void {
   app.get(scheduleRules.path, async c => {
     const rules = await database().system('schedules', tx => loadScheduleRules(tx))
@@ -31,7 +32,7 @@ export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRout
   })
 
   app.post(armedStates.path, limitBodySize(MAX_BODY_BYTES), async c => {
-    const { states } = parseAs(armedStates.body, await c.req.json().catch(() => undefined))
+    const { states } = await parseBody(c, armedStates.body)
     await database().system('schedules', tx => storeArmedStates(tx, states))
     return c.json({})
   })

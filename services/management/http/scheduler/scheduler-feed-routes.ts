@@ -13,7 +13,7 @@ import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { readInventory } from './read-inventory.ts'
 
-/** How long a request for messages waits. */
+/** How long a request waits for messages. */
 const WAIT_MS = 20_000
 
 export interface SchedulerFeedOptions {
@@ -23,11 +23,11 @@ export interface SchedulerFeedOptions {
   services(): { liveFeed: LiveFeed; secrets: Secrets }
 }
 
-/** Routes by which the scheduler follows the live feed. The caller checks the token. */
+/** Routes by which the scheduler follows the live feed. The caller must check its token before. */
 export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedOptions): Hono {
   const app = new Hono()
 
-  /** Returns the first messages after a position, and where to go on. */
+  /** Returns the first messages after a position, and the position of the last one that was read. */
   async function read(after: number, kind: string | undefined): Promise<SchedulerFeedBatch> {
     const stored = await services().liveFeed.read(database(), after)
     if (stored === 'expired') return { position: after, is_expired: true, messages: [] }
@@ -40,7 +40,7 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
     const { signal } = c.req.raw
     const endsAtMs = Date.now() + WAIT_MS
     let batch = await read(after, kind)
-    // Goes on while the messages are of other kinds.
+    // A batch is empty if all its messages are of other kinds.
     while (batch.messages.length === 0 && !batch.is_expired && !signal.aborted) {
       const { stopped } = services().liveFeed
       const remainingMs = endsAtMs - Date.now()
@@ -52,7 +52,7 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
   })
 
   app.get(schedulerInventory.path, async c => {
-    // Read first: messages that are committed in between are repeated, and none is missing.
+    // The position is read before the inventory, so that the scheduler may receive a message twice, but misses none.
     const { last } = await readBounds(database())
     const inventory = await database().system('live feed', async tx => ({
       position: last,

@@ -11,7 +11,7 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
 import { limitBodySize } from '@eyrie/kit/request-body'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
 import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
@@ -24,15 +24,16 @@ import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { JobRunner } from '../../jobs/job-runner.ts'
 import type { ScheduleChanges } from '../../schedules/schedule-changes.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
+import { parseBody } from '../api/parse-body.ts'
 import { createJobRoutes } from './job-routes.ts'
 import { addScheduleRoutes } from './schedule-routes.ts'
 import { createSchedulerFeedRoutes } from './scheduler-feed-routes.ts'
 
 const MAX_BODY_BYTES = 4 << 20
-/** How long a request for changes waits. */
+/** How long a request waits for a change. */
 const CHANGE_TIMEOUT_MS = 20_000
 
-/** The components that the scheduler uses by management's internal API. */
+/** The components that these routes use. */
 export interface SchedulerServices {
   deliveryChanges: Pick<DeliveryChanges, 'waitForChange'>
   scheduleChanges: Pick<ScheduleChanges, 'waitForChange'>
@@ -43,7 +44,7 @@ export interface SchedulerServices {
 }
 
 export interface SchedulerRoutesOptions {
-  /** The token of the scheduler. Without one, no request is answered. */
+  /** The token of the scheduler. If undefined, all requests are rejected. */
   token: string | undefined
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
@@ -52,8 +53,8 @@ export interface SchedulerRoutesOptions {
 }
 
 /**
- * Routes that the scheduler calls to deliver notifications, to carry out schedules and to start jobs. Its token permits nothing else, and no other token
- * permits these.
+ * Routes that the scheduler calls to deliver notifications, to apply schedules and to start jobs. They require the token of the
+ * scheduler, which permits nothing else.
  */
 export function createSchedulerRoutes({ token, database, services }: SchedulerRoutesOptions): Hono {
   const app = new Hono()
@@ -64,10 +65,10 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
     await next()
   })
 
-  const readBody = limitBodySize(MAX_BODY_BYTES)
+  const limitBody = limitBodySize(MAX_BODY_BYTES)
 
-  app.post(deliveryClaim.path, readBody, async c => {
-    const claim = parseAs(deliveryClaim.body, await parseJson(c))
+  app.post(deliveryClaim.path, limitBody, async c => {
+    const claim = await parseBody(c, deliveryClaim.body)
     const batch = await database().system('deliveries', async tx => {
       const { secrets } = services()
       const deliveries = await claimDeliveries(tx, claim, address => createUnsubscribeToken(address, secrets))
@@ -77,8 +78,8 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
     return c.json(batch satisfies ClaimedBatch)
   })
 
-  app.post(deliveryResults.path, readBody, async c => {
-    const { results } = parseAs(deliveryResults.body, await parseJson(c))
+  app.post(deliveryResults.path, limitBody, async c => {
+    const { results } = await parseBody(c, deliveryResults.body)
     await database().system('deliveries', tx => storeResults(tx, results))
     return c.json({})
   })
@@ -107,8 +108,6 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   app.route('/', createJobRoutes({ database, runner: () => services().runner }))
   return app
 }
-
-const parseJson = (c: Context): Promise<unknown> => c.req.json().catch(() => undefined)
 
 /** Returns the settings that these deliveries need, with their secrets. */
 async function readSettings(tx: Transaction, deliveries: readonly ClaimedDelivery[], secrets: Secrets) {

@@ -3,44 +3,42 @@ import { channel, engine, source } from '../../db/schema/index.ts'
 import type { StoredFeedMessage } from '../../feed/feed-log.ts'
 import type { Principal } from '../../rights/principal.ts'
 
-/** Maximum time until a change of rights applies to an open connection. */
+/** Maximum time until a change of the caller's rights applies to an open connection. */
 const RECHECK_MS = 2000
 
-/** Decides which messages a connection receives, as long as it is open. */
+/** Decides which messages of the live feed an open connection may receive. */
 export interface FeedAccess {
   /**
-   * Returns whether the caller may see a message, with the rights of the last seconds. Throws `EyrieError` (`auth`, `rights`) if
-   * the caller may no longer follow the feed.
+   * Returns a function that decides whether the caller may see a message. The rights are at most `RECHECK_MS` old. Throws `EyrieError`
+   * (`auth`, `rights`) if the caller may no longer follow the feed.
    */
   createFilter(): Promise<(message: StoredFeedMessage) => boolean>
 }
 
-/** The records that a caller may see, as the lists show them. Undefined: all records. */
-type VisibleIds = ReadonlySet<string> | undefined
-
-/** `identify` checks the credentials of the connection again, and the rights to follow the feed. */
+/** `identify` checks again the credentials of the connection, and whether they permit following the feed. */
 export function createFeedAccess(
   identify: () => Promise<Principal>,
   database: () => Database,
   nowMs: () => number = Date.now,
 ): FeedAccess {
-  let visible: VisibleIds
+  /** Ids of the channels, sources and engines that the caller may see. Undefined: all. */
+  let visibleIds: ReadonlySet<string> | undefined
   let checkedAtMs = Number.NEGATIVE_INFINITY
 
-  async function check(): Promise<void> {
+  async function refreshRights(): Promise<void> {
     const startedAtMs = nowMs()
     const caller = await identify()
-    visible = caller.role === 'superadmin' ? undefined : await findVisibleIds(database(), caller)
+    visibleIds = caller.role === 'superadmin' ? undefined : await findVisibleIds(database(), caller)
     checkedAtMs = startedAtMs
   }
 
   return {
     async createFilter() {
-      if (nowMs() - checkedAtMs >= RECHECK_MS) await check()
-      const ids = visible
+      if (nowMs() - checkedAtMs >= RECHECK_MS) await refreshRights()
+      const ids = visibleIds
       return ({ channel_id, source_id, engine_id }) => {
-        const subject = channel_id ?? source_id ?? engine_id
         if (ids === undefined) return true
+        const subject = channel_id ?? source_id ?? engine_id
         return subject !== null && ids.has(subject)
       }
     },

@@ -10,12 +10,12 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Serves a feed as server-sent events (HTML standard, section 9.2). */
+/** Serves a feed as server-sent events (HTML standard, section 9.2). Disconnects a client that does not receive them in time. */
 export function serveFeedEvents(
   context: Context,
-  { follow, toEnd, stallMs = STALL_MS }: FeedSource,
+  { follow, toEndEvent, stallMs = STALL_MS }: FeedSource,
 ): Response {
-  // Undefined without a server.
+  // `env` is undefined in tests that call the app without a server.
   const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>
   const ending = new AbortController()
   const events = follow(ending.signal)
@@ -25,14 +25,14 @@ export function serveFeedEvents(
     {
       async pull(controller) {
         clearTimeout(stallTimer)
-        const { batch, isLast } = await nextBatch(events, toEnd)
+        const { batch, isLast } = await nextBatch(events, toEndEvent)
         if (ending.signal.aborted) return
         if (batch.length > 0) controller.enqueue(Buffer.from(batch.map(formatEvent).join('')))
         if (isLast) {
           controller.close()
           return
         }
-        // The server asks for more as soon as the client has received this.
+        // `pull` is called again as soon as the client has received this batch.
         stallTimer = setTimeout(() => outgoing?.destroy(), stallMs)
         stallTimer.unref()
       },
@@ -41,21 +41,22 @@ export function serveFeedEvents(
         ending.abort()
       },
     },
+    // Nothing is read ahead of the client.
     { highWaterMark: 0 },
   )
   return new Response(stream, { headers: HEADERS })
 }
 
-/** Returns what to send next. An error that ends the feed is the last thing to send. */
+/** Returns the events to send next. If the feed fails, these are an event with the reason, and the last ones. */
 async function nextBatch(
   events: AsyncGenerator<FeedEvent[]>,
-  toEnd: FeedSource['toEnd'],
+  toEndEvent: FeedSource['toEndEvent'],
 ): Promise<{ batch: FeedEvent[]; isLast: boolean }> {
   try {
     const { value, done = false } = await events.next()
     return { batch: value ?? [], isLast: done }
   } catch (error) {
-    return { batch: [toEnd(error)], isLast: true }
+    return { batch: [toEndEvent(error)], isLast: true }
   }
 }
 

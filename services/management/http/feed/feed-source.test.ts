@@ -16,7 +16,7 @@ function createEndlessSource() {
   const requested = { batches: 0 }
   const source: FeedSource = {
     stallMs: STALL_MS,
-    toEnd: () => ({ kind: 'end', code: 'unavailable', reason: 'ended' }),
+    toEndEvent: () => ({ kind: 'end', code: 'unavailable', reason: 'ended' }),
     async *follow(signal: AbortSignal): AsyncGenerator<FeedEvent[]> {
       while (!signal.aborted) {
         requested.batches += 1
@@ -75,7 +75,7 @@ describe.each(['/events', '/socket'])('a client of %s that does not read', path 
 describe('a feed that ends with an error', () => {
   it('reports the reason as its last event', async () => {
     const port = await serve({
-      toEnd: error => ({ kind: 'end', code: 'rights', reason: (error as Error).message }),
+      toEndEvent: error => ({ kind: 'end', code: 'rights', reason: (error as Error).message }),
       // biome-ignore lint/correctness/useYield: it fails at once
       async *follow() {
         throw new Error('your rights were revoked')

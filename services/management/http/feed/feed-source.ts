@@ -5,9 +5,9 @@ export const STALL_MS = 20_000
 
 /** The feed of one connection. */
 export interface FeedSource {
-  /** Yields what to send until the signal is aborted. */
+  /** Yields batches of events until the signal is aborted. Throws when the client must not receive more. */
   follow(signal: AbortSignal): AsyncGenerator<FeedEvent[]>
-  /** Returns the last event of a feed that has failed. */
-  toEnd(error: unknown): FeedEvent
+  /** Returns the event that tells the client why `follow` has thrown. */
+  toEndEvent(error: unknown): FeedEvent
   stallMs?: number
 }

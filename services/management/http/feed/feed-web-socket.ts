@@ -10,38 +10,46 @@ const NORMAL = 1000
 const POLICY_VIOLATION = 1008
 const TRY_AGAIN_LATER = 1013
 
-/** Serves a feed as a WebSocket. Throws `EyrieError` (`syntax`) for a malformed handshake. */
+/**
+ * Serves a feed as a WebSocket. Disconnects a client that does not receive events in time or does not answer pings. Throws
+ * `EyrieError` (`syntax`) for a malformed handshake.
+ */
 export async function serveFeedWebSocket(context: Context, source: FeedSource): Promise<Response> {
   const handler = serveWebSocket(
     () => source,
-    () => ({
+    openedSource => ({
       onOpen(_event, client) {
-        void sendFeed(source, client.raw as WebSocket)
+        // On Node, `raw` is a socket of the library ws.
+        void sendFeed(openedSource, client.raw as WebSocket)
       },
     }),
   )
+  // The handler responds itself, so that it does not call `next`.
   const response = await handler(context, async () => {})
   return response as Response
 }
 
-async function sendFeed({ follow, toEnd, stallMs = STALL_MS }: FeedSource, socket: WebSocket): Promise<void> {
+async function sendFeed(
+  { follow, toEndEvent, stallMs = STALL_MS }: FeedSource,
+  socket: WebSocket,
+): Promise<void> {
   const ending = new AbortController()
   socket.on('close', () => ending.abort())
-  // `close` always follows `error`.
+  // Errors need no handling: `close` always follows `error`.
   socket.on('error', () => {})
   const stopPings = terminateIfSilent(socket)
   try {
     for await (const batch of follow(ending.signal)) {
       await send(socket, batch, stallMs)
-      // A connection that is closing accepts nothing, and says so at once.
+      // The client has disconnected, or was too slow.
       if (socket.readyState !== socket.OPEN) return
     }
     socket.close(NORMAL)
   } catch (error) {
     if (ending.signal.aborted) return
-    const end = toEnd(error)
-    await send(socket, [end], stallMs)
-    const isDenied = end.kind === 'end' && (end.code === 'auth' || end.code === 'rights')
+    const endEvent = toEndEvent(error)
+    await send(socket, [endEvent], stallMs)
+    const isDenied = endEvent.kind === 'end' && (endEvent.code === 'auth' || endEvent.code === 'rights')
     socket.close(isDenied ? POLICY_VIOLATION : TRY_AGAIN_LATER)
   } finally {
     stopPings()
@@ -50,20 +58,22 @@ async function sendFeed({ follow, toEnd, stallMs = STALL_MS }: FeedSource, socke
 
 /** Sends events. Resolves when they have left this process, or the connection is closed. */
 async function send(socket: WebSocket, batch: readonly FeedEvent[], stallMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
   const stallTimer = setTimeout(() => socket.terminate(), stallMs)
-  socket.once('close', resolve)
-  const last = batch.length - 1
-  for (const [index, event] of batch.entries())
-    socket.send(JSON.stringify(event), { compress: false }, () => {
-      if (index === last) resolve()
-    })
-  await promise
+  const closed = Promise.withResolvers<void>()
+  socket.once('close', closed.resolve)
+  const sent = Promise.all(batch.map(event => sendEvent(socket, event)))
+  await Promise.race([sent, closed.promise])
   clearTimeout(stallTimer)
-  socket.off('close', resolve)
+  socket.off('close', closed.resolve)
 }
 
-/** Ends the connection of a client that does not answer pings. */
+/** Resolves when the event was sent, or cannot be sent. */
+const sendEvent = (socket: WebSocket, event: FeedEvent) =>
+  new Promise<void>(resolve => {
+    socket.send(JSON.stringify(event), { compress: false }, () => resolve())
+  })
+
+/** Ends the connection if the client does not answer a ping before the next one. Returns a function that stops the pings. */
 function terminateIfSilent(socket: WebSocket): () => void {
   let isAlive = true
   socket.on('pong', () => {

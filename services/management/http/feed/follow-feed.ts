@@ -6,10 +6,10 @@ import { readBounds, type StoredFeedMessage, toFeedMessage } from '../../feed/fe
 import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { FeedAccess } from './feed-access.ts'
 
-/** Interval of the messages that show that the connection works. */
+/** A heartbeat is sent after this time without a message. It shows that the connection works. */
 export const HEARTBEAT_MS = 15_000
 
-/** Which messages a client wants. */
+/** Selects the messages that a client wants. Undefined fields select all messages. */
 export interface FeedFilter {
   channel_id?: string | undefined
   site_id?: string | undefined
@@ -19,7 +19,7 @@ export interface FeedFilter {
 export interface FollowOptions {
   feed: LiveFeed
   database(): Database
-  /** Position of the last message that the client has received. Undefined to begin with the newest. */
+  /** Position of the last message that the client has received. Undefined: only new messages are sent. */
   after: number | undefined
   filter: FeedFilter
   access: FeedAccess
@@ -29,15 +29,16 @@ export interface FollowOptions {
 }
 
 /**
- * Yields batches of what a client receives, in order and each message once. Reads on only when the next batch is requested, so
- * that a slow client makes nothing pile up. Throws `EyrieError` when the client must not receive more.
+ * Yields the messages that a client receives, in batches, in order and each message once. The next batch is read only when it is
+ * requested, so that nothing piles up for a slow client. Throws `EyrieError` when the client must not receive more.
  */
 export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEvent[]> {
   const { feed, database, after, filter, access, signal, heartbeatMs = HEARTBEAT_MS } = options
   const bounds = await readBounds(database())
-  const isKnown = after !== undefined && after >= bounds.first && after <= bounds.last
-  let position = isKnown ? after : bounds.last
-  yield [toSignal(position, after === undefined || isKnown ? 'ready' : 'reset')]
+  // The position is from another server, or messages after it have expired.
+  const isLost = after !== undefined && (after < bounds.first || after > bounds.last)
+  let position = after === undefined || isLost ? bounds.last : after
+  yield [toSignal(position, isLost ? 'reset' : 'ready')]
 
   let sentAtMs = Date.now()
   while (!signal.aborted) {
@@ -50,9 +51,8 @@ export async function* followFeed(options: FollowOptions): AsyncGenerator<FeedEv
       continue
     }
     position = stored.at(-1)?.position ?? position
-    const messages = stored
-      .filter(message => isVisible(message) && isSelected(message, filter))
-      .flatMap(message => toFeedMessage(message) ?? [])
+    const selected = stored.filter(message => isVisible(message) && isSelected(message, filter))
+    const messages = selected.flatMap(message => toFeedMessage(message) ?? [])
     const idleMs = Date.now() - sentAtMs
     if (messages.length > 0 || idleMs >= heartbeatMs) {
       sentAtMs = Date.now()
@@ -71,7 +71,7 @@ function isSelected(message: StoredFeedMessage, { channel_id, site_id, feed_kind
   )
 }
 
-/** Returns the last event of a feed that has failed. */
+/** Returns the last event of a feed that has failed, with the reason. The message of an internal error is logged and not sent. */
 export function toEndEvent(error: unknown, log: Pick<Log, 'error'>): FeedEvent {
   if (error instanceof EyrieError) return { kind: 'end', code: error.code, reason: error.message }
   log.error({ err: error }, 'failed to send live feed')

@@ -22,9 +22,9 @@ export interface LiveAccessOptions {
 }
 
 /**
- * Middleware that restricts live views and recordings to the channels that the caller may see. A superadmin sees
- * all channels, including channels that exist only on the engine, and so does a client that is not signed in where sign-in is not
- * required. A stream is visible with one of its channels; the events and metadata in its recordings only of visible channels.
+ * Middleware that restricts live views and recordings to the channels that the caller may see. A stream is visible if one of its
+ * channels is. Events and metadata in its recordings are restricted to the visible channels. A superadmin sees all channels,
+ * including channels that exist only on the engine. So does a client that is not signed in, where sign-in is not required.
  */
 export function createLiveAccess({
   isOpen,
@@ -32,21 +32,16 @@ export function createLiveAccess({
   findChannels,
   engine,
 }: LiveAccessOptions): MiddlewareHandler {
-  /** Where sign-in is not required, an expired session is like none. Valid credentials always apply. */
+  /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
     identify(c).catch(error => {
       if (isOpen(c) && error instanceof EyrieError && error.code === 'auth') return undefined
       throw error
     })
 
-  return async (c, next) => {
-    const caller = await identifyUnlessOpen(c)
-    if (!caller && isOpen(c)) return next()
-    if (!caller) throw new EyrieError('auth', 'sign in to see live views')
-    assertCanView(caller)
-    if (caller.role === 'superadmin') return next()
-
-    // The path is /live/{resource}/{item}.
+  /** Handles a request of a caller who may see only some of the channels. */
+  async function handleRestricted(c: Context, next: () => Promise<void>, caller: Principal): Promise<void> {
+    // The path is `/live/{resource}/{item}`.
     const [resource, item] = c.req.path.split('/').slice(2)
     if (resource === 'statistics') return next()
 
@@ -64,15 +59,23 @@ export function createLiveAccess({
       return filterResponse(c, next, (list: RecordingList) => filterRecordings(list, visibleStreams))
     if (resource === 'recordings' && item === 'sources')
       return filterResponse(c, next, (sources: RecordedSource[]) => filterById(sources, visibleStreams))
-    if (!item)
-      throw new EyrieError(
-        'rights',
-        `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}: add a stream that you may see, such as /live/${resource}/1`,
-      )
+    if (!item) {
+      const problem = `/live/${resource} without a stream requires the role superadmin, and your role is ${caller.role}`
+      throw new EyrieError('rights', `${problem}: add a stream that you may see, such as /live/${resource}/1`)
+    }
     const streamChannels = visibleStreams.get(Number(item))
     if (!streamChannels) throw new EyrieError('id', `stream ${item} does not exist`)
     setVisibleChannels(c, streamChannels)
     return next()
+  }
+
+  return async (c, next) => {
+    const caller = await identifyUnlessOpen(c)
+    if (!caller && isOpen(c)) return next()
+    if (!caller) throw new EyrieError('auth', 'sign in to see live views')
+    assertCanView(caller)
+    if (caller.role === 'superadmin') return next()
+    return handleRestricted(c, next, caller)
   }
 }
 

@@ -21,6 +21,19 @@ const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
   const app = new Hono()
 
+  async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
+    const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
+    if (!parsedChannel.success)
+      throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
+
+    const ticket = c.req.query('ticket')
+    if (!ticket)
+      throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
+
+    const { url, stream } = await findView(parsedChannel.data)
+    return { media: createTicketClient(ticket, url, egress, c), stream }
+  }
+
   app.get('/:channel/fmp4', async c => {
     const { media, stream } = await openView(c)
     const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
@@ -35,11 +48,11 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
   app.get(
     '/:channel/ws',
     serveWebSocket(
-      // The view is opened after the handshake: browsers show errors only in a close frame.
-      c => () => connectToView(c),
-      connect => ({
+      c => c,
+      c => ({
         onOpen(_event, client) {
-          void relayWebSocket(connect(), client.raw as WebSocket)
+          // The view is opened after the handshake, because browsers show errors only in a close frame.
+          void relayWebSocket(connectToView(c), client.raw as WebSocket)
         },
       }),
     ),
@@ -54,19 +67,6 @@ export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono
   }
   app.all('/:channel/whep', forwardWhep)
   app.all('/:channel/whep/:session', forwardWhep)
-
-  async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
-    const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
-    if (!parsedChannel.success)
-      throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
-
-    const ticket = c.req.query('ticket')
-    if (!ticket)
-      throw new EyrieError('auth', 'live views require a ticket: request one with POST /api/v1/media/ticket')
-
-    const { url, stream } = await findView(parsedChannel.data)
-    return { media: createTicketClient(ticket, url, egress, c), stream }
-  }
 
   return app
 }

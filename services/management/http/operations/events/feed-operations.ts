@@ -32,7 +32,7 @@ export const feedOperations = ({ feed, identify, database, log }: FeedOperations
     const after = last_id === undefined ? undefined : toPosition(last_id)
     const source = {
       follow: (signal: AbortSignal) => followFeed({ feed, database, after, filter, access, signal }),
-      toEnd: (error: unknown) => toEndEvent(error, log),
+      toEndEvent: (error: unknown) => toEndEvent(error, log),
     }
     const isUpgrade = context.req.header('Upgrade')?.toLowerCase() === 'websocket'
     return isUpgrade ? serveFeedWebSocket(context, source) : serveFeedEvents(context, source)

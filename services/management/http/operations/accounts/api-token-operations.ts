@@ -1,4 +1,4 @@
-import { allManagementRoutes, managementRoutes } from '@eyrie/contract/management/index'
+import { allManagementRoutes, tokenRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { apiToken } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
@@ -7,8 +7,6 @@ import { generateApiToken } from '../../../users/api-tokens.ts'
 import { hashSecret } from '../../../users/opaque-token.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.token
-
 /**
  * API operations on the caller's API tokens. With such a token, a program calls the API on behalf of a user. Its
  * scopes limit what the program may do. Each operation runs in one transaction, `tx`, with the rights of the
@@ -16,7 +14,7 @@ const routes = managementRoutes.token
  */
 export function apiTokenOperations(now: () => Date): Operation[] {
   return [
-    defineOperation(routes.create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
+    defineOperation(tokenRoutes.create, async ({ input: { name, scopes, expires_at }, caller }, tx) => {
       assertKnownScopes(scopes)
       const expiryTime = expires_at ? new Date(expires_at) : null
       if (expiryTime && expiryTime <= now()) throw fieldError('expires_at', 'must be in the future')
@@ -36,12 +34,12 @@ export function apiTokenOperations(now: () => Date): Operation[] {
       return { value: { ...created!, token } }
     }),
 
-    defineOperation(routes.delete, async ({ input: { token_id } }, tx) => {
+    defineOperation(tokenRoutes.delete, async ({ input: { token_id } }, tx) => {
       await tx.delete(apiToken).where(eq(apiToken.token_id, token_id))
       return undefined
     }),
 
-    defineOperation(routes.list, async ({ caller }, tx) => {
+    defineOperation(tokenRoutes.list, async ({ caller }, tx) => {
       const tokens = await tx
         .select()
         .from(apiToken)

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { sessionRoutes, signInRoutes, totpRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
@@ -15,8 +15,6 @@ import { completeSignIn } from '../../../users/submit-code.ts'
 import { describeUser } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 import { addRetryAfter, readSessionClient } from '../../auth/request-client.ts'
-
-const routes = managementRoutes.user
 
 export interface SignInOperationsOptions {
   accessTokens: AccessTokens
@@ -35,37 +33,37 @@ export function signInOperations({
   accessTokens,
   passwords,
   secrets,
-  isRegistrationOpen: isOpen,
+  isRegistrationOpen,
   now,
 }: SignInOperationsOptions): Operation[] {
   /** Returns the response to a sign-in: a new access token, and the refresh token of the session. */
   async function issueTokens(database: Database, { user_id, session_id, refresh_token }: StartedSession) {
-    const user = await database.system(routes.auth.path, tx => describeUser(tx, user_id))
+    const user = await database.system(signInRoutes.auth.path, tx => describeUser(tx, user_id))
     const access_token = await accessTokens.sign({ user_id, session_id })
     const token_type = 'Bearer' as const
     return { value: { access_token, token_type, expires_in: ACCESS_TOKEN_SECONDS, refresh_token, user } }
   }
 
   return [
-    defineMultiStepOperation(routes.auth, async ({ input, context }, database) => {
+    defineMultiStepOperation(signInRoutes.auth, async ({ input, context }, database) => {
       const signingIn = signIn(database, input, readSessionClient(context), { passwords, now })
       const started = await addRetryAfter(context, signingIn)
       return issueTokens(database, started)
     }),
 
-    defineMultiStepOperation(routes.authCode, async ({ input, context }, database) => {
+    defineMultiStepOperation(totpRoutes.authCode, async ({ input, context }, database) => {
       const completing = completeSignIn(database, input, readSessionClient(context), { secrets, now })
       const started = await addRetryAfter(context, completing)
       return issueTokens(database, started)
     }),
 
-    defineMultiStepOperation(routes.refresh, async ({ input }, database) => {
+    defineMultiStepOperation(signInRoutes.refresh, async ({ input }, database) => {
       const refreshed = await refreshSession(database, input.refresh_token, now())
       return issueTokens(database, refreshed)
     }),
 
-    defineMultiStepOperation(routes.logout, async ({ input: { refresh_token }, caller }, database) => {
-      await database.as(caller, routes.logout.path, async tx => {
+    defineMultiStepOperation(signInRoutes.logout, async ({ input: { refresh_token }, caller }, database) => {
+      await database.as(caller, signInRoutes.logout.path, async tx => {
         const current = await findSession(tx, refresh_token, now())
         if (!current)
           throw fieldError('refresh_token', 'does not belong to any of your sessions', { code: 'id' })
@@ -74,25 +72,28 @@ export function signInOperations({
       return undefined
     }),
 
-    defineMultiStepOperation(routes.register, async ({ input, caller, context }, database) => {
+    defineMultiStepOperation(signInRoutes.register, async ({ input, caller, context }, database) => {
       // The route is open to anyone and does not need credentials. A client that sends invalid ones expects to be signed in.
       if (!caller && context.req.header('Authorization'))
         throw new EyrieError('auth', 'the credentials are invalid or expired: refresh them, or send none')
 
       const address = getRequestClient(context).address
-      const registering = registerUser(database, input, { caller, address, isOpen, passwords, now })
+      const options = { caller, address, isOpen: isRegistrationOpen, passwords, now }
+      const registering = registerUser(database, input, options)
       const user_id = await addRetryAfter(context, registering)
-      const registeredUser = await database.system(routes.register.path, tx => describeUser(tx, user_id))
+      const registeredUser = await database.system(signInRoutes.register.path, tx =>
+        describeUser(tx, user_id),
+      )
       return { value: registeredUser }
     }),
 
-    defineOperation(routes.sessions, async ({ input: { user_id }, caller }, tx) => {
+    defineOperation(sessionRoutes.sessions, async ({ input: { user_id }, caller }, tx) => {
       const sessions = await listSessions(tx, user_id ?? caller.user_id, now())
       const isCurrent = (session_id: string) => session_id === caller.session_id
       return { value: sessions.map(row => ({ ...row, is_current: isCurrent(row.session_id) })) }
     }),
 
-    defineOperation(routes.revokeSession, async ({ input: { session_id } }, tx) => {
+    defineOperation(sessionRoutes.revokeSession, async ({ input: { session_id } }, tx) => {
       await tx.update(session).set({ revoked_at: now() }).where(eq(session.session_id, session_id))
       return undefined
     }),

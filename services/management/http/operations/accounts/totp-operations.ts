@@ -1,8 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { type ManagementRoute, totpRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit/client/request-client'
 import type { Context } from 'hono'
-import type { Database, Transaction } from '../../../db/database.ts'
+import type { Database, Transaction, Work } from '../../../db/database.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { lockUser } from '../../../users/admit-user.ts'
@@ -24,30 +24,49 @@ import { defineMultiStepOperation, defineOperation, type Operation } from '../..
 import { assertReferencesExist } from '../../api/references.ts'
 import { addRetryAfter } from '../../auth/request-client.ts'
 
-const routes = managementRoutes.user
-
 export interface TotpOperationsOptions extends CodeDependencies {
   passwords: Passwords
 }
 
-interface Confirmed {
+/** Who makes a call, and from where. */
+interface Caller {
   caller: Principal
   context: Context
-  /** The caller's own password. */
-  current_password: string | undefined
+}
+
+interface ConfirmedInput {
+  current_password?: string | undefined
+  code: string
 }
 
 /** API operations on the authenticator app of a user, whose codes are the second step of a sign-in. */
 export function totpOperations({ passwords, secrets, now }: TotpOperationsOptions): Operation[] {
-  const confirm = (database: Database, { caller, context, current_password }: Confirmed) => {
+  /** Throws `EyrieError` (`rights`) unless the caller has confirmed their own password. */
+  function assertPasswordConfirmed(
+    database: Database,
+    { caller, context }: Caller,
+    current_password: string | undefined,
+  ): Promise<void> {
     // The routes are not open to API tokens, so there is a session.
     const session_id = caller.session_id!
     const confirmation = { caller, session_id, current_password, address: getRequestClient(context).address }
     return addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
   }
 
+  /** Runs a change of the caller's authenticator app, which requires both the password and a code. */
+  async function runConfirmed<T>(
+    database: Database,
+    route: ManagementRoute,
+    { caller, context, input }: Caller & { input: ConfirmedInput },
+    work: Work<T>,
+  ): Promise<T> {
+    await assertPasswordConfirmed(database, { caller, context }, input.current_password)
+    const submission = { caller, operation: route.path, code: input.code }
+    return addRetryAfter(context, confirmCode(database, submission, { secrets, now }, work))
+  }
+
   return [
-    defineOperation(routes.totp, async ({ caller: { user_id } }, tx) => {
+    defineOperation(totpRoutes.totp, async ({ caller: { user_id } }, tx) => {
       const authenticator = await findAuthenticator(tx, user_id)
       const recovery_codes_left = await countRecoveryCodes(tx, user_id)
       const enabled_at = authenticator?.confirmed_at ?? null
@@ -61,9 +80,9 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       }
     }),
 
-    defineMultiStepOperation(routes.enrollTotp, async ({ input, caller, context }, database) => {
-      await confirm(database, { caller, context, current_password: input.current_password })
-      const { path } = routes.enrollTotp
+    defineMultiStepOperation(totpRoutes.enrollTotp, async ({ input, caller, context }, database) => {
+      await assertPasswordConfirmed(database, { caller, context }, input.current_password)
+      const { path } = totpRoutes.enrollTotp
       const enrolment = await database.as(caller, path, async tx => {
         const { user_id, email } = await describeUser(tx, caller.user_id)
         if (await hasIdentity(tx, user_id))
@@ -73,48 +92,46 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       return { value: enrolment }
     }),
 
-    defineOperation(routes.confirmTotp, async ({ input: { code }, caller }, tx) => {
+    defineOperation(totpRoutes.confirmTotp, async ({ input: { code }, caller }, tx) => {
       const recovery_codes = await confirmAuthenticator(tx, caller.user_id, code, { secrets, now: now() })
       return { value: { recovery_codes } }
     }),
 
-    defineMultiStepOperation(routes.renewRecoveryCodes, async ({ input, caller, context }, database) => {
-      const { current_password, code } = input
-      await confirm(database, { caller, context, current_password })
-      const submission = { caller, operation: routes.renewRecoveryCodes.path, code }
-      const renewal = confirmCode(database, submission, { secrets, now }, tx =>
-        renewRecoveryCodes(tx, caller.user_id, now()),
+    defineMultiStepOperation(totpRoutes.renewRecoveryCodes, async (call, database) => {
+      const { user_id } = call.caller
+      const recovery_codes = await runConfirmed(database, totpRoutes.renewRecoveryCodes, call, tx =>
+        renewRecoveryCodes(tx, user_id, now()),
       )
-      return { value: { recovery_codes: await addRetryAfter(context, renewal) } }
+      return { value: { recovery_codes } }
     }),
 
-    defineMultiStepOperation(routes.disableTotp, async ({ input, caller, context }, database) => {
-      const { current_password, code } = input
-      await confirm(database, { caller, context, current_password })
-      const submission = { caller, operation: routes.disableTotp.path, code }
-      const removal = confirmCode(database, submission, { secrets, now }, tx =>
-        removeAuthenticator(tx, caller.user_id),
-      )
-      await addRetryAfter(context, removal)
+    defineMultiStepOperation(totpRoutes.disableTotp, async (call, database) => {
+      const { user_id } = call.caller
+      await runConfirmed(database, totpRoutes.disableTotp, call, tx => removeAuthenticator(tx, user_id))
       return undefined
     }),
 
-    defineMultiStepOperation(routes.resetTotp, async ({ input, caller, context }, database) => {
-      const { path } = routes.resetTotp
+    defineMultiStepOperation(totpRoutes.resetTotp, async ({ input, caller, context }, database) => {
+      const { path } = totpRoutes.resetTotp
       const { user_id, current_password } = input
       if (user_id === caller.user_id)
-        throw fieldError('user_id', `is you: ${routes.disableTotp.path} removes your own authenticator app`, {
-          code: 'conflict',
-        })
+        throw fieldError(
+          'user_id',
+          `is you: ${totpRoutes.disableTotp.path} removes your own authenticator app`,
+          {
+            code: 'conflict',
+          },
+        )
       const assertAllowed = async (tx: Transaction) => {
-        await assertReferencesExist(tx, routes.resetTotp, input)
+        await assertReferencesExist(tx, totpRoutes.resetTotp, input)
         assertCanManage(caller, await describeUser(tx, user_id))
         // Only users whom the caller may change can be locked.
         const lockedUser = await lockUser(tx, user_id)
         assertUserChanged(lockedUser ? [lockedUser] : [])
       }
+      // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
       await database.as(caller, path, assertAllowed)
-      await confirm(database, { caller, context, current_password })
+      await assertPasswordConfirmed(database, { caller, context }, current_password)
       await database.as(caller, path, async tx => {
         await assertAllowed(tx)
         await removeAuthenticator(tx, user_id)

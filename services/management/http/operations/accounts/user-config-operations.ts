@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { managementRoutes, type UserConfig } from '@eyrie/contract/management/index'
+import { type UserConfig, userRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../../db/database.ts'
@@ -15,10 +15,9 @@ import {
 import { type DescribedUser, describeUser } from '../../../users/user-queries.ts'
 import { defineOperation, type Input, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.user
-type Config = Input<typeof routes.updateConfig>['user_config']
+type Config = Input<typeof userRoutes.updateConfig>['user_config']
 
-/** The kinds of records that can be assigned to a user. Each kind has a table of assignments. */
+/** The kinds of records that can be assigned to a user: the field of the API, and the table of assignments with its id column. */
 const ASSIGNMENTS = [
   { field: 'customer_ids', key: 'customer_id', table: userCustomer, id: userCustomer.customer_id },
   { field: 'site_ids', key: 'site_id', table: userSite, id: userSite.site_id },
@@ -28,12 +27,12 @@ const ASSIGNMENTS = [
 
 /** API operations on the configuration of a user: role, assigned records, and the layout of the console. */
 export const userConfigOperations: Operation[] = [
-  defineOperation(routes.readConfig, async ({ input: { user_id } }, tx) => ({
+  defineOperation(userRoutes.readConfig, async ({ input: { user_id } }, tx) => ({
     value: await describeUser(tx, user_id),
   })),
 
   defineOperation(
-    routes.updateConfig,
+    userRoutes.updateConfig,
     async ({ input: { user_id, user_config: config }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       if (config.user_id !== undefined && config.user_id !== user_id)
@@ -78,14 +77,15 @@ const normalizeIds = (ids: UserConfig[(typeof RIGHTS_FIELDS)[number]] | undefine
   Array.isArray(ids) ? ids.map(id => id.toLowerCase()).toSorted() : ids
 
 /**
- * Replaces the assignments of a user. New assignments are inserted before old ones are deleted: a caller whose right to
- * manage the user depends on an assignment would lose it in between. Assignments that the caller cannot see remain.
+ * Replaces the assignments of a user. New ones are inserted before old ones are deleted, because the caller's right to manage the user
+ * may depend on an assignment. Assignments that the caller cannot see remain.
  */
 async function updateAssignments(tx: Transaction, target: DescribedUser, config: Config): Promise<void> {
   const { user_id } = target
   for (const { field, key, table } of ASSIGNMENTS) {
     const added = (config[field] ?? []).filter(id => !target[field].includes(id.toLowerCase()))
     const rows = added.map(id => ({ user_id, [key]: id }))
+    // The cast is needed, because TypeScript cannot infer which of the tables has the column `key`.
     if (rows.length > 0)
       await tx
         .insert(table as PgTable)
@@ -95,6 +95,7 @@ async function updateAssignments(tx: Transaction, target: DescribedUser, config:
 
   for (const { field, table, id } of ASSIGNMENTS) {
     const remaining = config[field]
+    // All tables have the column `user_id`.
     if (remaining)
       await tx.delete(table).where(and(eq(table.user_id as PgColumn, user_id), notInArray(id, remaining)))
   }

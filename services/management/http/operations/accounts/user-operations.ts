@@ -1,4 +1,4 @@
-import { MIN_PASSWORD_LENGTH, managementRoutes } from '@eyrie/contract/management/index'
+import { MIN_PASSWORD_LENGTH, roleRoutes, userRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
@@ -21,10 +21,9 @@ import { defineMultiStepOperation, defineOperation, type Input, type Operation }
 import { assertReferencesExist } from '../../api/references.ts'
 import { addRetryAfter } from '../../auth/request-client.ts'
 
-const routes = managementRoutes.user
 /** Role keys from the highest to the lowest role. */
 const rankedRoles: readonly string[] = ROLES
-type UserUpdate = Input<typeof routes.update>
+type UserUpdate = Input<typeof userRoutes.update>
 
 export interface UserOperationsOptions {
   passwords: Passwords
@@ -34,36 +33,35 @@ export interface UserOperationsOptions {
 /** API operations on users and their roles. Each runs in transactions, `tx`, with the rights of the caller. */
 export function userOperations({ passwords, now }: UserOperationsOptions): Operation[] {
   return [
-    defineOperation(routes.id, async ({ input: { user_id } }, tx) => ({
+    defineOperation(userRoutes.id, async ({ input: { user_id } }, tx) => ({
       value: await describeUser(tx, user_id),
     })),
 
-    defineOperation(routes.info, async ({ caller }, tx) => {
+    defineOperation(userRoutes.info, async ({ caller }, tx) => {
       const currentUser = await describeUser(tx, caller.user_id)
       // `user_config` contains the rights and the console layout. The route's response schema selects these fields.
       return { value: { ...currentUser, user_config: currentUser } }
     }),
 
-    defineOperation(routes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
+    defineOperation(userRoutes.list, async (_, tx) => ({ value: await describeUsers(tx) })),
 
-    defineMultiStepOperation(routes.update, async ({ input, caller, context }, database) => {
+    defineMultiStepOperation(userRoutes.update, async ({ input, caller, context }, database) => {
       assertCanChange(caller, input.user_id)
       if (input.change_password) assertValidPassword(input)
-      const { path } = routes.update
+      const { path } = userRoutes.update
       // Checked before the password is hashed, because hashing is expensive and an unauthorized caller must not cause it.
       const target = await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
       if (input.change_password || input.email !== target.email) {
-        const { current_password } = input
-        // The route is not open to API tokens, so there is a session.
-        const session_id = caller.session_id!
         const confirmation = {
           caller,
-          session_id,
-          current_password,
+          // The route is not open to API tokens, so there is a session.
+          session_id: caller.session_id!,
+          current_password: input.current_password,
           address: getRequestClient(context).address,
         }
         await addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
       }
+      // `assertValidPassword` has checked that there is a password.
       const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined
       const updatedUser = await database.as(caller, path, tx =>
         updateUser(tx, input, { caller, newPasswordHash, now: now() }),
@@ -71,7 +69,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return { value: updatedUser }
     }),
 
-    defineOperation(routes.delete, async ({ input: { user_id }, caller }, tx) => {
+    defineOperation(userRoutes.delete, async ({ input: { user_id }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
       await assertNotLastSuperadmin(tx, target)
@@ -83,7 +81,7 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return undefined
     }),
 
-    defineOperation(routes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
+    defineOperation(userRoutes.status, async ({ input: { user_id, is_active, is_verified }, caller }, tx) => {
       const target = await describeUser(tx, user_id)
       assertCanManage(caller, target)
       const canSignIn = is_active && is_verified
@@ -93,10 +91,10 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       return { value: await describeUser(tx, user_id) }
     }),
 
-    defineOperation(managementRoutes.role.list, async (_, tx) => {
+    defineOperation(roleRoutes.list, async (_, tx) => {
       const rows = await tx.select().from(role)
-      const toRank = ({ role_key }: (typeof rows)[number]) => rankedRoles.indexOf(role_key)
-      return { value: rows.toSorted((a, b) => toRank(a) - toRank(b)) }
+      const getRank = (role_key: string) => rankedRoles.indexOf(role_key)
+      return { value: rows.toSorted((a, b) => getRank(a.role_key) - getRank(b.role_key)) }
     }),
   ]
 }
@@ -138,7 +136,7 @@ async function updateUser(
 
 /** Throws `EyrieError` if the caller may not make this update. Otherwise returns the user before the update. */
 async function assertCanUpdate(tx: Transaction, input: UserUpdate, caller: Principal) {
-  await assertReferencesExist(tx, routes.update, input)
+  await assertReferencesExist(tx, userRoutes.update, input)
   const target = await describeUser(tx, input.user_id)
   if (input.user_id !== caller.user_id) assertCanManage(caller, target)
   const { role_id, organization_id = target.organization_id } = input

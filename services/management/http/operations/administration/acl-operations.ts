@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { aclRoutes } from '@eyrie/contract/management/index'
 import { asc, sql } from 'drizzle-orm'
 import { parseModules } from '../../../acl/module-table.ts'
 import { parseRows } from '../../../acl/table-rows.ts'
@@ -7,14 +7,12 @@ import { missingRecords } from '../../../errors/field-errors.ts'
 import { ROLES } from '../../../rights/principal.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.acl
-
 /**
  * API operations on the access list of the console. The list names the modules of the console and the components of
  * each module, with the roles that may see them.
  */
 export const aclOperations: Operation[] = [
-  defineOperation(routes.list, async ({ input: { role_key } }, tx) => {
+  defineOperation(aclRoutes.list, async ({ input: { role_key } }, tx) => {
     const knownRoles = await tx.select({ role_key: role.role_key }).from(role)
     if (role_key !== undefined && !knownRoles.some(row => row.role_key === role_key))
       throw missingRecords([{ field: 'role_key', record: 'role' }])
@@ -31,11 +29,11 @@ export const aclOperations: Operation[] = [
     return { value: modulesWithComponents }
   }),
 
-  defineMultiStepOperation(routes.upload, async ({ file, caller }, database) => {
+  defineMultiStepOperation(aclRoutes.upload, async ({ file, caller }, database) => {
     const rows = await parseRows(Buffer.from(await file!.arrayBuffer()))
     const { modules, components } = parseModules(rows, ROLES)
 
-    await database.as(caller, routes.upload.path, async tx => {
+    await database.as(caller, aclRoutes.upload.path, async tx => {
       // The lock makes concurrent uploads replace each other. Without it their rows could mix.
       await tx.execute(sql`lock table ${uiModule} in exclusive mode`)
       // This also deletes the components of the modules.

@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { configRoutes, mqttRoutes } from '@eyrie/contract/management/index'
 import {
   mqttKind,
   readDeliverySettings,
@@ -12,38 +12,38 @@ import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.config
-
 /**
  * API operations on the settings for the delivery of SMS, e-mails and MQTT messages. The settings apply to all organizations, so
  * only a superadmin may read the secrets.
  */
 export const deliverySettingsOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(routes.sms, async ({ input, caller }, tx) => ({
+  defineOperation(configRoutes.sms, async ({ input, caller }, tx) => ({
     value: canReadSecrets(input, caller)
       ? await readDeliverySettings(tx, smsKind, secrets)
       : await readRedactedSettings(tx, smsKind),
   })),
 
-  defineOperation(routes.smtp, async ({ input, caller }, tx) => ({
+  defineOperation(configRoutes.smtp, async ({ input, caller }, tx) => ({
     value: canReadSecrets(input, caller)
       ? await readDeliverySettings(tx, smtpKind, secrets)
       : await readRedactedSettings(tx, smtpKind),
   })),
 
-  defineOperation(routes.mqtt, async (_call, tx) => ({ value: await readRedactedSettings(tx, mqttKind) })),
+  defineOperation(mqttRoutes.mqtt, async (_call, tx) => ({
+    value: await readRedactedSettings(tx, mqttKind),
+  })),
 
-  defineOperation(routes.updateSms, async ({ input }, tx) => {
+  defineOperation(configRoutes.updateSms, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smsKind, input, secrets)
     return undefined
   }),
 
-  defineOperation(routes.updateSmtp, async ({ input }, tx) => {
+  defineOperation(configRoutes.updateSmtp, async ({ input }, tx) => {
     await updateDeliverySettings(tx, smtpKind, input, secrets)
     return undefined
   }),
 
-  defineOperation(routes.updateMqtt, async ({ input }, tx) => {
+  defineOperation(mqttRoutes.updateMqtt, async ({ input }, tx) => {
     await updateDeliverySettings(tx, mqttKind, input, secrets)
     // The scheduler connects with the new settings.
     await announceInventory(tx)

@@ -1,15 +1,13 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { identityProviderRoutes } from '@eyrie/contract/management/index'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { readRedactedProvider, updateProvider } from '../../../users/oidc/provider-settings.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.config
-
 /** API operations on the settings of the identity provider, which apply to all organizations. */
 export const identityProviderOperations = (secrets: Secrets): Operation[] => [
-  defineOperation(routes.oidc, async (_, tx) => ({ value: await readRedactedProvider(tx) })),
+  defineOperation(identityProviderRoutes.oidc, async (_, tx) => ({ value: await readRedactedProvider(tx) })),
 
-  defineOperation(routes.updateOidc, async ({ input }, tx) => {
+  defineOperation(identityProviderRoutes.updateOidc, async ({ input }, tx) => {
     await updateProvider(tx, input, secrets)
     return undefined
   }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { imageRoutes } from '@eyrie/contract/management/index'
 import { and, eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { image } from '../../../db/schema/index.ts'
@@ -8,14 +8,12 @@ import type { ImageStore } from '../../../images/image-store.ts'
 import { reencodeJpeg } from '../../../images/reencode-jpeg.ts'
 import { defineMultiStepOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.image
-
 /** Type of images that were uploaded by users. */
 const UPLOADED_TYPE = 'image'
 
 /** API operations for the upload and download of images. Uploaded images are re-encoded as JPEG. */
 export const imageOperations = (store: ImageStore): Operation[] => [
-  defineMultiStepOperation(routes.upload, async ({ file, caller, context }, database) => {
+  defineMultiStepOperation(imageRoutes.upload, async ({ file, caller, context }, database) => {
     const jpeg = await reencodeJpeg(new Uint8Array(await file!.arrayBuffer()))
     const image_id = v7()
     const path = `${image_id}.jpg`
@@ -23,29 +21,32 @@ export const imageOperations = (store: ImageStore): Operation[] => [
 
     // The file is written first: a row without a file would be a broken image, but a file without a row is harmless.
     await store.write(path, jpeg)
-    await database.as(caller, routes.upload.path, async tx => {
+    await database.as(caller, imageRoutes.upload.path, async tx => {
       const organization_id = caller.memberships[0] ?? null
       await tx
         .insert(image)
         .values({ image_id, path, type: UPLOADED_TYPE, sha256, bytes: jpeg.length, organization_id })
     })
 
-    context.header('Location', `/api/v1${routes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)
+    context.header('Location', `/api/v1${imageRoutes.secure.path}?path=${path}&type=${UPLOADED_TYPE}`)
     return undefined
   }),
 
-  defineMultiStepOperation(routes.secure, async ({ input: { path, type }, caller, context }, database) => {
-    const [row] = await database.as(caller, routes.secure.path, tx =>
-      tx
-        .select()
-        .from(image)
-        .where(and(eq(image.path, path), eq(image.type, type))),
-    )
-    if (!row) throw missingRecords([{ field: 'path', record: 'image' }])
+  defineMultiStepOperation(
+    imageRoutes.secure,
+    async ({ input: { path, type }, caller, context }, database) => {
+      const [row] = await database.as(caller, imageRoutes.secure.path, tx =>
+        tx
+          .select()
+          .from(image)
+          .where(and(eq(image.path, path), eq(image.type, type))),
+      )
+      if (!row) throw missingRecords([{ field: 'path', record: 'image' }])
 
-    context.header('Content-Type', 'image/jpeg')
-    context.header('ETag', `"${row.sha256}"`)
-    context.header('Cache-Control', 'private, max-age=3600')
-    return context.body(await store.read(row.path))
-  }),
+      context.header('Content-Type', 'image/jpeg')
+      context.header('ETag', `"${row.sha256}"`)
+      context.header('Cache-Control', 'private, max-age=3600')
+      return context.body(await store.read(row.path))
+    },
+  ),
 ]

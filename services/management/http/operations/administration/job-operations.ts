@@ -1,14 +1,12 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { jobRoutes } from '@eyrie/contract/management/index'
 import { listJobs, requestRun } from '../../../jobs/job-store.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = managementRoutes.job
-
 /** API operations on the jobs that maintain the appliance. */
 export const jobOperations: Operation[] = [
-  defineOperation(routes.list, async (_, tx) => ({ value: await listJobs(tx) })),
+  defineOperation(jobRoutes.list, async (_, tx) => ({ value: await listJobs(tx) })),
 
-  defineOperation(routes.run, async ({ input: { job_name } }, tx) => ({
+  defineOperation(jobRoutes.run, async ({ input: { job_name } }, tx) => ({
     value: { run_id: await requestRun(tx, job_name) },
   })),
 ]

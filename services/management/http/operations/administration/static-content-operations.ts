@@ -1,10 +1,8 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { staticContentRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, getTableColumns } from 'drizzle-orm'
 import { source, staticContent } from '../../../db/schema/index.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
-
-const routes = managementRoutes.staticContent
 
 /**
  * API operations on static content: JSON data that clients attach to a source. Each operation runs in one
@@ -12,29 +10,29 @@ const routes = managementRoutes.staticContent
  * not change it.
  */
 export const staticContentOperations = [
-  defineOperation(routes.create, async ({ input }, tx) => {
+  defineOperation(staticContentRoutes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(staticContent).values(input).returning()
     return { created: created!.static_content_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
+  defineOperation(staticContentRoutes.update, async ({ input: { static_content_id, ...fields } }, tx) => {
     const hasId = eq(staticContent.static_content_id, static_content_id)
     assertChanged(await tx.update(staticContent).set(fields).where(hasId).returning())
     return undefined
   }),
 
-  defineOperation(routes.delete, async ({ input: { static_content_id } }, tx) => {
+  defineOperation(staticContentRoutes.delete, async ({ input: { static_content_id } }, tx) => {
     const hasId = eq(staticContent.static_content_id, static_content_id)
     assertChanged(await tx.delete(staticContent).where(hasId).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { static_id } }, tx) => {
+  defineLookup(staticContentRoutes.id, async ({ input: { static_id } }, tx) => {
     const [row] = await tx.select().from(staticContent).where(eq(staticContent.static_content_id, static_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { device_id } }, tx) => ({
+  defineOperation(staticContentRoutes.list, async ({ input: { device_id } }, tx) => ({
     value: await tx
       .select(getTableColumns(staticContent))
       .from(staticContent)

@@ -12,15 +12,13 @@ import {
 import { defineOperation, type Operation } from '../../api/operation.ts'
 import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
-const routes = systemAlertRoutes
-
 /** API operations on system alerts, and on the settings that decide how they are reported. */
 export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operation[] => [
-  defineOperation(routes.id, async ({ input: { system_alert_id } }, tx) => ({
+  defineOperation(systemAlertRoutes.id, async ({ input: { system_alert_id } }, tx) => ({
     value: await findAlert(tx, system_alert_id),
   })),
 
-  defineOperation(routes.list, async ({ input }, tx) => {
+  defineOperation(systemAlertRoutes.list, async ({ input }, tx) => {
     const { system_alert_kind, system_alert_state, site_id, engine_id, source_id } = input
     const rows = await selectAlerts(tx)
       .where(
@@ -38,16 +36,18 @@ export const systemAlertOperations = (secrets: Secrets, now: () => Date): Operat
     return { value: rows.map(toSystemAlert) }
   }),
 
-  defineOperation(routes.acknowledge, async ({ input: { system_alert_id }, caller }, tx) => {
+  defineOperation(systemAlertRoutes.acknowledge, async ({ input: { system_alert_id }, caller }, tx) => {
     await findAlert(tx, system_alert_id)
     const row = await acknowledgeAlert(tx, system_alert_id, caller.user_id, now())
     if (!row) throw new UnchangeableRecordError()
     return { value: await findAlert(tx, system_alert_id) }
   }),
 
-  defineOperation(routes.settings, async (_, tx) => ({ value: await readRedactedSystemAlertSettings(tx) })),
+  defineOperation(systemAlertRoutes.settings, async (_, tx) => ({
+    value: await readRedactedSystemAlertSettings(tx),
+  })),
 
-  defineOperation(routes.updateSettings, async ({ input }, tx) => {
+  defineOperation(systemAlertRoutes.updateSettings, async ({ input }, tx) => {
     await updateSystemAlertSettings(tx, input, secrets)
     return undefined
   }),

@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { channelRoutes, mediaRoutes, usecaseRoutes } from '@eyrie/contract/management/index'
 import { type Egress, getRequestClient } from '@eyrie/kit'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
@@ -15,9 +15,6 @@ import {
 } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
-const routes = managementRoutes.channel
-const { ticket: ticketRoute } = managementRoutes.media
-
 interface ChannelDependencies {
   secrets: Secrets
   /** Opens the connections to engines. */
@@ -30,8 +27,8 @@ interface ChannelDependencies {
  * not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
-  defineOperation(routes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
-    const location = await findLocation(tx, fields.source_id, fields.pipeline_id)
+  defineOperation(channelRoutes.create, async ({ input: { usecase_key, ...fields } }, tx) => {
+    const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
     const usecase_id = await findUsecaseId(tx, usecase_key)
     const [created] = await tx
       .insert(channel)
@@ -41,14 +38,15 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
     return { value: { channel_id }, created: channel_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
+  defineOperation(channelRoutes.update, async ({ input: { channel_id, usecase_key, ...fields } }, tx) => {
+    // The API has checked that the channel exists.
     const [current] = await tx.select().from(channel).where(eq(channel.channel_id, channel_id))
     const { source_id = current!.source_id, pipeline_id = current!.pipeline_id } = fields
     const isReconnected = source_id !== current!.source_id || pipeline_id !== current!.pipeline_id
 
     const values: Partial<typeof channel.$inferInsert> = { channel_id, ...fields }
     if (isReconnected) {
-      Object.assign(values, await findLocation(tx, source_id, pipeline_id))
+      Object.assign(values, await connectPipeline(tx, source_id, pipeline_id))
       // The engine assigns a new id to the channel.
       values.channel_sid = null
     }
@@ -57,29 +55,31 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
     return undefined
   }),
 
-  defineOperation(routes.delete, async ({ input: { channel_id } }, tx) => {
+  defineOperation(channelRoutes.delete, async ({ input: { channel_id } }, tx) => {
     assertChanged(await tx.delete(channel).where(eq(channel.channel_id, channel_id)).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { channel_id } }, tx) => {
+  defineLookup(channelRoutes.id, async ({ input: { channel_id } }, tx) => {
     const [row] = await findSourceChannels(tx, eq(channel.channel_id, channel_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { site_id, source_id } }, tx) => {
+  defineOperation(channelRoutes.list, async ({ input: { site_id, source_id } }, tx) => {
     const isAtSite = site_id ? eq(channel.site_id, site_id) : undefined
     const hasSource = source_id ? eq(channel.source_id, source_id) : undefined
     return { value: await findSourceChannels(tx, and(isAtSite, hasSource)) }
   }),
 
-  defineOperation(managementRoutes.usecase.list, async (_, tx) => ({
+  defineOperation(usecaseRoutes.list, async (_, tx) => ({
     value: await tx.select().from(usecase).orderBy(asc(usecase.usecase_name)),
   })),
 
-  defineMultiStepOperation(ticketRoute, async ({ input, caller, context }, database) => {
+  defineMultiStepOperation(mediaRoutes.ticket, async ({ input, caller, context }, database) => {
     const { channel_id } = input
-    await database.as(caller, ticketRoute.path, tx => assertReferencesExist(tx, ticketRoute, input))
+    await database.as(caller, mediaRoutes.ticket.path, tx =>
+      assertReferencesExist(tx, mediaRoutes.ticket, input),
+    )
     const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channel_id)
 
     const { protocol, host } = getRequestClient(context)
@@ -99,11 +99,31 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
 ]
 
 /**
- * Returns the engine and site of a source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another engine or
- * organization. A pipeline without an organization belongs to that of its first channel.
+ * Returns the columns of a channel that follow from its source. A pipeline without an organization is assigned to the organization of
+ * the source. Throws `EyrieError` (`conflict`) if the pipeline belongs to another organization, or if it runs on another engine than a
+ * source that is pinned to its engine.
  */
-async function findLocation(tx: Transaction, source_id: string, pipeline_id: string) {
-  const [location] = await tx
+async function connectPipeline(tx: Transaction, source_id: string, pipeline_id: string) {
+  // The API has checked that the source and the pipeline exist.
+  const { engine_id, site_id, organization_id, placement } = (await findSource(tx, source_id))!
+  const pipelineRow = (await findPipeline(tx, pipeline_id))!
+
+  // Management creates the pipeline on every engine on which it places a source.
+  if (placement === 'pinned' && pipelineRow.engine_id !== engine_id) {
+    const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
+    throw fieldError('pipeline_id', reason, { code: 'conflict' })
+  }
+  if (pipelineRow.organization_id === null)
+    await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipeline_id))
+  else if (pipelineRow.organization_id !== organization_id) {
+    const reason = 'belongs to another organization than the source: create a pipeline for this organization'
+    throw fieldError('pipeline_id', reason, { code: 'conflict' })
+  }
+  return { engine_id, site_id }
+}
+
+async function findSource(tx: Transaction, source_id: string) {
+  const [row] = await tx
     .select({
       engine_id: source.engine_id,
       site_id: source.site_id,
@@ -113,24 +133,12 @@ async function findLocation(tx: Transaction, source_id: string, pipeline_id: str
     .from(source)
     .innerJoin(site, eq(site.site_id, source.site_id))
     .where(eq(source.source_id, source_id))
-  const [pipelineRow] = await tx
-    .select({ engine_id: pipeline.engine_id, organization_id: pipeline.organization_id })
-    .from(pipeline)
-    .where(eq(pipeline.pipeline_id, pipeline_id))
+  return row
+}
 
-  // Management creates the pipeline on every engine on which it places a source.
-  if (location!.placement === 'pinned' && location!.engine_id !== pipelineRow!.engine_id) {
-    const reason = "runs on another engine than the source: choose a pipeline of the source's engine"
-    throw fieldError('pipeline_id', reason, { code: 'conflict' })
-  }
-  const { organization_id, placement: _, ...place } = location!
-  if (pipelineRow!.organization_id === null)
-    await tx.update(pipeline).set({ organization_id }).where(eq(pipeline.pipeline_id, pipeline_id))
-  else if (pipelineRow!.organization_id !== organization_id) {
-    const reason = 'belongs to another organization than the source: create a pipeline for this organization'
-    throw fieldError('pipeline_id', reason, { code: 'conflict' })
-  }
-  return place
+async function findPipeline(tx: Transaction, pipeline_id: string) {
+  const [row] = await tx.select().from(pipeline).where(eq(pipeline.pipeline_id, pipeline_id))
+  return row
 }
 
 /** Returns the id of a usecase. Throws `EyrieError` (`id`) if the usecase does not exist. */

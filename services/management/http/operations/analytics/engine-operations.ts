@@ -1,7 +1,7 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { enginePluginRoutes } from '@eyrie/contract/management/engine-plugins'
+import { engineRoutes } from '@eyrie/contract/management/index'
 import type { Egress } from '@eyrie/kit'
 import { and, eq, exists, inArray, notInArray } from 'drizzle-orm'
-import type { z } from 'zod'
 import type { Database, Transaction } from '../../../db/database.ts'
 import { engine, engineSite, site, source } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
@@ -12,10 +12,8 @@ import { findWhollyVisible } from '../../../inventory/pipelines.ts'
 import { assertRole } from '../../../rights/access.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
-import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
+import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
-
-const routes = managementRoutes.engine
 
 export interface EngineOperationsOptions {
   secrets: Secrets
@@ -31,36 +29,39 @@ export interface EngineOperationsOptions {
  */
 export function engineOperations({ secrets, fleet, egress }: EngineOperationsOptions): Operation[] {
   return [
-    defineOperation(routes.create, async ({ input: { site_ids = [], engine_key = '', ...fields } }, tx) => {
-      const organization_id = await findOwner(tx, site_ids)
-      const [created] = await tx
-        .insert(engine)
-        .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
-        .returning()
-      await setSites(tx, created!.engine_id, site_ids)
-      return { created: created!.engine_id }
-    }),
+    defineOperation(
+      engineRoutes.create,
+      async ({ input: { site_ids = [], engine_key = '', ...fields } }, tx) => {
+        const organization_id = await findOwnerOrganization(tx, site_ids)
+        const [created] = await tx
+          .insert(engine)
+          .values({ ...fields, organization_id, engine_key: secrets.encrypt(engine_key) })
+          .returning()
+        await setSites(tx, created!.engine_id, site_ids)
+        return { created: created!.engine_id }
+      },
+    ),
 
-    defineOperation(routes.update, async ({ input, caller }, tx) => {
+    defineOperation(engineRoutes.update, async ({ input, caller }, tx) => {
       const { engine_id, site_ids, engine_key, ...fields } = input
       await assertMayConnect(tx, caller, input)
       if (engine_key === undefined) await assertAddressUnchanged(tx, engine_id, fields)
-      const sealedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
-      const values = { ...fields, ...sealedKey, engine_updated_at: new Date() }
+      const encryptedKey = engine_key === undefined ? {} : { engine_key: secrets.encrypt(engine_key) }
+      const values = { ...fields, ...encryptedKey, engine_updated_at: new Date() }
       assertChanged(await tx.update(engine).set(values).where(eq(engine.engine_id, engine_id)).returning())
       if (site_ids) await setSites(tx, engine_id, site_ids)
       return undefined
     }),
 
-    defineOperation(routes.delete, async ({ input: { engine_id } }, tx) => {
+    defineOperation(engineRoutes.delete, async ({ input: { engine_id } }, tx) => {
       assertChanged(await tx.delete(engine).where(eq(engine.engine_id, engine_id)).returning())
       return undefined
     }),
 
-    defineMultiStepOperation(routes.repair, async ({ input, caller }, database) => {
+    defineMultiStepOperation(engineRoutes.repair, async ({ input, caller }, database) => {
       const { engine_id } = input
-      await database.as(caller, routes.repair.path, async tx => {
-        await assertReferencesExist(tx, routes.repair, input)
+      await database.as(caller, engineRoutes.repair.path, async tx => {
+        await assertReferencesExist(tx, engineRoutes.repair, input)
         // Checks that the caller may change the engine, by an update that changes nothing.
         assertChanged(
           await tx.update(engine).set({ engine_id }).where(eq(engine.engine_id, engine_id)).returning(),
@@ -70,41 +71,45 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
       return { value: await readDrift(database, caller, engine_id) }
     }),
 
-    defineOperation(routes.list, async ({ input: { site_ids } }, tx) => {
+    defineOperation(engineRoutes.list, async ({ input: { site_ids } }, tx) => {
       const isAtSites = site_ids.length > 0 ? exists(selectSites(tx, site_ids)) : undefined
       return { value: await findEngines(tx, isAtSites) }
     }),
 
-    defineOperation(routes.stats, async ({ input: { engine_id } }, tx) => ({
+    defineOperation(engineRoutes.stats, async ({ input: { engine_id } }, tx) => ({
       value: await readEngineLoad(tx, engine_id),
     })),
 
-    defineOperation(routes.status, async ({ input: { engine_id } }, tx) => {
+    defineOperation(engineRoutes.status, async ({ input: { engine_id } }, tx) => {
       const [row] = await findEngines(tx, eq(engine.engine_id, engine_id))
       const load = await readEngineLoad(tx, engine_id)
       return { value: { ...row!, ...load } }
     }),
 
-    defineMultiStepOperation(routes.drift, async ({ input, caller }, database) => {
+    defineMultiStepOperation(engineRoutes.drift, async ({ input, caller }, database) => {
       const { engine_id } = input
-      await database.as(caller, routes.drift.path, tx => assertReferencesExist(tx, routes.drift, input))
+      await database.as(caller, engineRoutes.drift.path, tx =>
+        assertReferencesExist(tx, engineRoutes.drift, input),
+      )
       await fleet.reconcile(database, engine_id)
       return { value: await readDrift(database, caller, engine_id) }
     }),
 
-    defineMultiStepOperation(routes.plugins, async ({ input, caller }, database) => {
-      await database.as(caller, routes.plugins.path, tx => assertReferencesExist(tx, routes.plugins, input))
+    defineMultiStepOperation(enginePluginRoutes.plugins, async ({ input, caller }, database) => {
+      await database.as(caller, enginePluginRoutes.plugins.path, tx =>
+        assertReferencesExist(tx, enginePluginRoutes.plugins, input),
+      )
       return { value: await readEnginePlugins(database, { secrets, egress }, input.engine_id) }
     }),
   ]
 
-  /** Returns the drift of the records that the caller sees, of pipelines only if it sees all their channels. */
+  /** Returns the drift of the records that the caller may see. A pipeline is included only if all its channels are visible. */
   async function readDrift(database: Database, caller: Principal, engine_id: string) {
     const { drift, ...report } = await fleet.readDriftReport(database, engine_id)
     if (caller.role === 'superadmin') return { engine_id, ...report, drift }
 
     const ids = [...new Set(drift.map(({ record_id }) => record_id))]
-    const visibleIds = await database.as(caller, routes.drift.path, async tx => {
+    const visibleIds = await database.as(caller, engineRoutes.drift.path, async tx => {
       const sources = await tx
         .select({ source_id: source.source_id })
         .from(source)
@@ -115,15 +120,44 @@ export function engineOperations({ secrets, fleet, egress }: EngineOperationsOpt
   }
 }
 
-type EngineAddress = Pick<typeof engine.$inferSelect, 'engine_address' | 'engine_port' | 'engine_is_secure'>
+type EngineUpdate = Input<typeof engineRoutes.update>
 
 /**
- * Throws `EyrieError` (`syntax`) if an update would send the stored key to another address. A caller who does not know the key
- * could otherwise read it there.
+ * Throws `EyrieError` (`rights`) if the caller changes where the management service connects to, or with which token. An
+ * administrator of one organization could otherwise make the appliance connect to any server of its networks.
  */
-async function assertAddressUnchanged(tx: Transaction, engine_id: string, changed: EngineAddress) {
+async function assertMayConnect(
+  tx: Transaction,
+  caller: Principal,
+  { engine_id, engine_key, engine_address, engine_port, engine_is_secure }: EngineUpdate,
+): Promise<void> {
+  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
+  if (!stored) return
+  const isUnchanged =
+    engine_key === undefined &&
+    stored.engine_address === engine_address &&
+    stored.engine_port === engine_port &&
+    stored.engine_is_secure === engine_is_secure
+  if (!isUnchanged)
+    assertRole(
+      'changing the address, the port, the scheme or the key of an engine requires',
+      'superadmin',
+      caller,
+    )
+}
+
+/**
+ * Throws `EyrieError` (`syntax`) if an update without a key changes the address. The stored key would be sent to the new address, where
+ * a caller who does not know the key could read it.
+ */
+async function assertAddressUnchanged(
+  tx: Transaction,
+  engine_id: string,
+  changed: Omit<EngineUpdate, 'engine_id'>,
+) {
   const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id)).for('update')
   if (!stored || stored.engine_key === '') return
+  // The case of a host name has no meaning.
   const isUnchanged =
     changed.engine_address.toLowerCase() === stored.engine_address.toLowerCase() &&
     changed.engine_port === stored.engine_port &&
@@ -135,7 +169,7 @@ async function assertAddressUnchanged(tx: Transaction, engine_id: string, change
     )
 }
 
-/** A subquery of `engine`: selects those of the given sites that an engine has. */
+/** Subquery that selects the given sites of an engine. The outer query selects from `engine`. */
 const selectSites = (tx: Transaction, site_ids: string[]) =>
   tx
     .select()
@@ -155,36 +189,10 @@ async function setSites(tx: Transaction, engine_id: string, site_ids: string[]) 
 }
 
 /**
- * Throws `EyrieError` (`rights`) if the caller changes where the management service connects to, or with which token. An
- * administrator of one organization could otherwise make the appliance connect to any server of its networks.
- */
-async function assertMayConnect(
-  tx: Transaction,
-  caller: Principal,
-  { engine_id, engine_key, engine_address, engine_port, engine_is_secure }: InputOfUpdate,
-): Promise<void> {
-  const [stored] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
-  if (!stored) return
-  const isUnchanged =
-    engine_key === undefined &&
-    stored.engine_address === engine_address &&
-    stored.engine_port === engine_port &&
-    stored.engine_is_secure === engine_is_secure
-  if (!isUnchanged)
-    assertRole(
-      'changing the address, the port, the scheme or the key of an engine requires',
-      'superadmin',
-      caller,
-    )
-}
-
-type InputOfUpdate = z.output<typeof routes.update.body>
-
-/**
  * Returns the organization that owns a new engine: the organization of its sites. Null: the engine belongs to the whole
  * installation. Throws `EyrieError` (`syntax`) if the sites belong to several organizations.
  */
-async function findOwner(tx: Transaction, site_ids: string[]): Promise<string | null> {
+async function findOwnerOrganization(tx: Transaction, site_ids: string[]): Promise<string | null> {
   const sites = await tx
     .selectDistinct({ organization_id: site.organization_id })
     .from(site)

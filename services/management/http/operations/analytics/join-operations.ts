@@ -1,30 +1,28 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { engineRoutes } from '@eyrie/contract/management/index'
 import { getRequestClient } from '@eyrie/kit'
 import { createJoinToken, deleteJoinToken, listJoinTokens } from '../../../fleet/registry/join-tokens.ts'
 import { type JoinOptions, joinEngine } from '../../../fleet/registry/joined-engines.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.engine
-
 /** API operations by which engines register themselves, and on the tokens that allow it. */
 export const joinOperations = (options: JoinOptions): Operation[] => [
-  defineMultiStepOperation(routes.join, async ({ input, context }, database) => {
+  defineMultiStepOperation(engineRoutes.join, async ({ input, context }, database) => {
     const { address } = getRequestClient(context)
     // The engine does not choose the address that management connects to.
-    const engine_id = await database.system(routes.join.path, tx =>
+    const engine_id = await database.system(engineRoutes.join.path, tx =>
       joinEngine(tx, { ...input, engine_address: address }, options),
     )
     return { value: { engine_id } }
   }),
 
-  defineOperation(routes.createJoinToken, async ({ input }, tx) => ({
+  defineOperation(engineRoutes.createJoinToken, async ({ input }, tx) => ({
     value: await createJoinToken(tx, input),
   })),
 
-  defineOperation(routes.listJoinTokens, async (_, tx) => ({ value: await listJoinTokens(tx) })),
+  defineOperation(engineRoutes.listJoinTokens, async (_, tx) => ({ value: await listJoinTokens(tx) })),
 
-  defineOperation(routes.deleteJoinToken, async ({ input: { join_token_id } }, tx) => {
+  defineOperation(engineRoutes.deleteJoinToken, async ({ input: { join_token_id } }, tx) => {
     assertChanged(await deleteJoinToken(tx, join_token_id))
     return undefined
   }),

@@ -1,4 +1,4 @@
-import { managementRoutes, type PipelineElements } from '@eyrie/contract/management/index'
+import { type PipelineElements, pipelineRoutes } from '@eyrie/contract/management/index'
 import { isKeyedBySource } from '@eyrie/contract/source-keyed-config'
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
@@ -11,9 +11,11 @@ import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.pipeline
 /** Maximum number of sources in the configuration of a pipeline: more than an engine can read. */
 const MAX_SOURCES = 1000
+
+const HAS_HIDDEN_SOURCES =
+  'also analyses sources that you do not see: ask an administrator of the organization, or create another pipeline'
 
 /**
  * API operations on pipelines and the default elements of new pipelines. A pipeline is a sequence of elements that
@@ -21,9 +23,9 @@ const MAX_SOURCES = 1000
  * pipeline.
  */
 export const pipelineOperations = [
-  defineOperation(routes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
+  defineOperation(pipelineRoutes.create, async ({ input: { pipeline_source: _, ...fields }, caller }, tx) => {
     await assertReferencedRecordsExist(tx, fields)
-    const organization_id = await findOwner(tx, caller, fields)
+    const organization_id = await findOwnerOrganization(tx, caller, fields)
     const [created] = await tx
       .insert(pipeline)
       .values({ ...fields, organization_id })
@@ -31,37 +33,36 @@ export const pipelineOperations = [
     return { created: created!.pipeline_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
-    await assertReferencedRecordsExist(tx, fields)
-    // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
-    const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
-    const values = { ...fields, pipeline_sid }
-    const hasId = eq(pipeline.pipeline_id, pipeline_id)
-    // The caller would remove the settings of sources that are hidden from it.
-    const whole = await findWhollyVisible(tx, [pipeline_id])
-    if (!whole.has(pipeline_id))
-      throw fieldError(
-        'pipeline_id',
-        'also analyses sources that you do not see: ask an administrator of the organization, or create another pipeline',
-        { code: 'rights' },
-      )
-    assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
-    return undefined
-  }),
+  defineOperation(
+    pipelineRoutes.update,
+    async ({ input: { pipeline_id, pipeline_source: _, ...fields } }, tx) => {
+      await assertReferencedRecordsExist(tx, fields)
+      // The caller would remove the settings of sources that are hidden from it.
+      const visibleIds = await findWhollyVisible(tx, [pipeline_id])
+      if (!visibleIds.has(pipeline_id))
+        throw fieldError('pipeline_id', HAS_HIDDEN_SOURCES, { code: 'rights' })
+      // `pipeline_sid` is the id that the engine has assigned. A pipeline that moves to another engine loses it.
+      const pipeline_sid = sql`case when ${pipeline.engine_id} = ${fields.engine_id} then ${pipeline.pipeline_sid} end`
+      const values = { ...fields, pipeline_sid }
+      const hasId = eq(pipeline.pipeline_id, pipeline_id)
+      assertChanged(await tx.update(pipeline).set(values).where(hasId).returning())
+      return undefined
+    },
+  ),
 
-  defineOperation(routes.delete, async ({ input: { pipeline_id } }, tx) => {
+  defineOperation(pipelineRoutes.delete, async ({ input: { pipeline_id } }, tx) => {
     assertChanged(await tx.delete(pipeline).where(eq(pipeline.pipeline_id, pipeline_id)).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { pipeline_id } }, tx) => {
+  defineLookup(pipelineRoutes.id, async ({ input: { pipeline_id } }, tx) => {
     const [row] = await findPipelines(tx, eq(pipeline.pipeline_id, pipeline_id))
     return row
   }),
 
-  defineOperation(routes.list, async (_, tx) => ({ value: await findPipelines(tx, undefined) })),
+  defineOperation(pipelineRoutes.list, async (_, tx) => ({ value: await findPipelines(tx, undefined) })),
 
-  defineOperation(routes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
+  defineOperation(pipelineRoutes.defaultElement, async ({ input: { usecase_key, engine_id } }, tx) => {
     await assertUsecaseExists(tx, 'usecase_key', usecase_key)
     const states = await tx
       .select({ catalog: engineState.engine_catalog })
@@ -74,8 +75,8 @@ export const pipelineOperations = [
 ]
 
 /**
- * Throws `EyrieError` if the usecase or a source in the elements' configurations does not exist (`id`), or if a key of a
- * configuration that depends on the source is no list of sources (`syntax`): the engine would reject the pipeline later.
+ * Throws `EyrieError` (`id`) if the usecase or a source in the configuration of an element does not exist, and `EyrieError` (`syntax`)
+ * for invalid keys of such a configuration.
  */
 async function assertReferencedRecordsExist(
   tx: Transaction,
@@ -102,6 +103,7 @@ async function assertReferencedRecordsExist(
     )
 }
 
+/** Throws `EyrieError` (`syntax`) if a key of a source-dependent configuration is not a list of sources, as the engine requires. */
 async function assertValidKeys(
   tx: Transaction,
   { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
@@ -130,41 +132,54 @@ async function assertUsecaseExists(tx: Transaction, field: string, usecase_key: 
 }
 
 /**
- * Returns the organization that owns a new pipeline: the one of the configured sources, of its engine, of the caller, or of the
- * sites of the engine's devices. Null for a superadmin if there are several: the pipeline belongs to the organization of the
- * first channel, and until then only superadmins see it. Throws `EyrieError` (`syntax`) for others.
+ * Returns the organization that owns a new pipeline: that of the configured sources, of the engine, of the caller, or of the devices
+ * of the engine, in this order. If none of them is unique, returns null for a superadmin: the pipeline will belong to the organization
+ * of its first channel, and until then only superadmins see it. Throws `EyrieError` (`syntax`) for other callers.
  */
-async function findOwner(
+async function findOwnerOrganization(
   tx: Transaction,
   caller: Principal,
   { engine_id, pipeline_elements }: { engine_id: string; pipeline_elements: PipelineElements },
 ): Promise<string | null> {
   const sourceIds = findReferencedSources(pipeline_elements.elements)
-  const ofSources = await tx
-    .selectDistinct({ organization_id: site.organization_id })
-    .from(source)
-    .innerJoin(site, eq(site.site_id, source.site_id))
-    .where(inArray(source.source_id, sourceIds))
-  if (ofSources.length === 1) return ofSources[0]!.organization_id
-  if (ofSources.length > 1)
+  const [sourceOwner, ...otherSourceOwners] = await listOwnersOfSources(tx, sourceIds)
+  if (otherSourceOwners.length > 0)
     throw fieldError(
       'pipeline_elements',
       'refers to sources of several organizations: create a pipeline for each',
     )
+  if (sourceOwner !== undefined) return sourceOwner
 
   const [engineRow] = await tx.select().from(engine).where(eq(engine.engine_id, engine_id))
   if (engineRow?.organization_id) return engineRow.organization_id
-  if (caller.role !== 'superadmin' && caller.memberships.length === 1) return caller.memberships[0]!
 
-  const ofDevices = await tx
-    .selectDistinct({ organization_id: site.organization_id })
-    .from(device)
-    .innerJoin(site, eq(site.site_id, device.site_id))
-    .where(eq(device.engine_id, engine_id))
-  if (ofDevices.length === 1) return ofDevices[0]!.organization_id
-  if (caller.role === 'superadmin') return null
+  const isSuperadmin = caller.role === 'superadmin'
+  const [membership, ...otherMemberships] = caller.memberships
+  if (!isSuperadmin && membership !== undefined && otherMemberships.length === 0) return membership
+
+  const [deviceOwner, ...otherDeviceOwners] = await listOwnersOfDevices(tx, engine_id)
+  if (deviceOwner !== undefined && otherDeviceOwners.length === 0) return deviceOwner
+  if (isSuperadmin) return null
   throw fieldError(
     'pipeline_elements',
     'name a source in the configuration: you belong to several organizations, and its organization will own the pipeline',
   )
+}
+
+async function listOwnersOfSources(tx: Transaction, sourceIds: string[]): Promise<string[]> {
+  const rows = await tx
+    .selectDistinct({ organization_id: site.organization_id })
+    .from(source)
+    .innerJoin(site, eq(site.site_id, source.site_id))
+    .where(inArray(source.source_id, sourceIds))
+  return rows.map(({ organization_id }) => organization_id)
+}
+
+async function listOwnersOfDevices(tx: Transaction, engine_id: string): Promise<string[]> {
+  const rows = await tx
+    .selectDistinct({ organization_id: site.organization_id })
+    .from(device)
+    .innerJoin(site, eq(site.site_id, device.site_id))
+    .where(eq(device.engine_id, engine_id))
+  return rows.map(({ organization_id }) => organization_id)
 }

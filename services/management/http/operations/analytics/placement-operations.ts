@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { placementRoutes } from '@eyrie/contract/management/index'
 import { asc, eq, sql } from 'drizzle-orm'
 import { site, source } from '../../../db/schema/index.ts'
 import {
@@ -13,14 +13,12 @@ import { readOffer, withdrawOffer } from '../../../system-alerts/placement-offer
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.placement
-
 /**
  * API operations on placement, which decides on which engine a source and its channels run. `assertChanged` throws if the caller
  * may read a record but not change it.
  */
 export const placementOperations = [
-  defineLookup(routes.site, async ({ input: { site_id } }, tx) => {
+  defineLookup(placementRoutes.site, async ({ input: { site_id } }, tx) => {
     const [row] = await tx.select().from(site).where(eq(site.site_id, site_id))
     if (!row) return undefined
     const sources = await tx
@@ -38,23 +36,23 @@ export const placementOperations = [
     return { site_id, site_placement, site_is_spread, sources }
   }),
 
-  defineOperation(routes.updateSite, async ({ input }, tx) => {
+  defineOperation(placementRoutes.updateSite, async ({ input }, tx) => {
     assertChanged(await updateSitePlacement(tx, input))
     return undefined
   }),
 
-  defineOperation(routes.updateSource, async ({ input }, tx) => {
+  defineOperation(placementRoutes.updateSource, async ({ input }, tx) => {
     assertChanged(await updateSourcePlacement(tx, input))
     return undefined
   }),
 
-  defineOperation(routes.overview, async (_, tx) => ({ value: await readOverview(tx) })),
+  defineOperation(placementRoutes.overview, async (_, tx) => ({ value: await readOverview(tx) })),
 
-  defineOperation(routes.plan, async (_, tx) => ({
+  defineOperation(placementRoutes.plan, async (_, tx) => ({
     value: { ...planRebalance(await readPlacementState(tx)), offer: await readOffer(tx) },
   })),
 
-  defineOperation(routes.apply, async ({ input: { moves } }, tx) => {
+  defineOperation(placementRoutes.apply, async ({ input: { moves } }, tx) => {
     await applyMoves(tx, moves)
     await withdrawOffer(tx)
     return undefined

@@ -1,4 +1,4 @@
-import { type ManagedSource, managementRoutes } from '@eyrie/contract/management/index'
+import { type ManagedSource, sourceRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { withFullScope } from '../../../db/full-scope.ts'
@@ -11,14 +11,12 @@ import { placeNewSource } from '../../../placement/place-new-source.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.source
-
 /**
  * API operations on sources, which are the streams of devices that engines read. `source_id` identifies a source
  * here; `source_sid` is the number that the engine has assigned to the source.
  */
 export const sourceOperations = [
-  defineOperation(routes.create, async ({ input }, tx) => {
+  defineOperation(sourceRoutes.create, async ({ input }, tx) => {
     const site_id = await findSiteId(tx, input.device_id)
     const [created] = await tx
       .insert(source)
@@ -29,9 +27,9 @@ export const sourceOperations = [
     return { created: source_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { source_id, ...fields } }, tx) => {
+  defineOperation(sourceRoutes.update, async ({ input: { source_id, ...fields } }, tx) => {
     const site_id = await findSiteId(tx, fields.device_id)
-    await assertStays(tx, source_id, fields.engine_id)
+    await assertMovable(tx, source_id, fields.engine_id)
     // When a source moves to another engine, the number that the old engine assigned becomes invalid.
     const source_sid = sql`case when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid} end`
     const values = { ...fields, site_id, source_sid }
@@ -39,23 +37,23 @@ export const sourceOperations = [
     return undefined
   }),
 
-  defineOperation(routes.delete, async ({ input: { source_id } }, tx) => {
+  defineOperation(sourceRoutes.delete, async ({ input: { source_id } }, tx) => {
     assertChanged(await tx.delete(source).where(eq(source.source_id, source_id)).returning())
     // The elements of pipelines may have settings for this source.
     await removeSourceFromConfigs(tx, source_id)
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { source_id } }, tx) => {
+  defineLookup(sourceRoutes.id, async ({ input: { source_id } }, tx) => {
     const [row] = await findSources(tx, eq(source.source_id, source_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { device_id } }, tx) => ({
+  defineOperation(sourceRoutes.list, async ({ input: { device_id } }, tx) => ({
     value: await findSources(tx, eq(source.device_id, device_id)),
   })),
 
-  defineOperation(routes.mapping, async ({ input: { is_default, site_id } }, tx) => {
+  defineOperation(sourceRoutes.mapping, async ({ input: { is_default, site_id } }, tx) => {
     const matchesRequest = site_id ? eq(site.site_id, site_id) : eq(customer.is_default, is_default)
     const firstSite = await findFirstSite(tx, matchesRequest)
     const sources = firstSite ? await findSources(tx, eq(source.site_id, firstSite.site_id)) : []
@@ -102,22 +100,22 @@ async function findSources(tx: Transaction, condition: SQL | undefined): Promise
 
 /** Returns the site of a device. The API has already checked that the device of a request exists. */
 async function findSiteId(tx: Transaction, device_id: string): Promise<string> {
-  const [found] = await tx
+  const [deviceRow] = await tx
     .select({ site_id: device.site_id })
     .from(device)
     .where(eq(device.device_id, device_id))
-  if (!found) throw new Error(`device ${device_id} does not exist`)
-  return found.site_id
+  if (!deviceRow) throw new Error(`device ${device_id} does not exist`)
+  return deviceRow.site_id
 }
 
-/** Throws `EyrieError` (`conflict`) if a source with channels would change its engine, where those have their pipelines. */
-async function assertStays(tx: Transaction, source_id: string, engine_id: string): Promise<void> {
-  const [elsewhere] = await tx
+/** Throws `EyrieError` (`conflict`) if a source has channels on another engine than `engine_id`: they would have to move too. */
+async function assertMovable(tx: Transaction, source_id: string, engine_id: string): Promise<void> {
+  const [otherChannel] = await tx
     .select({ channel_id: channel.channel_id })
     .from(channel)
     .where(and(eq(channel.source_id, source_id), ne(channel.engine_id, engine_id)))
     .limit(1)
-  if (elsewhere)
+  if (otherChannel)
     throw fieldError(
       'engine_id',
       'the source has channels on another engine: move it with POST /api/v1/placement/update-source',

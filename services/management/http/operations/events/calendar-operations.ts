@@ -1,77 +1,68 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { calendarRoutes, type ManagementRoute } from '@eyrie/contract/management/index'
 import { asc, eq } from 'drizzle-orm'
 import { parseCalendar } from '../../../calendars/parse-calendar.ts'
-import type { Database, Work } from '../../../db/database.ts'
+import type { Database, Transaction, Work } from '../../../db/database.ts'
 import { calendar, site } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
-import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
+import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
 import { explainDenial } from '../../api/policy-errors.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
-
-const routes = managementRoutes.calendar
 
 const MAX_LISTED_EVENTS = 100
 
 /**
- * API operations on calendars, which are exceptions of schedules. The files are read before the transaction, because that takes
- * time. `assertChanged` throws if the caller may read a calendar but not change it.
+ * API operations on calendars, whose events are exceptions of schedules. A calendar file is parsed between two transactions, because
+ * that takes time. `assertChanged` throws if the caller may read a calendar but not change it.
  */
 export const calendarOperations = (now: () => Date) => [
-  defineMultiStepOperation(routes.create, async (call, database) => {
-    const { input } = call
-    const { site_id = null, organization_id } = input
-    const assertSite: Work<void> = async tx => {
-      await assertReferencesExist(tx, routes.create, input)
-      if (site_id === null) return
-      const [row] = await tx.select().from(site).where(eq(site.site_id, site_id))
-      if (row?.organization_id !== organization_id)
-        throw fieldError('site_id', 'this site belongs to another organization')
-    }
-    await runAs(database, call, routes.create, assertSite)
+  defineMultiStepOperation(calendarRoutes.create, async ({ input, caller }, database) => {
+    const transact = createTransact(database, caller, calendarRoutes.create)
+    await transact(tx => assertValidOwner(tx, input))
     const parsed = await parseCalendar(input.calendar_ics, now())
-    const created = await runAs(database, call, routes.create, async tx => {
-      await assertSite(tx)
-      return tx
+    const calendar_id = await transact(async tx => {
+      await assertValidOwner(tx, input)
+      const { site_id = null } = input
+      const [created] = await tx
         .insert(calendar)
         .values({ ...input, site_id, ...parsed })
         .returning({ calendar_id: calendar.calendar_id })
+      return created!.calendar_id
     })
-    return { created: created[0]!.calendar_id }
+    return { created: calendar_id }
   }),
 
-  defineMultiStepOperation(routes.update, async (call, database) => {
-    const { calendar_id, ...fields } = call.input
-    const assertExists: Work<void> = tx => assertReferencesExist(tx, routes.update, call.input)
-    await runAs(database, call, routes.update, assertExists)
+  defineMultiStepOperation(calendarRoutes.update, async ({ input, caller }, database) => {
+    const transact = createTransact(database, caller, calendarRoutes.update)
+    await transact(tx => assertReferencesExist(tx, calendarRoutes.update, input))
+    const { calendar_id, ...fields } = input
     const parsed = await parseCalendar(fields.calendar_ics, now())
-    const row = await runAs(database, call, routes.update, async tx => {
-      await assertExists(tx)
-      const hasId = eq(calendar.calendar_id, calendar_id)
+    const updated = await transact(async tx => {
+      await assertReferencesExist(tx, calendarRoutes.update, input)
       const rows = await tx
         .update(calendar)
         .set({ ...fields, ...parsed })
-        .where(hasId)
+        .where(eq(calendar.calendar_id, calendar_id))
         .returning()
       return assertChanged(rows)
     })
-    return { value: toCalendar(row) }
+    return { value: toCalendar(updated) }
   }),
 
-  defineOperation(routes.delete, async ({ input: { calendar_id } }, tx) => {
+  defineOperation(calendarRoutes.delete, async ({ input: { calendar_id } }, tx) => {
     assertChanged(await tx.delete(calendar).where(eq(calendar.calendar_id, calendar_id)).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { calendar_id } }, tx) => {
+  defineLookup(calendarRoutes.id, async ({ input: { calendar_id } }, tx) => {
     const [row] = await tx.select().from(calendar).where(eq(calendar.calendar_id, calendar_id))
     if (!row) return undefined
     const today = now().toISOString().slice(0, 10)
-    const next = row.calendar_events.filter(({ end }) => end > today).slice(0, MAX_LISTED_EVENTS)
+    const nextEvents = row.calendar_events.filter(({ end }) => end > today).slice(0, MAX_LISTED_EVENTS)
     return {
       ...toCalendar(row),
       calendar_ics: row.calendar_ics,
-      calendar_events: next.map(({ start, end, summary }) => ({
+      calendar_events: nextEvents.map(({ start, end, summary }) => ({
         event_start: start,
         event_end: end,
         event_summary: summary,
@@ -79,7 +70,7 @@ export const calendarOperations = (now: () => Date) => [
     }
   }),
 
-  defineOperation(routes.list, async ({ input: { organization_id } }, tx) => {
+  defineOperation(calendarRoutes.list, async ({ input: { organization_id } }, tx) => {
     const rows = await tx
       .select()
       .from(calendar)
@@ -89,16 +80,22 @@ export const calendarOperations = (now: () => Date) => [
   }),
 ]
 
-/** Runs a transaction with the rights of the caller. */
-const runAs = <T>(
-  database: Database,
-  { caller }: { caller: Principal },
-  route: Parameters<typeof explainDenial>[1],
-  work: Work<T>,
-): Promise<T> =>
-  database.as(caller, route.path, work).catch(error => {
-    throw explainDenial(error, route, caller)
-  })
+/** Returns a function that runs transactions with the rights of the caller, and explains changes that these do not permit. */
+const createTransact =
+  (database: Database, caller: Principal, route: ManagementRoute) =>
+  <T>(work: Work<T>): Promise<T> =>
+    database.as(caller, route.path, work).catch(error => {
+      throw explainDenial(error, route, caller)
+    })
+
+/** Throws `EyrieError` (`syntax`) if the site of a new calendar does not belong to its organization. */
+async function assertValidOwner(tx: Transaction, input: Input<typeof calendarRoutes.create>): Promise<void> {
+  await assertReferencesExist(tx, calendarRoutes.create, input)
+  if (input.site_id === undefined || input.site_id === null) return
+  const [row] = await tx.select().from(site).where(eq(site.site_id, input.site_id))
+  if (row?.organization_id !== input.organization_id)
+    throw fieldError('site_id', 'this site belongs to another organization')
+}
 
 const toCalendar = (row: typeof calendar.$inferSelect) => ({
   calendar_id: row.calendar_id,

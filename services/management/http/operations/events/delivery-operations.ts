@@ -13,19 +13,18 @@ import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { defineOperation } from '../../api/operation.ts'
 import { UnchangeableRecordError } from '../../api/policy-errors.ts'
 
-const routes = deliveryRoutes
-
+/** The alert has no action with the requested index. */
 const NO_SUCH_ACTION = 'the alert has no such action: the first one of alert_actions is 0'
 
 type DeliveryRow = typeof delivery.$inferSelect
 
 /** API operations on deliveries: what was sent, what failed and why, sending again, and sending tests. */
 export const deliveryOperations = (now: () => Date, settings: MessageSettings) => [
-  defineOperation(routes.id, async ({ input: { delivery_id } }, tx) => ({
+  defineOperation(deliveryRoutes.id, async ({ input: { delivery_id } }, tx) => ({
     value: toDelivery(await findDelivery(tx, delivery_id)),
   })),
 
-  defineOperation(routes.list, async ({ input }, tx) => {
+  defineOperation(deliveryRoutes.list, async ({ input }, tx) => {
     const { channel_id, report_schedule_id, delivery_state, delivery_offset, delivery_limit } = input
     const rows = await tx
       .select()
@@ -43,42 +42,40 @@ export const deliveryOperations = (now: () => Date, settings: MessageSettings) =
     return { value: rows.map(toDelivery) }
   }),
 
-  defineOperation(routes.preview, async ({ input }, tx) => {
+  defineOperation(deliveryRoutes.preview, async ({ input }, tx) => {
     const { alert_id, action_index = 0, values = {} } = input
-    const found = alert_id === undefined ? undefined : await findAlertDetails(tx, alert_id, now())
-    const action = input.action ?? found?.actions[action_index]
-    if (!action)
-      throw found
-        ? fieldError('action_index', NO_SUCH_ACTION)
-        : fieldError('action', 'is missing: send an action, or the alert_id of an alert')
-    const details = replaceValues(found?.details ?? createExample(now()), values)
-    return { value: createPreview(action, details, settings, found?.channel_id) }
+    const stored = alert_id === undefined ? undefined : await findAlertDetails(tx, alert_id, now())
+    const action = input.action ?? stored?.actions[action_index]
+    if (!action && stored) throw fieldError('action_index', NO_SUCH_ACTION)
+    if (!action) throw fieldError('action', 'is missing: send an action, or the alert_id of an alert')
+    const details = replaceValues(stored?.details ?? createExample(now()), values)
+    return { value: createPreview(action, details, settings, stored?.channel_id) }
   }),
 
-  defineOperation(routes.templateList, async () => ({ value: [...deliveryTemplates] })),
+  defineOperation(deliveryRoutes.templateList, async () => ({ value: [...deliveryTemplates] })),
 
-  defineOperation(routes.unsubscribedList, async (_, tx) => ({
+  defineOperation(deliveryRoutes.unsubscribedList, async (_, tx) => ({
     value: await tx.select().from(unsubscribed).orderBy(unsubscribed.address),
   })),
 
-  defineOperation(routes.unsubscribedDelete, async ({ input: { address } }, tx) => {
+  defineOperation(deliveryRoutes.unsubscribedDelete, async ({ input: { address } }, tx) => {
     if (!(await resubscribe(tx, address))) throw fieldError('address', 'has not unsubscribed')
     return undefined
   }),
 
-  defineOperation(routes.retry, async ({ input: { delivery_id } }, tx) => {
+  defineOperation(deliveryRoutes.retry, async ({ input: { delivery_id } }, tx) => {
     const { state } = await findDelivery(tx, delivery_id)
     if (state !== 'dead')
       throw new EyrieError(
         'conflict',
-        `this delivery is ${state}, and only dead ones can be sent again: read it with /delivery/id`,
+        `this delivery is ${state}, and only dead deliveries can be sent again: read its state with /delivery/id`,
       )
     const row = await reviveDelivery(tx, delivery_id)
     if (!row) throw new UnchangeableRecordError()
     return { value: toDelivery(row) }
   }),
 
-  defineOperation(routes.test, async ({ input: { alert_id, action_index } }, tx) => {
+  defineOperation(deliveryRoutes.test, async ({ input: { alert_id, action_index } }, tx) => {
     const test = await createTestDelivery(tx, alert_id, action_index, now())
     if (!test) throw fieldError('action_index', NO_SUCH_ACTION)
     const [delivery_id] = await storeDeliveries(tx, [test])

@@ -18,8 +18,6 @@ import {
 } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
 
-const routes = eventRoutes
-
 /**
  * API operations that read events and statistics. The events of a channel are what its engine has detected.
  * Statistics aggregate them over a period: some exist for every usecase, others (`customAggregations`) only for
@@ -27,7 +25,7 @@ const routes = eventRoutes
  * errors about the usecase name this field.
  */
 export const eventOperations = (now: () => number) => [
-  defineOperation(routes.range, async ({ input }, tx) => {
+  defineOperation(eventRoutes.range, async ({ input }, tx) => {
     const { usecase: usecase_key, channel_id, usecase_meta_key: keys, details } = input
     const { event_offset, event_limit, agg_frequency } = input
     const period = parsePeriod(input.start, input.end, now())
@@ -59,7 +57,7 @@ export const eventOperations = (now: () => number) => [
     }
   }),
 
-  defineOperation(routes.channelStats, async ({ input }, tx) => {
+  defineOperation(eventRoutes.channelStats, async ({ input }, tx) => {
     const { usecase: usecase_key, usecase_meta_key: keys, channel_id, frequency } = input
     const usecaseChannel = await findChannelOfUsecase(tx, channel_id, usecase_key, 'usecase')
     const { usecaseKeys, customAggregations } = usecaseChannel
@@ -70,21 +68,21 @@ export const eventOperations = (now: () => number) => [
     return { value: stats }
   }),
 
-  defineOperation(routes.usecaseStatsByQuery, async ({ input }, tx) => {
+  defineOperation(eventRoutes.usecaseStatsByQuery, async ({ input }, tx) => {
     const { usecase: usecase_key, usecase_meta_key: keys, frequency, details } = input
     const period = parseLookBack(now(), frequency)
     const stats = await getUsecaseStats(tx, usecase_key, 'usecase', { keys, period, details })
     return { value: { ...stats, usecase_total_stats: toQueryTotals(stats.usecase_total_stats) } }
   }),
 
-  defineOperation(routes.usecaseStats, async ({ input }, tx) => {
+  defineOperation(eventRoutes.usecaseStats, async ({ input }, tx) => {
     const { usecase_key, usecase_meta_key: keys, frequency, details } = input
     const period = parseLookBack(now(), frequency)
     const stats = await getUsecaseStats(tx, usecase_key, 'usecase_key', { keys, period, details })
     return { value: stats }
   }),
 
-  defineOperation(routes.usecaseReport, async ({ input }, tx) => {
+  defineOperation(eventRoutes.usecaseReport, async ({ input }, tx) => {
     const { usecase_key, channel_id, start_date, end_date, details } = input
     const timeZone = await readChannelTimeZone(tx, channel_id)
     const period = parseReportPeriod(start_date, end_date, now(), timeZone)

@@ -9,14 +9,12 @@ import type { Period } from '../../../events/statistics/samples.ts'
 import { findChannelOfUsecase, findUsecaseKey } from '../../../inventory/usecases.ts'
 import { defineOperation } from '../../api/operation.ts'
 
-const routes = notificationRoutes
-
 type NotificationRow = typeof notification.$inferSelect
 
 const PICTURE_UNAVAILABLE =
-  'the picture of this notification is not available: management has not fetched it from the engine yet, which takes seconds, or has deleted it at the end of the retention'
+  'the picture of this notification is not available: it arrives from the engine after a few seconds, and is deleted at the end of the retention'
 
-/** Maximum size of all pictures in one response, which contains each byte as a decimal number. */
+/** Maximum size of the pictures in one response. The API returns each byte of a picture as a number in a JSON array. */
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024
 
 /**
@@ -25,7 +23,7 @@ const MAX_PICTURE_BYTES = 16 * 1024 * 1024
  * errors about the usecase name this field.
  */
 export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now: () => number) => [
-  defineOperation(routes.gallery, async ({ input }, tx) => {
+  defineOperation(notificationRoutes.gallery, async ({ input }, tx) => {
     const { stream_key, channel_id, notification_offset, notification_limit } = input
     const period = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, stream_key, 'stream_key')
@@ -36,27 +34,33 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
   }),
 
-  defineOperation(routes.galleryImage, async ({ input: { channel_id, notification_uuid } }, tx) => {
-    const hasPicture = and(eq(notification.channel_id, channel_id), isNotNull(notification.picture))
-    const rows = notification_uuid
-      ? [await findNotification(tx, channel_id, notification_uuid)]
-      : await selectNewestFirst(tx, hasPicture).limit(1)
-    const usecase_key = await findUsecaseKey(tx, channel_id)
-    return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
-  }),
+  defineOperation(
+    notificationRoutes.galleryImage,
+    async ({ input: { channel_id, notification_uuid } }, tx) => {
+      const hasPicture = and(eq(notification.channel_id, channel_id), isNotNull(notification.picture))
+      const rows = notification_uuid
+        ? [await findNotification(tx, channel_id, notification_uuid)]
+        : await selectNewestFirst(tx, hasPicture).limit(1)
+      const usecase_key = await findUsecaseKey(tx, channel_id)
+      return { value: { channel_id, usecase_key, gallery: await loadPictures(rows, pictures) } }
+    },
+  ),
 
-  defineOperation(routes.image, async ({ input: { channel_id, notification_uuid }, context }, tx) => {
-    const { picture } = await findNotification(tx, channel_id, notification_uuid)
-    const jpeg = picture === null ? undefined : await pictures.read(picture)
-    if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
+  defineOperation(
+    notificationRoutes.image,
+    async ({ input: { channel_id, notification_uuid }, context }, tx) => {
+      const { picture } = await findNotification(tx, channel_id, notification_uuid)
+      const jpeg = picture === null ? undefined : await pictures.read(picture)
+      if (!jpeg) throw fieldError('notification_uuid', PICTURE_UNAVAILABLE, { code: 'id' })
 
-    context.header('Content-Type', 'image/jpeg')
-    context.header('ETag', `"${picture}"`)
-    context.header('Cache-Control', 'private, max-age=3600')
-    return context.body(new Uint8Array(jpeg))
-  }),
+      context.header('Content-Type', 'image/jpeg')
+      context.header('ETag', `"${picture}"`)
+      context.header('Cache-Control', 'private, max-age=3600')
+      return context.body(new Uint8Array(jpeg))
+    },
+  ),
 
-  defineOperation(routes.range, async ({ input }, tx) => {
+  defineOperation(notificationRoutes.range, async ({ input }, tx) => {
     const { usecase, channel_id, notification_offset, notification_limit } = input
     const { start, end, ...period } = parsePeriod(input.start, input.end, now())
     const { usecase_key } = await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
@@ -66,10 +70,13 @@ export const notificationOperations = (pictures: Pick<PictureStore, 'read'>, now
     return { value: { channel_id, usecase_key, start, end, notifications: rows.map(toNotification) } }
   }),
 
-  defineOperation(routes.uuid, async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
-    await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
-    return { value: toNotification(await findNotification(tx, channel_id, notification_uuid)) }
-  }),
+  defineOperation(
+    notificationRoutes.uuid,
+    async ({ input: { usecase, channel_id, notification_uuid } }, tx) => {
+      await findChannelOfUsecase(tx, channel_id, usecase, 'usecase')
+      return { value: toNotification(await findNotification(tx, channel_id, notification_uuid)) }
+    },
+  ),
 ]
 
 const isWithin = (channel_id: string, { from, to }: Period) =>
@@ -115,7 +122,7 @@ const toNotification = (row: NotificationRow) => ({
 const toImageUrl = ({ picture, channel_id, notification_uuid }: NotificationRow) =>
   picture === null
     ? ''
-    : `/api/v1${routes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
+    : `/api/v1${notificationRoutes.image.path}?${new URLSearchParams({ channel_id, notification_uuid })}`
 
 /** Returns the stored pictures of notifications, up to the size limit. The first picture is returned at any size. */
 async function loadPictures(rows: readonly NotificationRow[], pictures: Pick<PictureStore, 'read'>) {

@@ -1,11 +1,5 @@
 import { Readable } from 'node:stream'
-import {
-  parseReportPeriodLength,
-  REPORT_MEDIA_TYPES,
-  type ReportFormat,
-  reportRoutes,
-} from '@eyrie/contract/management/report'
-import type { Context } from 'hono'
+import { parseReportPeriodLength, REPORT_MEDIA_TYPES, reportRoutes } from '@eyrie/contract/management/report'
 import type { Transaction } from '../../../db/database.ts'
 import { parseReportPeriod } from '../../../events/statistics/period.ts'
 import { createReport } from '../../../reports/create-report.ts'
@@ -15,59 +9,49 @@ import { addPreviousPeriod, findLastPeriod } from '../../../reports/report-perio
 import { defineMultiStepOperation, type Input } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
-const routes = reportRoutes
-
-/** API operations that return reports as files. `now` returns epoch ms. */
+/** The API operation that returns a report as a file. `now` returns epoch ms. */
 export const reportOperations = (now: () => number) => [
-  defineMultiStepOperation(routes.export, async ({ input, caller, context }, database) => {
-    const report = await database.as(caller, routes.export.path, tx => create(tx, input, now()), {
+  defineMultiStepOperation(reportRoutes.export, async ({ input, caller, context }, database) => {
+    const { path } = reportRoutes.export
+    const report = await database.as(caller, path, tx => createRequestedReport(tx, input, now()), {
       accessMode: 'read only',
     })
     const format = input.report_format
-    // The transaction has ended: a slow client does not keep it open.
+    // The transaction has ended, so that a slow client does not keep it open.
     const content = await writeReport(report, format, { bom: input.report_bom })
-    return sendFile(
-      context,
-      createFileName(report, format),
-      format,
-      Readable.toWeb(content) as ReadableStream,
-    )
+
+    context.header('Content-Type', REPORT_MEDIA_TYPES[format])
+    // The name has no characters that need quoting.
+    context.header('Content-Disposition', `attachment; filename="${createFileName(report, format)}"`)
+    return context.body(Readable.toWeb(content) as ReadableStream)
   }),
 ]
 
-async function create(tx: Transaction, input: Input<typeof routes.export>, now: number) {
-  await assertReferencesExist(tx, routes.export, input)
-  const { report_period, start_date, end_date } = input
-  const { report } = await createReport(
-    tx,
-    {
-      title: undefined,
-      site_id: input.site_id,
-      channelIds: input.channel_ids ?? [],
-      usecaseKeys: input.usecase_keys ?? [],
-      statisticKeys: input.usecase_meta_key ?? [],
-      interval: input.report_interval,
-      isCompared: input.report_comparison,
-      // The request schema requires either report_period or both dates.
-      findPeriod: timeZone =>
-        report_period === undefined
-          ? addPreviousPeriod(parseReportPeriod(start_date!, end_date!, now, timeZone), timeZone)
-          : findLastPeriod(parseReportPeriodLength(report_period)!, now, timeZone),
-    },
-    now,
-  )
+type ReportRequest = Input<typeof reportRoutes.export>
+
+async function createRequestedReport(tx: Transaction, input: ReportRequest, nowMs: number) {
+  await assertReferencesExist(tx, reportRoutes.export, input)
+  const settings = {
+    title: undefined,
+    site_id: input.site_id,
+    channelIds: input.channel_ids ?? [],
+    usecaseKeys: input.usecase_keys ?? [],
+    statisticKeys: input.usecase_meta_key ?? [],
+    interval: input.report_interval,
+    isCompared: input.report_comparison,
+    findPeriod: (timeZone: string) => findRequestedPeriod(input, nowMs, timeZone),
+  }
+  const { report } = await createReport(tx, settings, nowMs)
   return report
 }
 
-/** Sends a file that browsers save under its name. */
-export function sendFile(
-  context: Context,
-  fileName: string,
-  format: ReportFormat,
-  content: ReadableStream | Uint8Array<ArrayBuffer>,
-): Response {
-  context.header('Content-Type', REPORT_MEDIA_TYPES[format])
-  // The name has no characters that need quoting.
-  context.header('Content-Disposition', `attachment; filename="${fileName}"`)
-  return context.body(content)
+function findRequestedPeriod(
+  { report_period, start_date, end_date }: ReportRequest,
+  nowMs: number,
+  timeZone: string,
+) {
+  // The request schema accepts only valid periods, and requires either `report_period` or both dates.
+  if (report_period !== undefined)
+    return findLastPeriod(parseReportPeriodLength(report_period)!, nowMs, timeZone)
+  return addPreviousPeriod(parseReportPeriod(start_date!, end_date!, nowMs, timeZone), timeZone)
 }

@@ -14,13 +14,11 @@ import type { Principal } from '../../../rights/principal.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation, type Input } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
-const routes = reportScheduleRoutes
-
 /** API operations on scheduled reports. `now` returns epoch ms. */
 export const reportScheduleOperations = (now: () => number) => [
-  defineOperation(routes.create, async ({ input, caller }, tx) => {
+  defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-    const last_day = await findFirstLastDay(tx, input, now())
+    const last_day = await findLastPastDay(tx, input, now())
     const [created] = await tx
       .insert(reportSchedule)
       .values({ ...input, ...toOwner(caller, now()), last_day })
@@ -28,77 +26,90 @@ export const reportScheduleOperations = (now: () => number) => [
     return { created: created!.report_schedule_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { report_schedule_id, ...input }, caller }, tx) => {
-    await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
-    const hasId = eq(reportSchedule.report_schedule_id, report_schedule_id)
-    const [before] = await tx.select().from(reportSchedule).where(hasId).for('update')
-    const last_day = before && (await findLastDayAfterUpdate(tx, before, input, now()))
-    assertChanged(
-      await tx
-        .update(reportSchedule)
-        .set({ ...input, ...toOwner(caller, now()), last_day, report_problem: '' })
-        .where(hasId)
-        .returning(),
-    )
-    return undefined
-  }),
+  defineOperation(
+    reportScheduleRoutes.update,
+    async ({ input: { report_schedule_id, ...input }, caller }, tx) => {
+      await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
+      const hasId = eq(reportSchedule.report_schedule_id, report_schedule_id)
+      const [before] = await tx.select().from(reportSchedule).where(hasId).for('update')
+      // Without rights to change the schedule, no row is selected, and `assertChanged` throws.
+      const last_day = before && (await findLastDayAfterUpdate(tx, before, input, now()))
+      assertChanged(
+        await tx
+          .update(reportSchedule)
+          .set({ ...input, ...toOwner(caller, now()), last_day, report_problem: '' })
+          .where(hasId)
+          .returning(),
+      )
+      return undefined
+    },
+  ),
 
-  defineOperation(routes.delete, async ({ input: { report_schedule_id } }, tx) => {
+  defineOperation(reportScheduleRoutes.delete, async ({ input: { report_schedule_id } }, tx) => {
     const hasId = eq(reportSchedule.report_schedule_id, report_schedule_id)
     assertChanged(await tx.delete(reportSchedule).where(hasId).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { report_schedule_id } }, tx) => {
+  defineLookup(reportScheduleRoutes.id, async ({ input: { report_schedule_id } }, tx) => {
     const [row] = await readSchedules(tx, eq(reportSchedule.report_schedule_id, report_schedule_id))
     return row && toReportSchedule(row, now())
   }),
 
-  defineOperation(routes.list, async ({ input: { site_id } }, tx) => {
+  defineOperation(reportScheduleRoutes.list, async ({ input: { site_id } }, tx) => {
     const rows = await readSchedules(tx, eq(reportSchedule.site_id, site_id))
     return { value: rows.map(row => toReportSchedule(row, now())) }
   }),
 
-  defineMultiStepOperation(routes.send, async ({ input, caller }, database) => {
-    await database.as(caller, routes.send.path, tx => assertReferencesExist(tx, routes.send, input))
+  defineMultiStepOperation(reportScheduleRoutes.send, async ({ input, caller }, database) => {
+    await database.as(caller, reportScheduleRoutes.send.path, tx =>
+      assertReferencesExist(tx, reportScheduleRoutes.send, input),
+    )
     return { created: await sendReportNow(database, input.report_schedule_id, now()) }
   }),
 ]
 
-/** The report is created with the rights of the person who has saved its schedule. */
-const toOwner = ({ user_id, actor }: Principal, now: number) => ({
+/** Returns the columns about the caller who saves a schedule. The reports are created with the rights of this user. */
+const toOwner = ({ user_id, actor }: Principal, nowMs: number) => ({
   user_id,
   saved_by: actor,
-  saved_at: new Date(now),
+  saved_at: new Date(nowMs),
 })
 
-type Times = Pick<Input<typeof routes.create>, 'site_id' | 'report_every' | 'report_time' | 'is_active'>
+type ScheduleTimes = Pick<
+  Input<typeof reportScheduleRoutes.create>,
+  'site_id' | 'report_every' | 'report_time' | 'is_active'
+>
 
-/** Returns the day after which a new schedule reports: the first report is about the current day, week or month. */
-async function findFirstLastDay(
+/**
+ * Returns the last day of the last period for which a report is already due. It becomes the `last_day` of a new schedule, which is the
+ * last day that counts as reported. The first report is therefore about the current day, week or month.
+ */
+async function findLastPastDay(
   tx: Transaction,
-  { site_id, report_every, report_time }: Times,
-  now: number,
+  { site_id, report_every, report_time }: ScheduleTimes,
+  nowMs: number,
 ): Promise<string> {
-  const [place] = await tx.select().from(site).where(eq(site.site_id, site_id))
-  return findLastDueDay({ every: report_every, time: report_time, timeZone: place!.site_timezone }, now)
+  const [siteRow] = await tx.select().from(site).where(eq(site.site_id, site_id))
+  // The API has checked that the site exists.
+  return findLastDueDay({ every: report_every, time: report_time, timeZone: siteRow!.site_timezone }, nowMs)
 }
 
-/** A schedule that was inactive, or had other periods, does not report those of the past. */
+/** Returns the `last_day` of an updated schedule. If it was inactive or had other periods, no past period is reported. */
 async function findLastDayAfterUpdate(
   tx: Transaction,
   before: typeof reportSchedule.$inferSelect,
-  input: Times,
-  now: number,
+  input: ScheduleTimes,
+  nowMs: number,
 ): Promise<string> {
   if (before.is_active && before.report_every === input.report_every) return before.last_day
-  const lastDue = await findFirstLastDay(tx, input, now)
-  return lastDue > before.last_day ? lastDue : before.last_day
+  const lastPastDay = await findLastPastDay(tx, input, nowMs)
+  return lastPastDay > before.last_day ? lastPastDay : before.last_day
 }
 
-const toReportSchedule = (row: ScheduledReport, now: number): ReportSchedule => ({
+const toReportSchedule = (row: ScheduledReport, nowMs: number): ReportSchedule => ({
   ...row,
   next_report_at: row.is_active
-    ? new Date(findNextSendingTime(toReportTimes(row), row.last_day, now)).toISOString()
+    ? new Date(findNextSendingTime(toReportTimes(row), row.last_day, nowMs)).toISOString()
     : null,
 })

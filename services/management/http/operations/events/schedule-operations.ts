@@ -8,19 +8,17 @@ import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineMultiStepOperation, defineOperation } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
-const routes = scheduleRoutes
-
 type ScheduleRow = typeof schedule.$inferSelect
 
 /** Narrows the types of the columns. The cast is safe, because only validated schedules are stored. */
 const toSchedule = (row: ScheduleRow) => row as ScheduleRow & Schedule
 
 /**
- * API operations on schedules. A schedule contains the times at which an alert of a channel is enabled and
- * disabled. `assertChanged` throws if the caller may read a schedule but not change it.
+ * API operations on schedules. A schedule contains the times at which an alert of a channel is armed, which means that it can fire.
+ * `assertChanged` throws if the caller may read a schedule but not change it.
  */
 export const scheduleOperations = (now: () => number) => [
-  defineOperation(routes.create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
+  defineOperation(scheduleRoutes.create, async ({ input: { schedule_occurrence, ...fields } }, tx) => {
     await assertAlertOnChannel(tx, fields)
     const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
     const values = { ...fields, schedule_occurrence: occurrences }
@@ -28,29 +26,32 @@ export const scheduleOperations = (now: () => number) => [
     return { created: created!.schedule_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
-    await assertAlertOnChannel(tx, fields)
-    const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
-    const values = { ...fields, schedule_occurrence: occurrences }
-    const rows = await tx
-      .update(schedule)
-      .set(values)
-      .where(eq(schedule.schedule_id, schedule_id))
-      .returning()
-    return { value: toSchedule(assertChanged(rows)) }
-  }),
+  defineOperation(
+    scheduleRoutes.update,
+    async ({ input: { schedule_id, schedule_occurrence, ...fields } }, tx) => {
+      await assertAlertOnChannel(tx, fields)
+      const occurrences = assignMissingNumbers('occurrence_id', schedule_occurrence)
+      const values = { ...fields, schedule_occurrence: occurrences }
+      const rows = await tx
+        .update(schedule)
+        .set(values)
+        .where(eq(schedule.schedule_id, schedule_id))
+        .returning()
+      return { value: toSchedule(assertChanged(rows)) }
+    },
+  ),
 
-  defineOperation(routes.delete, async ({ input: { schedule_id } }, tx) => {
+  defineOperation(scheduleRoutes.delete, async ({ input: { schedule_id } }, tx) => {
     assertChanged(await tx.delete(schedule).where(eq(schedule.schedule_id, schedule_id)).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { schedule_id } }, tx) => {
+  defineLookup(scheduleRoutes.id, async ({ input: { schedule_id } }, tx) => {
     const [row] = await tx.select().from(schedule).where(eq(schedule.schedule_id, schedule_id))
     return row && toSchedule(row)
   }),
 
-  defineOperation(routes.list, async ({ input: { channel_id } }, tx) => {
+  defineOperation(scheduleRoutes.list, async ({ input: { channel_id } }, tx) => {
     const rows = await tx
       .select()
       .from(schedule)
@@ -59,13 +60,17 @@ export const scheduleOperations = (now: () => number) => [
     return { value: rows.map(toSchedule) }
   }),
 
-  defineOperation(routes.enable, async ({ input }, tx) => ({ value: await setActive(tx, input, true) })),
+  defineOperation(scheduleRoutes.enable, async ({ input }, tx) => ({
+    value: await setActive(tx, input, true),
+  })),
 
-  defineOperation(routes.disable, async ({ input }, tx) => ({ value: await setActive(tx, input, false) })),
+  defineOperation(scheduleRoutes.disable, async ({ input }, tx) => ({
+    value: await setActive(tx, input, false),
+  })),
 
-  defineMultiStepOperation(routes.state, async ({ input, caller }, database) => {
-    const { alerts, schedules } = await database.as(caller, routes.state.path, async tx => {
-      await assertReferencesExist(tx, routes.state, input)
+  defineMultiStepOperation(scheduleRoutes.state, async ({ input, caller }, database) => {
+    const { alerts, schedules } = await database.as(caller, scheduleRoutes.state.path, async tx => {
+      await assertReferencesExist(tx, scheduleRoutes.state, input)
       const alerts = await tx
         .select()
         .from(alert)
@@ -75,19 +80,20 @@ export const scheduleOperations = (now: () => number) => [
       return { alerts, schedules }
     })
 
-    // The caller may not see the site and the calendars on which the state depends.
+    // Read with all rights, because the caller may not see the site and the calendars on which the state depends.
     const alertIds = alerts.map(({ alert_id }) => alert_id)
     const timelines = await database.system('schedules', tx => loadTimelines(tx, alertIds))
-    const time = now()
-    const value = alerts.map(({ alert_id, alert_name, is_active }) => {
-      const state = timelines.get(alert_id)?.stateAt(time)
+    const nowMs = now()
+    const states = alerts.map(({ alert_id, alert_name, is_active }) => {
+      const state = timelines.get(alert_id)?.stateAt(nowMs)
       const armed_by = schedules
         .filter(({ schedule_id }) => state?.scheduleIds.includes(schedule_id))
         .map(({ schedule_id, schedule_name }) => ({ schedule_id, schedule_name }))
       const next_change_at = state?.nextChange === undefined ? null : new Date(state.nextChange)
+      // An alert without active schedules is always armed.
       return { alert_id, alert_name, is_active, is_armed: state?.isArmed ?? true, armed_by, next_change_at }
     })
-    return { value }
+    return { value: states }
   }),
 ]
 

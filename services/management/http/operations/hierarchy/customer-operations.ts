@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { customerRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { channel, customer, site, usecase, userCustomer } from '../../../db/schema/index.ts'
@@ -10,7 +10,6 @@ import { assertUnassigned } from '../../../users/user-authority.ts'
 import { defineLookup, defineOperation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.customer
 /** A view gets status 202 if the state of one of its engines is older than this. */
 const MAX_STATE_AGE = sql`interval '10 seconds'`
 
@@ -20,25 +19,28 @@ const MAX_STATE_AGE = sql`interval '10 seconds'`
  * record but not change it.
  */
 export const customerOperations = [
-  defineOperation(routes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
+  defineOperation(customerRoutes.create, async ({ input: { customer_sites, ...fields } }, tx) => {
     const [created] = await tx.insert(customer).values(fields).returning()
     const { customer_id, organization_id } = created!
     await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
     return { created: customer_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
-    const { organization_id } = assertChanged(
-      await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
-    )
-    if (customer_sites) {
-      await releaseSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
-      await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
-    }
-    return undefined
-  }),
+  defineOperation(
+    customerRoutes.update,
+    async ({ input: { customer_id, customer_sites, ...fields } }, tx) => {
+      const { organization_id } = assertChanged(
+        await tx.update(customer).set(fields).where(eq(customer.customer_id, customer_id)).returning(),
+      )
+      if (customer_sites) {
+        await releaseSites(tx, customer_id, sql`not ${inArray(site.site_id, customer_sites)}`)
+        await moveSites(tx, customer_sites, { customer_id, organization_id, field: 'customer_sites' })
+      }
+      return undefined
+    },
+  ),
 
-  defineOperation(routes.delete, async ({ input: { customer_id } }, tx) => {
+  defineOperation(customerRoutes.delete, async ({ input: { customer_id } }, tx) => {
     const { is_default } = assertChanged(
       await tx.delete(customer).where(eq(customer.customer_id, customer_id)).returning(),
     )
@@ -50,14 +52,14 @@ export const customerOperations = [
     return undefined
   }),
 
-  defineOperation(routes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+  defineOperation(customerRoutes.assignSites, async ({ input: { customer_id, site_ids } }, tx) => {
     const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
     const { organization_id } = row!
     await moveSites(tx, site_ids, { customer_id, organization_id, field: 'site_ids' })
     return undefined
   }),
 
-  defineOperation(routes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
+  defineOperation(customerRoutes.unassignSites, async ({ input: { customer_id, site_ids } }, tx) => {
     const releasedIds = await releaseSites(tx, customer_id, inArray(site.site_id, site_ids))
     const missing = site_ids.filter(id => !releasedIds.includes(id.toLowerCase()))
     if (missing.length > 0) throw missingRecords([{ field: 'site_ids', record: 'site of this customer' }])
@@ -65,31 +67,31 @@ export const customerOperations = [
   }),
 
   // `assign` and `unassign` have a list of ids in the field `customer_id`.
-  defineOperation(routes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
+  defineOperation(customerRoutes.assign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
     const rows = customerIds.map(customer_id => ({ user_id, customer_id }))
     if (rows.length > 0) await tx.insert(userCustomer).values(rows).onConflictDoNothing()
     return undefined
   }),
 
-  defineOperation(routes.unassign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
+  defineOperation(customerRoutes.unassign, async ({ input: { user_id, customer_id: customerIds } }, tx) => {
     const isAffected = and(eq(userCustomer.user_id, user_id), inArray(userCustomer.customer_id, customerIds))
     await tx.delete(userCustomer).where(isAffected)
     assertUnassigned(await tx.select().from(userCustomer).where(isAffected))
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { customer_id } }, tx) => {
+  defineLookup(customerRoutes.id, async ({ input: { customer_id } }, tx) => {
     const [row] = await findCustomers(tx, eq(customer.customer_id, customer_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { organization_id, is_default } }, tx) => {
+  defineOperation(customerRoutes.list, async ({ input: { organization_id, is_default } }, tx) => {
     const isInOrganization = eq(customer.organization_id, organization_id)
     const condition = is_default ? isInOrganization : and(isInOrganization, eq(customer.is_default, false))
     return { value: await findCustomers(tx, condition) }
   }),
 
-  defineOperation(routes.view, async ({ input: { customer_id, type } }, tx) => {
+  defineOperation(customerRoutes.view, async ({ input: { customer_id, type } }, tx) => {
     const isViewBySite = type === '1'
     const [value, isOutdated] = await Promise.all([
       isViewBySite ? viewBySite(tx, customer_id) : viewByUsecase(tx, customer_id),

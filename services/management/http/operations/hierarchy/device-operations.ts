@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hasSameServer, REDACTED } from '@eyrie/contract/address'
-import { type DeviceStream, managementRoutes } from '@eyrie/contract/management/index'
+import { type DeviceStream, deviceRoutes } from '@eyrie/contract/management/index'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { device, deviceStream } from '../../../db/schema/index.ts'
@@ -12,21 +12,19 @@ import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = managementRoutes.device
-
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder instead of the
  * password of a stream. `transaction_id` changes with every change of a device. `assertChanged` throws if the
  * caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
-  const view = defineLookup(routes.view, async ({ input: { device_id } }, tx) => {
+  const view = defineLookup(deviceRoutes.view, async ({ input: { device_id } }, tx) => {
     const found = await findDevice(tx, device_id)
     return found && { ...found, device_sources: found.device_source }
   })
 
   return [
-    defineOperation(routes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
+    defineOperation(deviceRoutes.create, async ({ input: { device_streams = [], ...fields } }, tx) => {
       const [created] = await tx
         .insert(device)
         .values({ ...fields, transaction_id: randomUUID() })
@@ -36,23 +34,23 @@ export function deviceOperations(secrets: Secrets): Operation[] {
       return { value: { device_id }, created: device_id }
     }),
 
-    defineOperation(routes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
+    defineOperation(deviceRoutes.update, async ({ input: { device_id, device_streams, ...fields } }, tx) => {
       const values = { ...fields, transaction_id: randomUUID() }
       assertChanged(await tx.update(device).set(values).where(eq(device.device_id, device_id)).returning())
       if (device_streams) await setStreams(tx, secrets, device_id, assignMissingNumbers('id', device_streams))
       return undefined
     }),
 
-    defineOperation(routes.delete, async ({ input: { device_id } }, tx) => {
+    defineOperation(deviceRoutes.delete, async ({ input: { device_id } }, tx) => {
       assertChanged(await tx.delete(device).where(eq(device.device_id, device_id)).returning())
       return undefined
     }),
 
     // Both routes return the same data.
-    { ...view, route: routes.id },
+    { ...view, route: deviceRoutes.id },
     view,
 
-    defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
+    defineOperation(deviceRoutes.list, async ({ input: { site_id } }, tx) => ({
       value: await findDevicesOfSites(tx, [site_id]),
     })),
   ]

@@ -1,4 +1,4 @@
-import { customerInput, managementRoutes } from '@eyrie/contract/management/index'
+import { customerInput, organizationRoutes } from '@eyrie/contract/management/index'
 import { and, eq, type SQL } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { customer, image, organization } from '../../../db/schema/index.ts'
@@ -11,30 +11,28 @@ import {
 } from '../../api/operation.ts'
 import { assertChanged, assertReferencesExist } from '../../api/references.ts'
 
-const routes = managementRoutes.organization
-
 /**
  * API operations on organizations, which own all other records. `assertChanged` throws if the caller may read an
  * organization but not change it.
  */
 export const organizationOperations = (images: ImageStore): Operation[] => [
-  defineOperation(routes.create, async ({ input }, tx) => {
+  defineOperation(organizationRoutes.create, async ({ input }, tx) => {
     const [created] = await tx.insert(organization).values(input).returning()
     const { organization_id } = created!
     await tx.insert(customer).values(createDefaultCustomer(organization_id))
     return { created: organization_id }
   }),
 
-  defineOperation(routes.update, async ({ input: { organization_id, ...fields } }, tx) => {
+  defineOperation(organizationRoutes.update, async ({ input: { organization_id, ...fields } }, tx) => {
     const hasId = eq(organization.organization_id, organization_id)
     assertChanged(await tx.update(organization).set(fields).where(hasId).returning())
     return undefined
   }),
 
-  defineMultiStepOperation(routes.delete, async ({ input, caller }, database) => {
+  defineMultiStepOperation(organizationRoutes.delete, async ({ input, caller }, database) => {
     const { organization_id } = input
-    const deletedImages = await database.as(caller, routes.delete.path, async tx => {
-      await assertReferencesExist(tx, routes.delete, input)
+    const deletedImages = await database.as(caller, organizationRoutes.delete.path, async tx => {
+      await assertReferencesExist(tx, organizationRoutes.delete, input)
       // Users cannot delete the default customer or images, so they are deleted here. Other records block the deletion.
       await tx.delete(customer).where(and(eq(customer.organization_id, organization_id), customer.is_default))
       const rows = await tx.delete(image).where(eq(image.organization_id, organization_id)).returning()
@@ -47,12 +45,12 @@ export const organizationOperations = (images: ImageStore): Operation[] => [
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { organization_id } }, tx) => {
+  defineLookup(organizationRoutes.id, async ({ input: { organization_id } }, tx) => {
     const [row] = await findOrganizations(tx, eq(organization.organization_id, organization_id))
     return row
   }),
 
-  defineOperation(routes.list, async (_, tx) => ({
+  defineOperation(organizationRoutes.list, async (_, tx) => ({
     value: await findOrganizations(tx),
   })),
 ]

@@ -7,17 +7,15 @@ import { fieldError, missingRecords } from '../../../errors/field-errors.ts'
 import { toPolicy } from '../../../incidents/alert-policies.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
-const routes = alertPolicyRoutes
-
 type AlertRow = typeof alert.$inferSelect
 
 /** API operations on the policies of alerts, which decide which notifications people are informed of. */
 export const alertPolicyOperations: Operation[] = [
-  defineOperation(routes.policyId, async ({ input: { alert_id } }, tx) => ({
+  defineOperation(alertPolicyRoutes.policyId, async ({ input: { alert_id } }, tx) => ({
     value: await readPolicy(tx, await findAlert(tx, alert_id)),
   })),
 
-  defineOperation(routes.policyUpdate, async ({ input }, tx) => {
+  defineOperation(alertPolicyRoutes.policyUpdate, async ({ input }, tx) => {
     const { alert_id, budget_per_hour = null, ...fields } = input
     const row = await findAlert(tx, alert_id)
     assertReleaseThreshold(row, input.release_threshold)
@@ -41,7 +39,10 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
   return toPolicy(row, policy ?? null)
 }
 
-/** Throws `EyrieError` (`syntax`) if the release threshold is not on the side of the threshold where the condition ends. */
+/**
+ * Throws `EyrieError` (`syntax`) if the release threshold is on the wrong side of the threshold. An alert that fires above its
+ * threshold is released below it, and vice versa.
+ */
 function assertReleaseThreshold(
   { alert_threshold, alert_threshold_condition }: AlertRow,
   releaseThreshold: number | null,

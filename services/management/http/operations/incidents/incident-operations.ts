@@ -8,14 +8,12 @@ import { defineLookup, defineOperation, type Operation } from '../../api/operati
 import { assertChanged } from '../../api/references.ts'
 import { readIncidents, STATE_CONDITIONS } from './incident-response.ts'
 
-const routes = incidentRoutes
-
 /**
- * API operations on incidents: what happened, and which person takes care of it. `assertChanged` throws if the caller may read
- * an incident but not change it.
+ * API operations on incidents. An incident groups the notifications of an alert while its condition holds, and says who has taken care
+ * of it. `assertChanged` throws if the caller may read an incident but not change it.
  */
 export const incidentOperations = (now: () => Date): Operation[] => [
-  defineOperation(routes.list, async ({ input }, tx) => {
+  defineOperation(incidentRoutes.list, async ({ input }, tx) => {
     const { site_id, channel_id, alert_id, incident_state, start, end, incident_offset, incident_limit } =
       input
     // The contract admits only valid times.
@@ -31,56 +29,59 @@ export const incidentOperations = (now: () => Date): Operation[] => [
     return { value: await readIncidents(tx, condition, { limit: incident_limit, offset: incident_offset }) }
   }),
 
-  defineLookup(routes.id, ({ input: { incident_id } }, tx) => findIncident(tx, incident_id)),
+  defineLookup(incidentRoutes.id, ({ input: { incident_id } }, tx) => findIncident(tx, incident_id)),
 
-  defineOperation(routes.acknowledge, async ({ input: { incident_id }, caller }, tx) => {
-    await change(tx, incident_id, { ...acknowledge(caller.actor, now()) })
+  defineOperation(incidentRoutes.acknowledge, async ({ input: { incident_id }, caller }, tx) => {
+    await updateIncident(tx, incident_id, acknowledgeBy(caller.actor, now()))
     return { value: await getIncident(tx, incident_id) }
   }),
 
-  defineOperation(routes.resolve, async ({ input: { incident_id }, caller }, tx) => {
-    const time = now().toISOString()
-    await change(tx, incident_id, {
-      ...acknowledge(caller.actor, now()),
-      resolved_by: sql`case when resolved_at is null then ${caller.actor} else resolved_by end`,
-      resolved_at: sql`coalesce(resolved_at, ${time}::timestamptz)`,
-    })
+  defineOperation(incidentRoutes.resolve, async ({ input: { incident_id }, caller }, tx) => {
+    await updateIncident(tx, incident_id, resolveBy(caller.actor, now()))
     return { value: await getIncident(tx, incident_id) }
   }),
 ]
 
-/** The condition that an incident goes on, or ended after a time. */
+/** Returns the SQL condition that an incident is open, or ended at this time or later. */
 const lastsUntil = (time: Date): SQL | undefined =>
   or(sql`${incident.ended_at} is null`, sql`${incident.ended_at} >= ${time.toISOString()}::timestamptz`)
 
-/** Changes of an incident that a person acknowledges, unless another one has done so before. */
-const acknowledge = (actor: string, time: Date) => ({
+/** Columns of an incident that a user acknowledges. The first user who has acknowledged it remains. */
+const acknowledgeBy = (actor: string, time: Date) => ({
   acknowledged_by: sql`case when acknowledged_at is null then ${actor} else acknowledged_by end`,
   acknowledged_at: sql`coalesce(acknowledged_at, ${time.toISOString()}::timestamptz)`,
   escalates_at: null,
 })
 
-async function change(
+/** Columns of an incident that a user resolves. This also acknowledges it. The first user who has resolved it remains. */
+const resolveBy = (actor: string, time: Date) => ({
+  ...acknowledgeBy(actor, time),
+  resolved_by: sql`case when resolved_at is null then ${actor} else resolved_by end`,
+  resolved_at: sql`coalesce(resolved_at, ${time.toISOString()}::timestamptz)`,
+})
+
+async function updateIncident(
   tx: Transaction,
   incident_id: string,
-  fields: Record<string, SQL | null>,
+  columns: Record<string, SQL | null>,
 ): Promise<void> {
   assertChanged(
     await tx
       .update(incident)
-      .set(fields)
+      .set(columns)
       .where(eq(incident.incident_id, incident_id))
       .returning({ incident_id: incident.incident_id }),
   )
 }
 
 async function findIncident(tx: Transaction, incident_id: string) {
-  const [found] = await readIncidents(tx, eq(incident.incident_id, incident_id), { limit: 1, offset: 0 })
-  return found
+  const [row] = await readIncidents(tx, eq(incident.incident_id, incident_id), { limit: 1, offset: 0 })
+  return row
 }
 
+/** Throws `EyrieError` (`id`) if the incident does not exist. */
 async function getIncident(tx: Transaction, incident_id: string) {
-  const found = await findIncident(tx, incident_id)
-  if (!found) throw missingRecords([{ field: 'incident_id', record: 'incident' }])
-  return found
+  const row = await findIncident(tx, incident_id)
+  if (!row) throw missingRecords([{ field: 'incident_id', record: 'incident' }])
+  return row
 }

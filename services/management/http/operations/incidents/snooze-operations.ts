@@ -8,19 +8,17 @@ import { isActive } from '../../../incidents/active-snoozes.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/references.ts'
 
-const routes = snoozeRoutes
-
 const DURATIONS_MS: Record<Exclude<SnoozeDuration, 'resolved'>, number> = {
   hour: 3_600_000,
   day: 86_400_000,
 }
 
-/** The name that `isActive` has for the table. */
+/** The SQL of `isActive` requires this name of the table. */
 const s = alias(snooze, 's')
 
-/** API operations on snoozes, which keep alerts quiet for a while. */
+/** API operations on snoozes. While a snooze of an alert, its channel or its site is active, the alert informs no one. */
 export const snoozeOperations = (now: () => Date): Operation[] => [
-  defineOperation(routes.create, async ({ input, caller }, tx) => {
+  defineOperation(snoozeRoutes.create, async ({ input, caller }, tx) => {
     const { duration, reason } = input
     const scope = await findScope(tx, input)
     if (duration === 'resolved') await assertOpenIncident(tx, scope)
@@ -32,17 +30,17 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
     return { created: created!.snooze_id }
   }),
 
-  defineOperation(routes.delete, async ({ input: { snooze_id } }, tx) => {
+  defineOperation(snoozeRoutes.delete, async ({ input: { snooze_id } }, tx) => {
     assertChanged(await tx.delete(snooze).where(eq(snooze.snooze_id, snooze_id)).returning())
     return undefined
   }),
 
-  defineLookup(routes.id, async ({ input: { snooze_id } }, tx) => {
+  defineLookup(snoozeRoutes.id, async ({ input: { snooze_id } }, tx) => {
     const [row] = await tx.select().from(snooze).where(eq(snooze.snooze_id, snooze_id))
     return row
   }),
 
-  defineOperation(routes.list, async ({ input: { site_id } }, tx) => ({
+  defineOperation(snoozeRoutes.list, async ({ input: { site_id } }, tx) => ({
     value: await tx
       .select()
       .from(s)
@@ -56,7 +54,7 @@ export const snoozeOperations = (now: () => Date): Operation[] => [
   })),
 ]
 
-/** What a snooze covers, with the wider records that contain it. */
+/** What a snooze covers: a site, one of its channels, or one of the channel's alerts. */
 interface Scope {
   site_id: string
   channel_id: string | null
@@ -69,7 +67,7 @@ interface RequestedScope {
   alert_id?: string | undefined
 }
 
-/** Returns the scope of a request, which names one record. All of them exist. */
+/** Returns the scope of a request, which names exactly one existing record: a site, a channel or an alert. */
 async function findScope(tx: Transaction, { site_id, channel_id, alert_id }: RequestedScope): Promise<Scope> {
   if (site_id) return { site_id, channel_id: null, alert_id: null }
   const [row] = await tx
@@ -81,7 +79,7 @@ async function findScope(tx: Transaction, { site_id, channel_id, alert_id }: Req
   return { ...row!, alert_id: alert_id ?? null }
 }
 
-/** Throws `EyrieError` (`conflict`) if no incident is open whose resolution could end the snooze. */
+/** Throws `EyrieError` (`conflict`) if no incident in the scope is open: the end of an incident ends the snooze. */
 async function assertOpenIncident(tx: Transaction, { site_id, channel_id, alert_id }: Scope): Promise<void> {
   const [open] = await tx
     .select({ incident_id: incident.incident_id })

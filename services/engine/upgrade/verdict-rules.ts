@@ -1,10 +1,10 @@
 /** The rules by which the reports of runs in shadow judge plugins and models. */
 
-/** So many frames may exceed the budget: the first ones take longer. */
+/** Maximum share of frames that may exceed the budget: the first ones take longer. */
 export const MAX_OVER_BUDGET = 0.05
-/** From this share of skipped frames on, results differ because of them. */
+/** If a larger share of frames is skipped, results differ because of them. */
 export const MAX_SKIPPED = 0.1
-/** Differences of CPU time below both of these are noise. */
+/** Differences of CPU time below one of these are noise. */
 const MIN_COST_RATIO = 1.5
 const MIN_COST_DIFFERENCE_MS = 0.5
 
@@ -19,7 +19,7 @@ export function selectVerdict(
   return different.length > 0 ? 'different' : 'same'
 }
 
-/** Whether one needs considerably more CPU time for a frame than the other; costs are undefined if none were measured. */
+/** Whether the CPU time per frame in ms has considerably increased; false if one of the two has not been measured. */
 export const isCostlier = (before: number | undefined, after: number | undefined): boolean =>
   before !== undefined &&
   after !== undefined &&

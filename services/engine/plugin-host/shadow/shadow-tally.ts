@@ -3,14 +3,17 @@ import type { Counters, EventData, FrameResult } from '@eyrie/element'
 import { CostSamples, findPercentile } from '../../statistics/cost-samples.ts'
 import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
 
-/** What one version of an element does while another one runs in shadow. */
+/** The results, costs and failures of one of two versions of an element that are compared on a channel. */
 class SideTally {
   readonly #budgetMs: number | undefined
   #failures = 0
   #lastFailure: string | undefined
   readonly #costs = new CostSamples()
+  /** Number of frames that took longer than the budget. */
   #overBudget = 0
+  /** Sum of the objects in all frames. */
   #objects = 0
+  /** Number of events by type. */
   readonly #events = new Map<string, number>()
   #firstCounters: Counters | undefined
   #lastCounters: Counters = {}
@@ -55,7 +58,7 @@ class SideTally {
   }
 }
 
-/** What is compared. */
+/** The element whose versions are compared. */
 export interface ShadowSubject {
   channel: number
   element: string
@@ -63,17 +66,18 @@ export interface ShadowSubject {
   budgets: { active: number | undefined; shadow: number | undefined }
 }
 
-/** Compares an element of a channel with that of a version in shadow. */
+/** Compares the active version of a channel's element with a version that runs in shadow. */
 export class ShadowTally {
   readonly active: SideTally
   readonly shadow: SideTally
-  /** Why the version in shadow does not run any more. */
+  /** Why the version in shadow no longer runs; undefined while it does. */
   problem: string | undefined
   readonly #subject: ShadowSubject
   #frames = 0
   #skipped = 0
   /** Whether the process of the version in shadow has waited for a processor for longer than it has run. */
   #isStarved = false
+  /** Numbers of frames in which the results of the versions differ. */
   readonly #different = { objects: 0, events: 0 }
 
   constructor(subject: ShadowSubject) {
@@ -82,7 +86,7 @@ export class ShadowTally {
     this.shadow = new SideTally(subject.budgets.shadow)
   }
 
-  /** Records what the process of the version in shadow has used since its start. */
+  /** Records the usage of the process of the version in shadow since its start. */
   recordUsage({ cpuMs, waitedMs }: Pick<ProcessUsage, 'cpuMs' | 'waitedMs'>): void {
     this.#isStarved = waitedMs > cpuMs
   }
@@ -91,15 +95,15 @@ export class ShadowTally {
     this.#skipped += 1
   }
 
-  /** Records the results of both versions for a frame with this number of objects. */
-  recordFrame(objects: number, active: FrameResult, shadow: FrameResult): void {
+  /** Records the results of both versions for a frame. An element that returns no objects leaves those of the frame unchanged. */
+  recordFrame(objectsInFrame: number, active: FrameResult, shadow: FrameResult): void {
     this.#frames += 1
-    const activeObjects = active.objects?.length ?? objects
-    const shadowObjects = shadow.objects?.length ?? objects
+    const activeObjects = active.objects?.length ?? objectsInFrame
+    const shadowObjects = shadow.objects?.length ?? objectsInFrame
     this.active.recordResult(activeObjects, active)
     this.shadow.recordResult(shadowObjects, shadow)
     if (activeObjects !== shadowObjects) this.#different.objects += 1
-    if (listTypes(active.events) !== listTypes(shadow.events)) this.#different.events += 1
+    if (joinTypes(active.events) !== joinTypes(shadow.events)) this.#different.events += 1
   }
 
   summarize(): ShadowComparison {
@@ -118,22 +122,23 @@ export class ShadowTally {
   }
 }
 
-const listTypes = (events: readonly EventData[] = []) =>
-  events
-    .map(({ type }) => type)
-    .sort()
-    .join(' ')
+/** Returns the types of events as one text, which does not depend on the order of the events. */
+function joinTypes(events: readonly EventData[] = []): string {
+  const types = events.map(({ type }) => type)
+  return types.sort().join(' ')
+}
 
+/** Rounds to thousandths. */
 const round = (ms: number) => Math.round(ms * 1000) / 1000
 
 /** Returns by how much counters have changed. Unchanged counters are omitted. */
 function subtract(last: Counters, first: Counters): Counters {
   const changes: Counters = {}
   for (const [name, counter] of Object.entries(last)) {
-    const changed = Object.entries(counter)
-      .map(([key, value]) => [key, value - (first[name]?.[key] ?? 0)] as const)
-      .filter(([, change]) => change !== 0)
-    if (changed.length > 0) changes[name] = Object.fromEntries(changed)
+    for (const [key, value] of Object.entries(counter)) {
+      const change = value - (first[name]?.[key] ?? 0)
+      if (change !== 0) changes[name] = { ...changes[name], [key]: change }
+    }
   }
   return changes
 }

@@ -11,81 +11,103 @@ import {
 type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
 type Versions = Pick<ShadowReport, 'active' | 'version'>
 
-/** Says in words how a version in shadow differs from the active one, and whether it is worse. */
+/**
+ * Describes how a version of a plugin in shadow (`version`) differs from the active one, and decides whether it is worse. There is
+ * a comparison for each of its elements on each channel.
+ */
 export function judgeShadow(versions: Versions, comparisons: readonly ShadowComparison[]): Judgement {
-  const worse = comparisons.flatMap(comparison => findWorse(versions, comparison))
-  const different = comparisons.flatMap(comparison => findDifferences(versions, comparison))
-  const notes = comparisons.flatMap(comparison => findNotes(versions, comparison))
+  const findIn = (find: FindInComparison) =>
+    comparisons.flatMap(comparison => {
+      const { element, channel } = comparison
+      return find(versions, comparison).map(finding => `${element} on channel ${channel}: ${finding}`)
+    })
+  const worse = findIn(findRegressions)
+  const different = findIn(findDifferences)
   return {
     verdict: selectVerdict(worse, different, comparisons),
-    findings: [...worse, ...different, ...notes],
+    findings: [...worse, ...different, ...findIn(findNotes)],
   }
 }
 
-const labelOf = ({ element, channel }: ShadowComparison) => `${element} on channel ${channel}`
+/** Finds what is worth reporting about one element, in words. */
+type FindInComparison = (versions: Versions, comparison: ShadowComparison) => string[]
 
-function findWorse({ active, version }: Versions, comparison: ShadowComparison): string[] {
-  const label = labelOf(comparison)
-  const before = comparison.active
-  const after = comparison.shadow
+const findRegressions: FindInComparison = (versions, { active, shadow, frames }) => {
   const findings: string[] = []
-  if (after.failures > before.failures)
+  if (shadow.failures > active.failures)
     findings.push(
-      `${label}: ${version} has failed ${formatTimes(after.failures)} (${after.last_failure}), ${active} ${formatTimes(before.failures)}`,
+      `${versions.version} has failed ${formatTimes(shadow.failures)} (${shadow.last_failure}), ` +
+        `${versions.active} ${formatTimes(active.failures)}`,
     )
-  const isOverBudget = (side: ShadowSide) => side.over_budget > comparison.frames * MAX_OVER_BUDGET
-  if (isOverBudget(after) && !isOverBudget(before))
+  const isOverBudget = ({ over_budget }: ShadowSide) => over_budget > frames * MAX_OVER_BUDGET
+  if (isOverBudget(shadow) && !isOverBudget(active))
     findings.push(
-      `${label}: ${version} exceeds its budget of ${after.budget_ms} ms in ${after.over_budget} of ${comparison.frames} frames`,
+      `${versions.version} exceeds its budget of ${shadow.budget_ms} ms in ${shadow.over_budget} of ${frames} frames`,
     )
   return findings
 }
 
-function findDifferences({ active, version }: Versions, comparison: ShadowComparison): string[] {
-  const label = labelOf(comparison)
-  const before = comparison.active
-  const after = comparison.shadow
-  const findings: string[] = []
-  const types = [...new Set([...Object.keys(before.events), ...Object.keys(after.events)])].sort()
-  for (const type of types) {
-    const [old = 0, next = 0] = [before.events[type], after.events[type]]
-    if (old !== next) findings.push(`${label}: ${next} events ${type} instead of ${old}`)
-  }
-  const { objects, events } = comparison.different_frames
-  if (events > 0) findings.push(`${label}: other events in ${events} of ${comparison.frames} frames`)
-  if (objects > 0)
+const findDifferences: FindInComparison = (versions, comparison) => {
+  const { active, shadow, frames, different_frames } = comparison
+  const findings = findOtherEvents(active, shadow)
+  if (different_frames.events > 0)
+    findings.push(`other events in ${different_frames.events} of ${frames} frames`)
+  if (different_frames.objects > 0)
     findings.push(
-      `${label}: another number of objects in ${objects} of ${comparison.frames} frames (${after.objects} instead of ${before.objects})`,
+      `another number of objects in ${different_frames.objects} of ${frames} frames ` +
+        `(${shadow.objects} instead of ${active.objects})`,
     )
-  for (const name of new Set([...Object.keys(before.counters), ...Object.keys(after.counters)])) {
-    const [old = {}, next = {}] = [before.counters[name], after.counters[name]]
-    if (!isDeepStrictEqual(old, next))
+  findings.push(...findOtherCounters(active, shadow))
+  const activeMs = active.cpu_ms?.mean
+  const shadowMs = shadow.cpu_ms?.mean
+  if (isCostlier(activeMs, shadowMs))
+    findings.push(
+      `${versions.version} needs ${shadowMs} ms of CPU time a frame, ${versions.active} ${activeMs} ms`,
+    )
+  return findings
+}
+
+/** Finds the types of events of which the version in shadow reports another number. */
+function findOtherEvents(active: ShadowSide, shadow: ShadowSide): string[] {
+  const types = new Set([...Object.keys(active.events), ...Object.keys(shadow.events)])
+  const findings: string[] = []
+  for (const type of [...types].sort()) {
+    const activeCount = active.events[type] ?? 0
+    const shadowCount = shadow.events[type] ?? 0
+    if (activeCount !== shadowCount) findings.push(`${shadowCount} events ${type} instead of ${activeCount}`)
+  }
+  return findings
+}
+
+function findOtherCounters(active: ShadowSide, shadow: ShadowSide): string[] {
+  const names = new Set([...Object.keys(active.counters), ...Object.keys(shadow.counters)])
+  const findings: string[] = []
+  for (const name of names) {
+    const activeChange = active.counters[name] ?? {}
+    const shadowChange = shadow.counters[name] ?? {}
+    if (!isDeepStrictEqual(activeChange, shadowChange))
       findings.push(
-        `${label}: counter ${name} has changed by ${formatCounter(next)} instead of ${formatCounter(old)}`,
+        `counter ${name} has changed by ${formatCounter(shadowChange)} instead of ${formatCounter(activeChange)}`,
       )
   }
-  const [old, next] = [before.cpu_ms?.mean, after.cpu_ms?.mean]
-  if (isCostlier(old, next))
-    findings.push(`${label}: ${version} needs ${next} ms of CPU time a frame, ${active} ${old} ms`)
   return findings
 }
 
-function findNotes({ version }: Versions, comparison: ShadowComparison): string[] {
-  const { frames, skipped, starved, problem } = comparison
-  const label = labelOf(comparison)
-  const isIncomplete = skipped > (frames + skipped) * MAX_SKIPPED
-  const processed = `${version} has processed ${frames} of ${frames + skipped} frames`
-  return [
-    ...(problem === undefined ? [] : [`${label}: ${version} does not run in shadow: ${problem}`]),
-    ...(isIncomplete
-      ? [
-          `${label}: ${starved ? 'the machine was too busy: ' : ''}${processed}, so that its results may differ`,
-        ]
-      : []),
-  ]
+function formatCounter(counter: Record<string, number>): string {
+  const changes = Object.entries(counter).map(([key, change]) => `${key} ${change}`)
+  return changes.join(', ') || '0'
 }
 
-const formatCounter = (counter: Record<string, number>) =>
-  Object.entries(counter)
-    .map(([key, value]) => `${key} ${value}`)
-    .join(', ') || '0'
+/** Finds what limits the comparison, although it is no difference between the versions. */
+const findNotes: FindInComparison = ({ version }, { frames, skipped, starved, problem }) => {
+  const offered = frames + skipped
+  const notes: string[] = []
+  if (problem !== undefined) notes.push(`${version} does not run in shadow: ${problem}`)
+  if (skipped > offered * MAX_SKIPPED) {
+    const cause = starved ? 'the machine was too busy: ' : ''
+    notes.push(
+      `${cause}${version} has processed ${frames} of ${offered} frames, so that its results may differ`,
+    )
+  }
+  return notes
+}

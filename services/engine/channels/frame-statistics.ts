@@ -1,11 +1,11 @@
 /** The statistics of a channel cover this time. */
 const WINDOW_MS = 10_000
-/** A channel becomes overloaded when it drops more than this share of its frames, and recovers below the second share. */
+/** A channel becomes overloaded when it drops a larger share of its frames than the first one, and recovers below the second one. */
 const OVERLOAD_RATE = 0.1
 const RECOVERY_RATE = 0.03
-/** Minimum number of frames in the window for the drop rate to be meaningful. */
+/** With fewer frames in the window, the drop rate cannot start an overload. */
 const MIN_FRAMES = 20
-/** A channel is also overloaded if it analyses no frame at all while it drops this many over this time. */
+/** A channel is also overloaded if it analyses no frame at all while it drops at least this number over this time. */
 const MIN_STARVED_FRAMES = 3
 const MIN_STARVED_MS = 5000
 /** The frame rate of a channel that has just started is computed over at least this time. */
@@ -14,18 +14,20 @@ const MIN_RATE_WINDOW_MS = 1000
 /** Why frames were dropped: for lack of capacity, or because something failed. */
 export type DropCause = 'overload' | 'failed'
 
-/** Measures the throughput, latency and drops of a channel over the last ten seconds. Times in ms of a monotonic clock. */
+/** Measures the throughput, latency and drops of a channel over the last ten seconds. Times are in ms of a monotonic clock. */
 export class FrameStatistics {
   readonly #now: () => number
   readonly #startedAt: number
+  /** The frames and drops within the window; older ones are removed when these are read. */
   #analysed: { time: number; latencyMs: number }[] = []
   #overloadDrops: { time: number; frameCount: number }[] = []
   #totalAnalysed = 0
   readonly #totalDropped = { overload: 0, failed: 0 }
-  #isRateExceeded = false
+  #isDropRateHigh = false
+  /** When a frame was last dropped in favour of a pipeline of higher priority. */
   #yieldedAt = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now = () => performance.now()) {
     this.#now = now
     this.#startedAt = now()
   }
@@ -78,20 +80,15 @@ export class FrameStatistics {
     return dropped === 0 ? 0 : dropped / (dropped + this.#recentAnalysed().length)
   }
 
-  /** Whether the machine is too slow for this channel. Hysteresis prevents frequent changes of the state. */
+  /** Whether the machine is too slow for this channel. */
   get isOverloaded(): boolean {
-    this.#updateRateExceeded()
-    return this.#isRateExceeded || this.#isStarved()
+    this.#isDropRateHigh = this.#isDropRateHigh ? this.dropRate > RECOVERY_RATE : this.#isOverloadStarting()
+    return this.#isDropRateHigh || this.#isStarved()
   }
 
-  /** With fewer frames than `MIN_FRAMES`, the drop rate can end an overload but not start one. */
-  #updateRateExceeded(): void {
-    if (this.#isRateExceeded) {
-      this.#isRateExceeded = this.dropRate > RECOVERY_RATE
-      return
-    }
+  #isOverloadStarting(): boolean {
     const frameCount = this.#countRecentOverloadDrops() + this.#recentAnalysed().length
-    this.#isRateExceeded = frameCount >= MIN_FRAMES && this.dropRate > OVERLOAD_RATE
+    return frameCount >= MIN_FRAMES && this.dropRate > OVERLOAD_RATE
   }
 
   #isStarved(): boolean {
@@ -101,12 +98,14 @@ export class FrameStatistics {
     return this.#now() - firstDropTime >= MIN_STARVED_MS
   }
 
+  /** Returns the number of frames dropped for lack of capacity within the window. */
   #countRecentOverloadDrops(): number {
     const windowStart = this.#now() - WINDOW_MS
     this.#overloadDrops = this.#overloadDrops.filter(({ time }) => time >= windowStart)
     return this.#overloadDrops.reduce((sum, { frameCount }) => sum + frameCount, 0)
   }
 
+  /** Returns the frames analysed within the window. */
   #recentAnalysed() {
     const windowStart = this.#now() - WINDOW_MS
     this.#analysed = this.#analysed.filter(({ time }) => time >= windowStart)

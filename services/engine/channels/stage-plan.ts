@@ -11,16 +11,14 @@ import type { CropModels } from '../plugin-host/models/crop-models.ts'
 import type { HostedElement } from '../plugin-host/models/hosted-element.ts'
 import { type OpenContext, type OpenRequest, openElement } from '../plugin-host/open-element.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
-import type { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 
 /** The plan of one stage of a channel: an element of its pipeline, and how to open the element. */
 export interface StagePlan {
   name: string
   /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
-  open(context: OpenContext): Promise<HostedElement>
-  /** Called with the CPU time of a frame in ms, in addition to the listener of the channel. */
-  onCost?: ((ms: number) => void) | undefined
+  /** Rejects with the reason if the element cannot be opened. `onCost` is called with the CPU time of each measured frame in ms. */
+  open(context: OpenContext, onCost?: (ms: number) => void): Promise<HostedElement>
   /** Called with the reason of each failure, and with undefined when the element processes frames again, or has ended. */
   onHealth?(failure: string | undefined): void
   /** Defined for elements under development: new code continues with the state of the code that it replaces. */
@@ -60,38 +58,55 @@ export interface StageContext {
 /** Plans the stages of a channel. An invalid element is planned too: its failure is reported when it is opened. */
 export function planStages(elements: readonly PipelineElement[], context: StageContext): StagePlan[] {
   const names = elements.map(element => parseElementReference(element.name).name)
-  return elements.map((element, index) => {
-    const { name, pin } = parseElementReference(element.name)
-    const known = context.elements.get(element.name)
-    const label = toUniqueLabel(names, index)
-    const plan: StagePlan = {
-      // Without the version that is pinned: results, metrics and costs keep their names.
-      name,
-      // Threads and processes of elements process one frame at a time.
-      isStateless: known?.manifest.stateless === true && known.host === 'inline',
-      open: async opening => {
-        if (!known && pin !== undefined)
-          throw new Error(`no installed version matches "${pin}": install it, or use another one`)
-        if (!known) throw new Error('no installed plugin contains this element: install the plugin')
-        const onCost = (ms: number) => {
-          context.onCost(name, known.plugin.version, ms)
-          plan.onCost?.(ms)
-        }
-        const onMetrics = (metrics: MetricValues) => context.onMetrics(label, metrics)
-        return openPlanned(element, known, { ...context, onCost, onMetrics }, opening)
-      },
-      onHealth: failure => {
-        if (known) {
-          const { name: plugin, version } = known.plugin
-          context.onHealth({ plugin, version, channel: context.channel, element: name, failure })
-        }
-      },
-      development: known && describeDevelopment(known, context.log),
-    }
-    return plan
-  })
+  return elements.map((element, index) => planStage(element, toUniqueLabel(names, index), context))
 }
 
+/** Returns the name of an element, with a number if earlier elements of the pipeline have the same name. */
+function toUniqueLabel(names: readonly string[], index: number): string {
+  const name = names[index]!
+  const number = names.slice(0, index + 1).filter(earlier => earlier === name).length
+  return number === 1 ? name : `${name} ${number}`
+}
+
+function planStage(element: PipelineElement, label: string, context: StageContext): StagePlan {
+  // Results, metrics and costs have the name without the version that a pipeline may pin.
+  const { name } = parseElementReference(element.name)
+  const known = context.elements.get(element.name)
+  if (!known) return { name, isStateless: false, open: () => rejectUnknown(element.name) }
+
+  const { plugin, manifest, host } = known
+  const { channel } = context
+  return {
+    name,
+    // Threads and processes of elements process one frame at a time.
+    isStateless: manifest.stateless === true && host === 'inline',
+    open: async (openContext, onCost) => {
+      const environment = {
+        ...context,
+        onCost: (ms: number) => {
+          context.onCost(name, plugin.version, ms)
+          onCost?.(ms)
+        },
+        onMetrics: (metrics: MetricValues) => context.onMetrics(label, metrics),
+      }
+      return openConfigured(element, known, environment, openContext)
+    },
+    onHealth: failure =>
+      context.onHealth({ plugin: plugin.name, version: plugin.version, channel, element: name, failure }),
+    development: describeDevelopment(known, context.log),
+  }
+}
+
+async function rejectUnknown(reference: string): Promise<never> {
+  const { pin } = parseElementReference(reference)
+  throw new Error(
+    pin === undefined
+      ? 'no installed plugin contains this element: install the plugin'
+      : `no installed version matches "${pin}": install it, or use another one`,
+  )
+}
+
+/** Returns undefined for an element that is not under development. Only elements in processes have a state that can be saved. */
 function describeDevelopment(
   { plugin: { name, version }, manifest, host }: KnownElement,
   log: Log,
@@ -109,54 +124,25 @@ function describeDevelopment(
   }
 }
 
-/** The name of an element, with its number if an earlier element of the pipeline has the same name. */
-function toUniqueLabel(names: readonly string[], index: number): string {
-  const name = names[index]!
-  const number = names.slice(0, index + 1).filter(each => each === name).length
-  return number === 1 ? name : `${name} ${number}`
-}
+/** What an element of a channel uses, and what it reports to. */
+export type ElementEnvironment = Pick<
+  StageContext,
+  'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'
+> &
+  Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
 
-/** Opens another version of an element, which has no effect on anything. What it uses is recorded in the tally. */
-export function openShadow(
-  element: PipelineElement,
-  known: KnownElement,
-  context: Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
-  tally: ShadowTally,
-  opening: OpenContext,
-): Promise<HostedElement> {
-  const shadowContext: OpenPlannedContext = {
-    ...context,
-    isShadow: true,
-    onCost: ms => tally.shadow.recordCost(ms),
-    onUsage: usage => tally.recordUsage(usage),
-    onMetrics: () => {},
-  }
-  return openPlanned(element, known, shadowContext, opening)
-}
-
-interface OpenPlannedContext
-  extends Pick<StageContext, 'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'>,
-    Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'> {}
-
-function openPlanned(
+/** Opens an element with the args and the config of its pipeline. Of a config by source, it receives only the part of its source. */
+export function openConfigured(
   { args, config }: PipelineElement,
   known: KnownElement,
-  context: OpenPlannedContext,
-  opening: OpenContext,
+  environment: ElementEnvironment,
+  openContext: OpenContext,
 ): Promise<HostedElement> {
-  const { channel, source, sandboxes } = context
   return openElement(known, {
-    ...opening,
+    ...environment,
+    ...environment.createInference(openContext.findRing),
+    ...openContext,
     args,
-    config: config && known.isKeyedBySource ? selectSourceConfig(config, source) : config,
-    channel,
-    source,
-    sandboxes,
-    ...context.createInference(opening.findRing),
-    onCost: context.onCost,
-    ...(context.onUsage && { onUsage: context.onUsage }),
-    onMetrics: context.onMetrics,
-    ...(context.isShadow && { isShadow: true }),
-    log: context.log,
+    config: config && known.isKeyedBySource ? selectSourceConfig(config, environment.source) : config,
   })
 }

@@ -8,13 +8,23 @@ import type { OpenContext } from '../plugin-host/open-element.ts'
 import { MAX_INSPECTED_MS, MAX_OPEN_MS } from '../plugin-host/protocol/remote-element.ts'
 import type { ElementShadow } from './element-shadow.ts'
 import { parseFrameResult } from './frame-result.ts'
-import type { StagePlan } from './stage-plan.ts'
+import type { StagePlan, StateReplacement } from './stage-plan.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 /** An element that takes longer for a frame has failed. */
 const MAX_PROCESS_MS = 10_000
 /** After running for this long without a failure, an element is reopened with the shortest delay again. */
 const STABLE_MS = 10_000
+
+/** The state of an element whose code is replaced. */
+interface SavedState {
+  /** Encoded; undefined if the element has no state, or if there is a problem. */
+  state?: string | undefined
+  /** Why the state cannot be kept. */
+  problem?: string | undefined
+  /** Whether the state is the one with which the element has begun, because its code has failed since. */
+  isOutdated: boolean
+}
 
 /** One element in the chain of a channel. A failure closes the element, and `ElementChain` reopens it. */
 export class Stage {
@@ -26,8 +36,9 @@ export class Stage {
   #failure: string | undefined
   #shadow: ElementShadow | undefined
   #openedAt = 0
-  #attempts = 0
-  /** The state with which the element has begun, if it has replaced other code. Encoded. */
+  /** Number of failures since the element was last stable. */
+  #failureCount = 0
+  /** The encoded state with which the element has begun, if it has replaced other code. */
   #initialState: string | undefined
 
   constructor(plan: StagePlan) {
@@ -50,7 +61,7 @@ export class Stage {
   }
 
   async open(context: OpenContext): Promise<void> {
-    const opened = this.#plan.open(context)
+    const opened = this.#plan.open(context, ms => this.#shadow?.tally.active.recordCost(ms))
     try {
       const element = await withTimeout(MAX_OPEN_MS, opened, 'not opened')
       // The media service rejects a request for several views if one of them is invalid.
@@ -58,7 +69,7 @@ export class Stage {
       this.#element = element
       this.#openedAt = performance.now()
     } catch (error) {
-      // Closes the element if it opens after the timeout.
+      // Closes the element if it opens after the timeout. If it fails to open, there is nothing to close.
       opened.then(element => element.close?.()).catch(() => {})
       this.#fail(error)
     }
@@ -71,6 +82,7 @@ export class Stage {
     try {
       const maxMs = element.isInspected ? MAX_INSPECTED_MS : MAX_PROCESS_MS
       const result = parseFrameResult(await withTimeout(maxMs, element.process(frame)))
+      // Another frame may have closed the element in the meantime.
       if (element === this.#element) this.#recover()
       this.#shadow?.offer(frame, result)
       return result
@@ -85,50 +97,49 @@ export class Stage {
   startShadow(shadow: ElementShadow): void {
     this.endShadow()
     this.#shadow = shadow
-    this.#plan.onCost = ms => shadow.tally.active.recordCost(ms)
   }
 
   endShadow(): void {
     this.#shadow?.close()
     this.#shadow = undefined
-    this.#plan.onCost = undefined
   }
 
   /**
-   * Continues with the state of the element of `previous`, if both are of the same development version, when that has processed
-   * its frames. Frames wait until then. If the previous code fails, its state is lost, but not the one with which it began.
+   * Continues with the state of `previous`, if both elements are of the same development version. Waits until `previous` has
+   * processed its frames; the frames of this stage wait meanwhile. If the previous code has failed, only the state with which it
+   * began is left.
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan
     if (!previous || !development || previous.#plan.development?.version !== development.version) return
-    const turns = [previous, this].map(stage => stage.queue?.enqueue())
+    const previousTurn = previous.queue?.enqueue()
+    const ownTurn = this.queue?.enqueue()
     try {
-      await Promise.all(turns.map(turn => turn?.ready))
-      const saved = await previous.#saveState()
-      this.#initialState = saved.state
-      if (saved.state === undefined && saved.problem === undefined) return
-      const problem = saved.problem ?? (await this.#element?.remoteState?.restore(saved.state!))
-      development.onStateReplaced({ problem, isOutdated: saved.isOutdated })
+      await previousTurn?.ready
+      await ownTurn?.ready
+      const replacement = await this.#restoreState(await previous.#saveState())
+      if (replacement) development.onStateReplaced(replacement)
     } catch (error) {
       development.onStateReplaced({ problem: (error as Error).message, isOutdated: false })
     } finally {
-      for (const turn of turns) turn?.finish()
+      previousTurn?.finish()
+      ownTurn?.finish()
     }
   }
 
-  async #saveState(): Promise<{
-    state?: string | undefined
-    problem?: string | undefined
-    isOutdated: boolean
-  }> {
-    const element = this.#failure === undefined ? this.#element : undefined
-    if (element?.remoteState) return { ...(await element.remoteState.save()), isOutdated: false }
-    const state = this.#initialState
-    return {
-      state,
-      isOutdated: true,
-      ...(state === undefined && { problem: 'the replaced code has failed' }),
-    }
+  async #saveState(): Promise<SavedState> {
+    const remoteState = this.#failure === undefined ? this.#element?.remoteState : undefined
+    if (remoteState) return { ...(await remoteState.save()), isOutdated: false }
+    if (this.#initialState !== undefined) return { state: this.#initialState, isOutdated: true }
+    return { problem: 'the replaced code has failed', isOutdated: true }
+  }
+
+  /** Returns undefined if there is no state to restore. */
+  async #restoreState({ state, problem, isOutdated }: SavedState): Promise<StateReplacement | undefined> {
+    this.#initialState = state
+    if (problem !== undefined) return { problem, isOutdated }
+    if (state === undefined) return undefined
+    return { problem: await this.#element?.remoteState?.restore(state), isOutdated }
   }
 
   /** Closes the element, which is not opened again. */
@@ -140,7 +151,7 @@ export class Stage {
 
   /** Delay before the element is reopened, in ms. */
   retryDelayMs(backoff: Backoff, random: () => number): number {
-    return backoffDelayMs(this.#attempts - 1, backoff, random)
+    return backoffDelayMs(this.#failureCount - 1, backoff, random)
   }
 
   close(): void {
@@ -161,7 +172,7 @@ export class Stage {
 
   #fail(error: unknown): void {
     const wasStable = this.#element !== undefined && performance.now() - this.#openedAt > STABLE_MS
-    this.#attempts = wasStable ? 1 : this.#attempts + 1
+    this.#failureCount = wasStable ? 1 : this.#failureCount + 1
     this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
     this.#plan.onHealth?.(this.#failure)
     this.#shadow?.tally.active.recordFailure(this.#failure)

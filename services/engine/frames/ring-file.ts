@@ -13,21 +13,28 @@ import type { RingShape } from './ring-reader.ts'
 export type NewRingShape = Pick<RingShape, 'width' | 'height' | 'format' | 'payloadSize'> &
   Partial<Pick<RingShape, 'slots' | 'generation' | 'content'>>
 
-/** A frame ring (pictures in shared memory) written from JavaScript, as media writes it: for benchmarks and tests. */
+/**
+ * A frame ring, the file in shared memory with the pictures of a source, written from JavaScript as the media service writes it. For
+ * benchmarks and tests, including those of plugins.
+ */
 export interface RingFile {
   readonly path: string
   readonly generation: number
+  /** Writes the picture of frame `n`, counted from 1. */
   write(n: number, payload: Uint8Array): void
   close(): void
 }
 
+/** Slots begin at pages of memory. */
+const PAGE_BYTES = 4096
+
 export function createRingFile(path: string, shape: NewRingShape): RingFile {
   const { width, height, format, payloadSize, slots = 4, generation = 1 } = shape
   const content = shape.content ?? { x: 0, y: 0, width, height }
-  const stride = Math.ceil((SLOT_HEADER_BYTES + payloadSize) / 4096) * 4096
+  const stride = Math.ceil((SLOT_HEADER_BYTES + payloadSize) / PAGE_BYTES) * PAGE_BYTES
 
   const header = Buffer.alloc(RING_HEADER_BYTES)
-  const numbers = {
+  const fields = {
     magic: RING_MAGIC,
     version: RING_VERSION,
     slots,
@@ -40,33 +47,38 @@ export function createRingFile(path: string, shape: NewRingShape): RingFile {
     contentWidth: content.width,
     contentHeight: content.height,
   }
-  for (const [field, value] of Object.entries(numbers))
-    header.writeUInt32LE(value, RING_HEADER[field as keyof typeof numbers])
+  for (const [name, value] of Object.entries(fields))
+    header.writeUInt32LE(value, RING_HEADER[name as keyof typeof fields])
   header.write(format, RING_HEADER.format, 'latin1')
   header.writeBigUInt64LE(BigInt(stride), RING_HEADER.slotStride)
   header.writeBigUInt64LE(BigInt(payloadSize), RING_HEADER.payloadSize)
   header.writeBigUInt64LE(BigInt(generation), RING_HEADER.generation)
 
+  // Renamed when its header is complete, so that no reader opens half a ring.
   const fd = openSync(`${path}.new`, 'w')
   ftruncateSync(fd, RING_HEADER_BYTES + slots * stride)
   writeSync(fd, header, 0, header.length, 0)
   renameSync(`${path}.new`, path)
 
+  const writeU32 = (value: number, offset: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(value)
+    writeSync(fd, bytes, 0, bytes.length, offset)
+  }
   const writeU64 = (value: number, offset: number) => {
     const bytes = Buffer.alloc(8)
     bytes.writeBigUInt64LE(BigInt(value))
-    writeSync(fd, bytes, 0, 8, offset)
+    writeSync(fd, bytes, 0, bytes.length, offset)
   }
   return {
     path,
     generation,
     write: (n, payload) => {
       const slot = RING_HEADER_BYTES + (n % slots) * stride
+      // The sequence number is odd while the slot is written: readers then know that they must not use the frame.
       writeU64(2 * n - 1, slot + SLOT_HEADER.sequence)
       writeSync(fd, payload, 0, payload.length, slot + SLOT_HEADER.payload)
-      const bytes = Buffer.alloc(4)
-      bytes.writeUInt32LE(payload.length)
-      writeSync(fd, bytes, 0, 4, slot + SLOT_HEADER.payloadBytes)
+      writeU32(payload.length, slot + SLOT_HEADER.payloadBytes)
       writeU64(n, slot + SLOT_HEADER.n)
       writeU64(2 * n, slot + SLOT_HEADER.sequence)
       writeU64(n, RING_HEADER.newest)

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { modelCard } from '@eyrie/contract/model'
+import { type ModelCard, modelCard } from '@eyrie/contract/model'
 import type { OwnModel } from '@eyrie/contract/plugin-inference'
 import type { ViewSpec } from '@eyrie/contract/view'
 import { FrameDroppedError } from '@eyrie/element'
@@ -21,21 +21,16 @@ import { Scheduler } from './scheduler.ts'
 import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/**
- * Inference on regions of pictures, for elements that declare `inference`. It has workers of its own, so that a slow or hostile
- * model of a plugin never delays the detectors of other channels. They start when the first model is opened.
- */
-
-/** A model that does not answer within this time has crashed its worker. */
+/** A worker that does not answer within this time is killed, and its model counts as crashed. */
 const TIMEOUT_MS = 10_000
 /** Models of plugins are files of third parties, which may ask for any amount of memory. */
 const MAX_DATA_BYTES = 4 * 2 ** 30
-/** Detectors get about three times as much of a busy core. */
+/** Nice value of the workers. On a busy core, detectors get about three times as much time. */
 const NICENESS = 5
 
 export interface CropInferenceOptions {
   models: Pick<ModelStore, 'get' | 'onChange'>
-  /** Folder for the files of own models. Its content is deleted at the start. */
+  /** Folder for copies of the models that plugins contain. Its content is deleted at the start. */
   folder: string
   /** The folders of the catalog's models and of the frame rings. */
   folders: readonly string[]
@@ -44,9 +39,13 @@ export interface CropInferenceOptions {
   log: Log
 }
 
+/**
+ * Inference on regions of pictures, for elements that declare `inference`. It has workers of its own, so that a slow or hostile
+ * model of a plugin never delays the detectors of other channels. They start when the first model is opened.
+ */
 export interface CropInference {
   forChannel(client: InferenceClient): CropModels
-  /** Returns the process ids of the workers, of which there are none before the first model. */
+  /** Returns the process ids of the workers; none before the first model is opened. */
   pids(): number[]
   stop(): Promise<void>
 }
@@ -60,12 +59,21 @@ interface StartedWorkers {
 
 export async function createCropInference(options: CropInferenceOptions): Promise<CropInference> {
   const { models, folder, folders, workers: count, log } = options
-  // The files are copies, and the models in quarantine get another chance when the engine starts.
+  // Deletes the copies, and the list of the models in quarantine, which get another chance when the engine starts.
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const quarantine = openQuarantine(folder)
   let starting: Promise<StartedWorkers> | undefined
   let running: StartedWorkers | undefined
+
+  /** Starts the workers at the first call, and again if that has failed. */
+  function ensureStarted(): Promise<StartedWorkers> {
+    starting ??= start().catch(error => {
+      starting = undefined
+      throw error
+    })
+    return starting
+  }
 
   async function start(): Promise<StartedWorkers> {
     const scheduler = new Scheduler<WorkerProcess>()
@@ -95,24 +103,20 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     return running
   }
 
-  /** Starts the workers at the first call, and again if that has failed. */
-  function findWorkers(): Promise<StartedWorkers> {
-    starting ??= start().catch(error => {
-      starting = undefined
-      throw error
-    })
-    return starting
-  }
+  /** Leases a model of a plugin, or one of the catalog, which is followed when its file is replaced. */
+  async function leaseModel(source: CropModelSource): Promise<ModelLease> {
+    if ('own' in source) {
+      const ownModel = await copyOwnModel(source.own, source.folder, folder)
+      const { registry, provider } = await ensureStarted()
+      return registry.acquire(ownModel, provider)
+    }
 
-  /** Leases a model of the catalog, and follows it when its file is replaced. */
-  async function followCatalogModel(
-    name: string,
-    { registry, provider }: StartedWorkers,
-  ): Promise<ModelLease> {
-    return followModel(findModel(models, name), {
-      name,
+    const { registry, provider } = await ensureStarted()
+    return followModel(findModel(models, source.name), {
+      name: source.name,
       models,
       registry: {
+        // The followed model is one of the store, which runs on regions here.
         acquire: (model, provider) => registry.acquire(toCropModel(model as StoredModel), provider),
       },
       provider,
@@ -125,21 +129,15 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     view: ViewSpec,
     { priority, findRing }: InferenceClient,
   ): Promise<CropModel> {
-    const own = 'own' in source ? await copyOwnModel(source.own, source.folder, folder) : undefined
-    const started = await findWorkers()
-    const lease =
-      'own' in source
-        ? await started.registry.acquire(own!, started.provider)
-        : await followCatalogModel(source.name, started)
-
-    // Regions of one frame do not replace each other. The element limits how many wait.
-    const { pool, scheduler } = started
+    const lease = await leaseModel(source)
+    const { pool, scheduler } = await ensureStarted()
     const queue = openModelQueue({
       lease,
       pool,
       scheduler,
       findRing: () => findRing(view),
       mode: 'a',
+      // Regions of one frame do not replace each other. The element limits how many wait.
       pacing: 'all',
       priority,
     })
@@ -161,20 +159,21 @@ export async function createCropInference(options: CropInferenceOptions): Promis
     forChannel: client => ({ open: (source, view) => open(source, view, client) }),
     pids: () => running?.pool.workers().map(({ pid }) => pid) ?? [],
     stop: async () => {
+      // Workers that have failed to start need not be stopped.
       const started = await starting?.catch(() => undefined)
       await started?.pool.stop()
     },
   }
 }
 
-const toCropModel = ({ card, file }: StoredModel): LoadableModel => {
+function toCropModel({ card, file }: StoredModel): LoadableModel {
   const { name, sha256, input } = card
   return { card: { kind: 'crops', name, sha256, input: toCropInput(input), detector: card }, file }
 }
 
 /**
- * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins. Throws an `Error` if it is not the
- * file of the manifest.
+ * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins. Throws an `Error` if the file is not
+ * the one of the manifest.
  */
 async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string): Promise<LoadableModel> {
   const { name, sha256, input } = own
@@ -190,12 +189,10 @@ async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string)
   return { card: { kind: 'crops', name, sha256, input, detector: toDetectorCard(own) }, file }
 }
 
-function toDetectorCard({ name, head, labels, input, ...rest }: OwnModel) {
-  if (head === undefined) return undefined
-  const { fit, ...cardInput } = input
-  const { license, sha256, score_threshold, iou_threshold } = rest
-  return modelCard.parse({
-    ...{ name, task: 'detect', head, labels, license, sha256, score_threshold, iou_threshold },
-    input: { ...cardInput, dynamic: false },
-  })
+/** Returns the model card of a detector; undefined for other models, whose outputs are not decoded. */
+function toDetectorCard(model: OwnModel): ModelCard | undefined {
+  if (model.head === undefined) return undefined
+  const { file: _file, input, ...card } = model
+  const { fit: _fit, ...cardInput } = input
+  return modelCard.parse({ ...card, task: 'detect', input: { ...cardInput, dynamic: false } })
 }

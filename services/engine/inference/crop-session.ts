@@ -1,10 +1,12 @@
+import type { ModelCard } from '@eyrie/contract/model'
 import type { BBox, DetectedObject } from '@eyrie/contract/object'
 import type { Thresholds } from '@eyrie/element'
 import { createInputTensor, openSession, type Provider, runTrial } from '@eyrie/model-store/session'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { RingReader } from '../frames/ring-reader.ts'
-import { fitCrop, readCrop, toPixelRect } from './crops/crop-input.ts'
+import { type CropInput, fitCrop, type PixelRect, readCrop, toPixelRect } from './crops/crop-input.ts'
 import { type CropResult, encodeOutputs } from './crops/crop-result.ts'
+import type { Size } from './crops/resample.ts'
 import { createDetectionDecoder } from './detection-decoder.ts'
 import { normalize, readModelFile } from './model-session.ts'
 import type { CropModelCard } from './worker-messages.ts'
@@ -16,16 +18,21 @@ export interface CropSession {
   close(): Promise<void>
 }
 
-/** Of the objects in a region, those with the highest scores are returned. */
+/** Maximum number of objects in the result for a region. Those with the highest scores are returned. */
 const MAX_OBJECTS = 100
 
-/** Converts the outputs of a model. `content` is the part of the input that shows the region. */
-type ToResult = (
-  outputs: Readonly<Record<string, Tensor>>,
-  content: { x: number; y: number; width: number; height: number },
-  region: BBox,
-  thresholds: Thresholds,
-) => CropResult
+type Outputs = Readonly<Record<string, Tensor>>
+
+/** What the model has read. */
+interface ModelRun {
+  /** The part of the input that shows the region, in pixels. */
+  content: PixelRect
+  /** The region, normalised to 0..1 of the picture. */
+  region: BBox
+  thresholds: Thresholds
+}
+
+type ConvertOutputs = (outputs: Outputs, run: ModelRun) => CropResult
 
 /** Loads a model and runs it once. Throws an `Error` with the reason if the file is invalid or does not match its card. */
 export async function openCropSession(
@@ -33,10 +40,11 @@ export async function openCropSession(
   file: string,
   provider: Provider,
 ): Promise<CropSession> {
-  const { input } = card
+  const { detector, input } = card
   const session = await openSession(await readModelFile(card, file), provider)
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
-  const toResult = await tryModel(session, card, tensor).catch(async error => {
+  const tryModel = detector ? tryDetector(session, detector, input) : tryEncoding(session, input, tensor)
+  const convertOutputs = await tryModel.catch(async error => {
     await session.release()
     throw error
   })
@@ -52,56 +60,58 @@ export async function openCropSession(
       else normalize(pixels, tensor.data as Float32Array, input)
 
       const outputs = await session.run({ [input.name]: tensor })
-      const { width, height } = ring.shape
-      const cut = {
-        x: rect.x / width,
-        y: rect.y / height,
-        w: rect.width / width,
-        h: rect.height / height,
-      }
-      return toResult(outputs, placed, cut, thresholds)
+      return convertOutputs(outputs, { content: placed, region: toRegion(rect, ring.shape), thresholds })
     },
     close: () => session.release(),
   }
 }
 
-/** Runs the model once on a uniform picture, and returns how its outputs are converted. */
-async function tryModel(
+/** Runs a detector once on a uniform picture. Returns the function that decodes its output to objects of the whole picture. */
+async function tryDetector(
   session: InferenceSession,
-  { detector, input }: CropModelCard,
-  tensor: Tensor,
-): Promise<ToResult> {
-  if (detector) {
-    const { name } = await runTrial(session, detector, input)
-    const decode = createDetectionDecoder(detector)
-    return (outputs, content, region, thresholds) => {
-      const values = outputs[name]!.data as Float32Array
-      const output = { values, inputWidth: input.width, inputHeight: input.height }
-      const { objects } = decode(output, content, thresholds)
-      return { outputs: [], objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)) }
-    }
+  detector: ModelCard,
+  input: CropInput,
+): Promise<ConvertOutputs> {
+  const { name } = await runTrial(session, detector, input)
+  const decode = createDetectionDecoder(detector)
+  return (outputs, { content, region, thresholds }) => {
+    const values = outputs[name]!.data as Float32Array
+    const output = { values, inputWidth: input.width, inputHeight: input.height }
+    const { objects } = decode(output, content, thresholds)
+    return { outputs: [], objects: objects.slice(0, MAX_OBJECTS).map(object => toPicture(object, region)) }
   }
+}
 
+/** Runs any other model once on a uniform picture. Returns the function that encodes its outputs. */
+async function tryEncoding(
+  session: InferenceSession,
+  input: CropInput,
+  tensor: Tensor,
+): Promise<ConvertOutputs> {
   const { inputNames } = session
   if (inputNames.length !== 1 || inputNames[0] !== input.name)
     throw new Error(`its inputs are ${inputNames.join(', ')}; it should have only ${input.name}`)
   const outputs = await session.run({ [input.name]: tensor }).catch((error: Error) => {
     throw new Error(`ONNX Runtime cannot run it: ${error.message}`)
   })
+  // Throws if the outputs cannot be encoded.
   encodeOutputs(outputs)
   return outputs => ({ outputs: encodeOutputs(outputs), objects: [] })
+}
+
+/** Returns the region that a rectangle covers, normalised to 0..1 of a picture of this size. */
+function toRegion(rect: PixelRect, { width, height }: Size): BBox {
+  return { x: rect.x / width, y: rect.y / height, w: rect.width / width, h: rect.height / height }
 }
 
 /** Converts a box from coordinates of the region to those of the picture. */
 function toPicture(object: DetectedObject, region: BBox): DetectedObject {
   const { x, y, w, h } = object.bbox
-  return {
-    ...object,
-    bbox: {
-      x: region.x + x * region.w,
-      y: region.y + y * region.h,
-      w: w * region.w,
-      h: h * region.h,
-    },
+  const bbox = {
+    x: region.x + x * region.w,
+    y: region.y + y * region.h,
+    w: w * region.w,
+    h: h * region.h,
   }
+  return { ...object, bbox }
 }

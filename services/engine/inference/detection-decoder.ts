@@ -4,7 +4,7 @@ import type { Detections, Thresholds } from '@eyrie/element'
 import { type Candidate, HEAD_DECODERS, type HeadOutput } from './model-heads.ts'
 import { assignSuppressionGroups, suppressOverlaps } from './overlap-suppression.ts'
 
-/** Objects with a lower score help no tracker (`low_thresh` of ByteTrack, Zhang et al. 2022). */
+/** Objects with a score between this one and the threshold help trackers (`low_thresh` of ByteTrack, Zhang et al. 2022). */
 const MIN_LOW_SCORE = 0.1
 
 /**
@@ -30,26 +30,24 @@ type DecodedModel = Pick<
   'head' | 'labels' | 'suppress_together' | 'score_threshold' | 'iou_threshold' | 'class_score_thresholds'
 >
 
-/** Creates the decoder for the head (output format) that the model card names. The card describes a model for the engine. */
+/** Creates the decoder for the output format of a model, which the card of the model names as its head. */
 export function createDetectionDecoder(card: DecodedModel): DetectionDecoder {
   const decodeHead = HEAD_DECODERS[card.head]
   const suppressionGroups = assignSuppressionGroups(card)
-  const classes = card.labels.length
+  const classCount = card.labels.length
   const cardThresholds = card.labels.map(label => card.class_score_thresholds[label] ?? card.score_threshold)
 
   return (output, content, { score_threshold, iou_threshold = card.iou_threshold }) => {
     const minScores = score_threshold === undefined ? cardThresholds : card.labels.map(() => score_threshold)
-    const candidates = decodeHead({ ...output, classes }, Math.min(MIN_LOW_SCORE, ...minScores)).filter(
-      isValidBox,
-    )
-    const { reported = [], low = [] } = Object.groupBy(candidates, ({ score, label }) =>
-      score >= minScores[label]! ? 'reported' : 'low',
-    )
+    const minScore = Math.min(MIN_LOW_SCORE, ...minScores)
+    const candidates = decodeHead({ ...output, classes: classCount }, minScore).filter(isValidBox)
+    const isReported = ({ score, label }: Candidate) => score >= minScores[label]!
+    const isLow = (candidate: Candidate) => !isReported(candidate) && candidate.score >= MIN_LOW_SCORE
 
-    const objects = suppressOverlaps(reported, suppressionGroups, iou_threshold)
+    const objects = suppressOverlaps(candidates.filter(isReported), suppressionGroups, iou_threshold)
     // Reported objects come first, so that a class with a high threshold cannot suppress them.
     const lowScoreObjects = suppressOverlaps(
-      low.filter(({ score }) => score >= MIN_LOW_SCORE),
+      candidates.filter(isLow),
       suppressionGroups,
       iou_threshold,
       objects,

@@ -3,20 +3,21 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
-/** A source that delivers no picture of another view within this time loses no frames, because it has none. */
+/** Maximum time to wait for the first picture of another view. A source that delivers none has no frames that could be lost. */
 const MAX_WAIT_MS = 10_000
 const POLL_MS = 20
 
 /**
- * The view of a detector: the size and format of the pictures that its model reads. If another model needs another view, its
- * pictures are requested in addition to the present ones, so that the model can be replaced between two frames.
+ * The view of a detector: the size and format of the pictures that its model reads. Before the model is replaced by one with another
+ * view, the pictures of that view are requested in addition, so that the model can be replaced between two frames.
  */
 export class DetectorView {
   readonly #client: Pick<InferenceClient, 'requestView' | 'onViewChange'>
   readonly #closing = new AbortController()
   #current: ViewSpec
+  /** The view of the next model, whose pictures are requested. */
   #upcoming: { view: ViewSpec; request: ViewRequest } | undefined
-  /** The frames that the detector processes. */
+  /** The frames that the detector is processing. */
   readonly #frames = new Set<Promise<unknown>>()
 
   constructor(view: ViewSpec, client: Pick<InferenceClient, 'requestView' | 'onViewChange'>) {
@@ -29,7 +30,7 @@ export class DetectorView {
     return this.#current
   }
 
-  /** Notes that the detector processes a frame until the promise resolves or rejects. */
+  /** Counts a frame as being processed until its promise resolves or rejects. Returns the promise. */
   async track<T>(frame: Promise<T>): Promise<T> {
     this.#frames.add(frame)
     try {
@@ -39,24 +40,31 @@ export class DetectorView {
     }
   }
 
-  /** Requests the pictures for another model. Returns whether the next frames have them. */
+  /** Requests the pictures of the view of another model. Returns whether all frames have such pictures from now on. */
   async prepare(view: ViewSpec): Promise<boolean> {
     if (isDeepStrictEqual(view, this.#current)) return true
     const request = this.#client.requestView?.(view)
     if (!request) return false
     this.#upcoming = { view, request }
-
-    const deadline = performance.now() + MAX_WAIT_MS
-    const { signal } = this.#closing
-    while (request.newest() === 0 && performance.now() < deadline && !signal.aborted)
-      await sleep(POLL_MS, undefined, { signal }).catch(() => {})
-    if (request.newest() === 0) {
+    if (!(await this.#awaitFirstPicture(request))) {
       this.#endRequest()
       return false
     }
-    // From here on, each frame has pictures in both views. Earlier frames have only the present one.
+
     request.awaitPictures()
+    // The frames that are being processed may have pictures of the current view only.
     await this.#drain()
+    return true
+  }
+
+  async #awaitFirstPicture(request: ViewRequest): Promise<boolean> {
+    const { signal } = this.#closing
+    const deadline = performance.now() + MAX_WAIT_MS
+    while (request.newest() === 0) {
+      if (signal.aborted || performance.now() >= deadline) return false
+      // The delay ends early when the detector is closed.
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+    }
     return true
   }
 

@@ -6,35 +6,35 @@ import type { Provider } from '@eyrie/model-store/session'
 import { Mutex } from 'async-mutex'
 import type { ModelLease, ModelRegistry } from './model-registry.ts'
 
-/** What `followModel` needs to keep a detector on the current file of its model. */
+/** How a model is followed, for a detector that uses it. */
 export interface FollowModelOptions {
-  /** The name under which the store has the model. Its card has another one if another model runs in its place. */
+  /** The name of the model in pipelines. The card has another name if another model was selected to run in its place. */
   name: string
   models: Pick<ModelStore, 'get' | 'onChange'>
   registry: Pick<ModelRegistry, 'acquire'>
   provider: Provider
-  /** Prepares for a replacement, which may read other pictures. Returns false if it cannot continue without a gap. */
+  /** Prepares the detector for a replacement, which may read other pictures. Returns false if that would lose frames. */
   prepare?(card: ModelCard): Promise<boolean>
   /** Called when the replacement is in use. */
   onReplaced?(): Promise<void>
   log: Log
 }
 
-/** A lease on a model name in the store. It always uses the current file under that name. */
+/** A lease of the model that the store currently has under a name. */
 export interface FollowedModel extends ModelLease {
   readonly card: ModelCard
 }
 
-/** The file that is in use now, and its lease in the inference workers. */
-interface LeasedFile {
+/** A version of the model, and its lease in the inference workers. */
+interface LeasedModel {
   model: StoredModel
   lease: ModelLease
 }
 
 /**
- * Leases a model and switches to its replacement when the file in the store changes. The new model is loaded while the old
- * model still runs, and takes over between two frames. If the new model cannot be loaded, the old model remains in use. If
- * the new model reads pictures of another size or format, the lease is revoked, so that the element reopens.
+ * Leases a model and switches to its replacement when the store has another one under its name. The new model is loaded while the
+ * old one still runs, and takes over between two frames. If the new model cannot be loaded, the old one remains in use. If it needs
+ * other pictures, and `prepare` cannot provide them without a gap, the lease is revoked, so that the element reopens.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
   const { name, models, registry, provider, prepare, onReplaced, log } = options
@@ -42,14 +42,17 @@ export async function followModel(first: StoredModel, options: FollowModelOption
   const replacementMutex = new Mutex()
   let isReleased = false
   let current = await acquire(first)
+  forwardRevocation(current)
 
-  async function acquire(model: StoredModel): Promise<LeasedFile> {
-    const lease = await registry.acquire(model, provider)
-    void lease.revoked.then(reason => {
-      const isInUse = current.lease === lease
-      if (isInUse) revoked.resolve(reason)
+  async function acquire(model: StoredModel): Promise<LeasedModel> {
+    return { model, lease: await registry.acquire(model, provider) }
+  }
+
+  /** Revokes this lease together with that of a model that is in use. */
+  function forwardRevocation(leased: LeasedModel): void {
+    void leased.lease.revoked.then(reason => {
+      if (leased === current) revoked.resolve(reason)
     })
-    return { model, lease }
   }
 
   async function replaceIfChanged(): Promise<void> {
@@ -66,13 +69,14 @@ export async function followModel(first: StoredModel, options: FollowModelOption
 
     const previous = current
     current = replacement
+    forwardRevocation(replacement)
     previous.lease.release()
-    const { name: active, sha256 } = model.card
     await onReplaced?.()
+    const { name: active, sha256 } = model.card
     log.info({ model: name, ...(active !== name && { active }), sha256 }, 'model replaced')
   }
 
-  // Returns a promise, so that a caller can wait until all detectors continue with another model.
+  // The store awaits the promise, so that whoever replaces a model can wait until all detectors use the new one.
   const unsubscribe = models.onChange(() =>
     replacementMutex
       .runExclusive(replaceIfChanged)

@@ -3,17 +3,19 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 /**
- * Does in the place of an inference worker what a hostile model could do: answers with the outcome of each attempt, which is
- * `done` or an error code.
+ * Runs in place of an inference worker, and attempts what the code of a hostile model could do. Answers the first message, an `Attack`,
+ * with the outcome of each attempt: `done` or an error code.
  */
+
+/** What is attacked. */
 export interface Attack {
-  /** A file of the engine that contains secrets. */
+  /** Path of a file of the engine that contains secrets. */
   secret: string
-  /** The model of the worker. */
+  /** Path of the model of the worker. */
   model: string
   /** Port of a server on this machine. */
   port: number
-  /** A process of the same user. */
+  /** Id of another process of the same user. */
   victim: number
 }
 

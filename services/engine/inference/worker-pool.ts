@@ -7,6 +7,7 @@ import {
   type WorkerProcess,
 } from './worker-process.ts'
 
+/** Delay before another attempt to start a worker after a failure. */
 const RESTART_DELAY_MS = 1000
 
 /** Settings of the pool of inference workers, the child processes that run models. */
@@ -26,7 +27,7 @@ export interface WorkerPool {
   workers(): readonly WorkerProcess[]
   /** Starts the other workers, unless they have been started. Rejects if one of them fails to start; call it again then. */
   startAll(): Promise<void>
-  /** Adds a worker for a time, after `prepare`. Returns a function that stops it when it has finished its frames. */
+  /** Adds a worker for a time, after `prepare`. Returns a function that stops the worker when it has finished its frames. */
   addExtra(prepare: (worker: WorkerProcess) => Promise<void>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -35,31 +36,33 @@ export interface WorkerPool {
 export async function startWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { count, timeoutMs, folders, dataBytes, niceness, scheduler, log } = options
   const workers: WorkerProcess[] = []
-  /** Number of workers that have not been started. */
-  let missing = count
-  let isStopping = false
-
-  /** The extra workers, which are not replaced. */
+  /** The workers among them that were added for a time, and are not replaced. */
   const extras = new Set<WorkerProcess>()
+  /** Number of workers that have not been started yet. */
+  let missingCount = count
+  let isStopping = false
 
   const addWorker = async (prepare?: (worker: WorkerProcess) => Promise<void>): Promise<WorkerProcess> => {
     const worker = await startWorker({ timeoutMs, folders, dataBytes, niceness, log })
-    const prepared = await prepare?.(worker).catch((error: Error) => error)
-    if (prepared || isStopping) {
+    try {
+      await prepare?.(worker)
+      if (isStopping) throw new Error('the worker pool was stopped while a worker was starting')
+    } catch (error) {
       await worker.stop()
-      throw prepared ?? new Error('the worker pool was stopped while a worker was starting')
+      throw error
     }
     workers.push(worker)
     scheduler.addWorker(worker)
-    worker.exited.then(exit => replaceWorker(worker, exit))
+    void worker.exited.then(exit => handleExit(worker, exit))
     return worker
   }
 
-  const replaceWorker = async (worker: WorkerProcess, exit: WorkerExitError) => {
+  const handleExit = async (worker: WorkerProcess, exit: WorkerExitError) => {
     workers.splice(workers.indexOf(worker), 1)
     scheduler.removeWorker(worker, exit)
     options.onExit(worker)
-    if (isStopping || extras.delete(worker)) return
+    const wasExtra = extras.delete(worker)
+    if (isStopping || wasExtra) return
     log.error({ pid: worker.pid, reason: exit.message }, 'inference worker exited; starting a replacement')
     const replacement = await retryAddWorker()
     if (replacement) options.onReplacement(replacement)
@@ -85,20 +88,21 @@ export async function startWorkerPool(options: WorkerPoolOptions): Promise<Worke
     await Promise.all([...workers].map(worker => worker.stop()))
   }
 
-  /** Starts workers for the first time. Rejects with the reason of the first that fails to start. */
+  /** Starts workers that have not been started yet. If some fail to start, rejects with the reason of the first. */
   const startWorkers = async (length: number) => {
-    const started = await Promise.allSettled(Array.from({ length }, () => addWorker()))
-    missing -= started.filter(result => result.status === 'fulfilled').length
-    const failed = started.find(result => result.status === 'rejected')
-    if (failed) throw new Error(`failed to start an inference worker: ${(failed.reason as Error).message}`)
+    const results = await Promise.allSettled(Array.from({ length }, () => addWorker()))
+    missingCount -= results.filter(({ status }) => status === 'fulfilled').length
+    const failure = results.find(result => result.status === 'rejected')
+    if (failure) throw new Error(`failed to start an inference worker: ${(failure.reason as Error).message}`)
   }
 
   await startWorkers(1)
+  /** Defined while the other workers start, and afterwards. */
   let starting: Promise<void> | undefined
   return {
     workers: () => workers,
     startAll: () => {
-      starting ??= startWorkers(missing).catch(error => {
+      starting ??= startWorkers(missingCount).catch(error => {
         starting = undefined
         throw error
       })

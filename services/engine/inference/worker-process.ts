@@ -8,8 +8,9 @@ import type { Provider } from '@eyrie/model-store/session'
 import type { FromWorker, ToWorker, WorkerAnswer, WorkerNotice, WorkerRequest } from './worker-messages.ts'
 import { createWorkerPolicy } from './worker-policy.ts'
 
-/** Signals of native crashes. SIGKILL and SIGTERM are excluded, because other processes send them. */
+/** Signals of native crashes. SIGKILL and SIGTERM are not among them, because other processes send them. */
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
+/** A worker that has not ended within this time after it was asked to is killed. */
 const STOP_TIMEOUT_MS = 1000
 
 /** An inference worker: a child process of the engine that runs models. See `inference-worker.ts` for its code. */
@@ -21,11 +22,14 @@ export interface WorkerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<WorkerExitError>
   /**
-   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if the
-   * request fails, or with `WorkerExitError` if the worker exits. Only the error of the current request can be a crash.
+   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if the request
+   * fails, or with `WorkerExitError` if the worker exits. If several requests wait then, only the first was running: for the others,
+   * `isCrash` is false.
    */
   request(request: WorkerRequest): Promise<WorkerAnswer>
+  /** Sends a notice, which the worker does not answer. */
   notify(notice: WorkerNotice): void
+  /** Resolves when the process has exited. */
   stop(): Promise<void>
 }
 
@@ -47,7 +51,7 @@ export interface WorkerOptions {
   folders: readonly string[]
   /** Maximum memory in bytes; that of the machine by default. */
   dataBytes?: number | undefined
-  /** How far other processes come first, 0 (the default) to 19. */
+  /** Nice value of the process, 0 (the default) to 19. Other processes have priority over one with a higher value. */
   niceness?: number | undefined
   log: Log
 }
@@ -55,15 +59,16 @@ export interface WorkerOptions {
 /** Starts a worker and waits until it is ready. Throws an `Error` with the reason if it does not start. */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
   const { timeoutMs, folders, dataBytes, niceness, log } = options
-  const { child, report } = launchWorker(folders, dataBytes)
+  const { child, report: launchReport } = launchWorker(folders, dataBytes)
   const exited = Promise.withResolvers<WorkerExitError>()
+  /** Why the worker has exited; undefined while it runs. */
   let exit: WorkerExitError | undefined
   let timer: NodeJS.Timeout | undefined
-  /** The answers that are still expected, oldest first. The first is the answer to the current request. */
+  /** The expected answers, oldest first. The first one is the answer to the current request. */
   const pending: PromiseWithResolvers<FromWorker>[] = []
 
-  function handleExit(cause: WorkerExitError): void {
-    exit ??= cause
+  function handleExit(reason: WorkerExitError): void {
+    exit ??= reason
     clearTimeout(timer)
     pending.shift()?.reject(exit)
     // The requests after the current one were not running, so the crash is not theirs.
@@ -95,6 +100,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
     handleExit(new WorkerExitError(signal ?? `exit code ${code}`, isCrash))
   })
 
+  /** Returns the answer to the request that is sent next. */
   function nextAnswer(): Promise<FromWorker> {
     if (exit) return Promise.reject(new WorkerExitError(exit.message, false))
     const answer = Promise.withResolvers<FromWorker>()
@@ -110,15 +116,15 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
 
   // A worker that has started sends `ready` without a request.
   const ready = await nextAnswer().catch(async error => {
-    const launched = await report
-    throw 'error' in launched ? new Error(launched.error) : error
+    const report = await launchReport
+    throw 'error' in report ? new Error(report.error) : error
   })
 
   if (niceness !== undefined) setPriority(child.pid!, niceness)
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
-    isolation: toIsolation(await report),
+    isolation: toIsolation(await launchReport),
     exited: exited.promise,
     request: async request => {
       send(request)

@@ -2,13 +2,13 @@ import type { DetectedObject } from '@eyrie/contract/object'
 import type { OutputType } from '@eyrie/element'
 import type { Tensor } from 'onnxruntime-node'
 
-/** What a model has computed for a region, in messages. */
+/** What a model has computed for a region, encoded for messages. */
 export interface CropResult {
   outputs: EncodedTensor[]
   objects: DetectedObject[]
 }
 
-/** A tensor whose values are encoded as base64, int64 as float64. */
+/** A tensor whose values are encoded as base64. Values of the type int64 are converted to float64. */
 export interface EncodedTensor {
   name: string
   type: OutputType
@@ -16,33 +16,33 @@ export interface EncodedTensor {
   data: string
 }
 
-/** Values of all outputs together. Embeddings and scores of classes have hundreds, maps of a segmentation 16,384. */
+/** Maximum size of the values of all outputs together: embeddings and class scores have hundreds of values, masks 16,384. */
 const MAX_RESULT_BYTES = 64 * 2 ** 10
 const MAX_OUTPUTS = 16
 
-/** Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a counterpart. */
+/** Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a counterpart in JavaScript. */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)
   if (entries.length > MAX_OUTPUTS)
     throw new Error(`it has ${entries.length} outputs, more than ${MAX_OUTPUTS}`)
-  let bytes = 0
-  return entries.map(([name, { type, dims, data }]) => {
-    const values = toValues(name, type, data)
-    bytes += values.byteLength
-    if (bytes > MAX_RESULT_BYTES)
+
+  const outputs: EncodedTensor[] = []
+  let totalBytes = 0
+  for (const [name, { type, dims, data }] of entries) {
+    const values = toTypedArray(name, type, data)
+    totalBytes += values.byteLength
+    if (totalBytes > MAX_RESULT_BYTES)
       throw new Error(
-        `its outputs have more than ${MAX_RESULT_BYTES} bytes, ${name} [${dims.join(', ')}] among them: reduce them in the graph, for example by ReduceMax or TopK`,
+        `its outputs have more than ${MAX_RESULT_BYTES} bytes, ${name} [${dims.join(', ')}] among them: ` +
+          'reduce them in the graph, for example by ReduceMax or TopK',
       )
-    return {
-      name,
-      type: type as OutputType,
-      dims: [...dims],
-      data: Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('base64'),
-    }
-  })
+    const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+    outputs.push({ name, type: type as OutputType, dims: [...dims], data: bytes.toString('base64') })
+  }
+  return outputs
 }
 
-function toValues(name: string, type: string, data: Tensor['data']): NodeJS.TypedArray {
+function toTypedArray(name: string, type: string, data: Tensor['data']): NodeJS.TypedArray {
   switch (type) {
     case 'float32':
     case 'float64':

@@ -62,7 +62,7 @@ describe('detector monitor', () => {
     }
     const present = monitor.observe(request, client)
     monitor.observe({ ...request, model: 'window' }, client)
-    const end = monitor.read('door', {
+    const end = monitor.listen('door', {
       onOpen: note('open'),
       onDetection: note('detection'),
       onFailure: note('failure'),

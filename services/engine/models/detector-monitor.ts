@@ -8,8 +8,8 @@ export interface OpenDetector {
   readonly client: InferenceClient
 }
 
-/** Reads along with the detectors of a model. */
-export interface DetectorReader {
+/** Listens to the detectors that the elements open for one model. */
+export interface DetectorListener {
   onOpen(detector: OpenDetector): void
   onDetection(detector: OpenDetector, detection: ObservedDetection): void
   onFailure(detector: OpenDetector, reason: string): void
@@ -26,18 +26,21 @@ interface Outages {
   timer?: NodeJS.Timeout
 }
 
-/** The open detectors of all channels, by the model that their elements name, and how much each model has failed. */
+/**
+ * Observes the detectors of all channels. Another model may run in place of the one that a pipeline names. Here, `model` is the name
+ * in the pipeline, and `version` the model that runs.
+ */
 export class DetectorMonitor {
-  /** The failures of models, by the name in the pipelines: `version` is the model that ran. */
+  /** How much each model has failed, by name and version. */
   readonly health = new VersionHealth()
-  /** Called after a failure with the name of the model in the pipelines. */
+  /** Called after each failure. */
   onFailure: (model: string) => void = () => {}
   readonly #detectors = new Set<OpenDetector>()
-  readonly #readers = new Map<string, DetectorReader>()
+  readonly #listeners = new Map<string, DetectorListener>()
   /** By model and channel. */
   readonly #outages = new Map<string, Outages>()
 
-  /** Returns the observer of a detector that an element opens. */
+  /** Returns the observer that a detector reports to. Called when an element opens the detector. */
   observe(request: ModelRequest, client: InferenceClient): DetectorObserver {
     const { model } = request
     const { channel } = client
@@ -45,40 +48,41 @@ export class DetectorMonitor {
     const outages = this.#findOutages(model, channel)
     clearTimeout(outages.timer)
     this.#detectors.add(detector)
-    this.#readers.get(model)?.onOpen(detector)
+    this.#listeners.get(model)?.onOpen(detector)
 
+    const recordHealth = (version: string, failure: string | undefined) =>
+      this.health.record({ name: model, version, channel, element: 'detector', failure })
     const endOutages = () => {
-      for (const version of outages.models)
-        this.health.record({ name: model, version, channel, element: 'detector', failure: undefined })
+      for (const version of outages.models) recordHealth(version, undefined)
       outages.models.clear()
     }
 
     return {
       onDetection: detection => {
         if (outages.models.size > 0) endOutages()
-        this.#readers.get(model)?.onDetection(detector, detection)
+        this.#listeners.get(model)?.onDetection(detector, detection)
       },
       onFailure: (version, reason) => {
         outages.models.add(version)
-        this.health.record({ name: model, version, channel, element: 'detector', failure: reason })
-        this.#readers.get(model)?.onFailure(detector, reason)
+        recordHealth(version, reason)
+        this.#listeners.get(model)?.onFailure(detector, reason)
         this.onFailure(model)
       },
       onClose: () => {
         clearTimeout(outages.timer)
         if (outages.models.size > 0) outages.timer = setTimeout(endOutages, REOPEN_LIMIT_MS).unref()
         this.#detectors.delete(detector)
-        this.#readers.get(model)?.onClose(detector)
+        this.#listeners.get(model)?.onClose(detector)
       },
     }
   }
 
-  /** Reads along with the present and later detectors of a model, until the returned function is called. */
-  read(model: string, reader: DetectorReader): () => void {
-    this.#readers.set(model, reader)
-    for (const detector of this.#detectors) if (detector.request.model === model) reader.onOpen(detector)
+  /** Listens to the detectors of a model that are open now or opened later, until the returned function is called. */
+  listen(model: string, listener: DetectorListener): () => void {
+    this.#listeners.set(model, listener)
+    for (const detector of this.#detectors) if (detector.request.model === model) listener.onOpen(detector)
     return () => {
-      if (this.#readers.get(model) === reader) this.#readers.delete(model)
+      if (this.#listeners.get(model) === listener) this.#listeners.delete(model)
     }
   }
 

@@ -1,35 +1,35 @@
 import type { ModelShadowComparison } from '@eyrie/contract/model-upgrade'
-import type { Detector } from '@eyrie/element'
 import type { InferencePool } from '../inference/inference.ts'
 import type { ObservedDetection } from '../inference/inference-client.ts'
 import { ShadowRunner } from '../upgrade/shadow-runner.ts'
-import type { DetectorReader, OpenDetector } from './detector-monitor.ts'
-import { ModelTally } from './model-tally.ts'
+import type { DetectorListener, OpenDetector } from './detector-monitor.ts'
+import { type MeasuredDetection, ModelTally } from './model-tally.ts'
 
-/** A detector of the model in shadow, and what it compares. */
+export interface ModelShadowOptions {
+  /** Name of the model that runs in shadow. */
+  candidate: string
+  /** Starts the inference worker for this model. */
+  startPool(): Promise<InferencePool>
+}
+
+/** A detector of the active model, and the detector of the candidate that is compared with it. */
 interface ShadowedDetector {
   runner: ShadowRunner<ShadowDetector>
   tally: ModelTally
 }
 
-/** Detects objects in shadow. Resolves with the detections and the CPU time of the inference. */
+/** A detector of the candidate. */
 interface ShadowDetector {
-  detect(active: ObservedDetection): Promise<Pick<ObservedDetection, 'detections' | 'cpuMs'>>
+  /** Runs on the frame of a detection of the active model. Resolves with the objects and the CPU time of the inference. */
+  detect(active: ObservedDetection): Promise<MeasuredDetection>
   close(): void
 }
 
-export interface ModelShadowOptions {
-  /** The model that runs in shadow. */
-  candidate: string
-  /** Starts the worker of the run. */
-  startPool(): Promise<InferencePool>
-}
-
 /**
- * Runs a model in shadow: on the frames that the detectors of another model have processed, in a worker of its own. Its results
- * are only compared.
+ * Runs a candidate model in shadow: on the frames that the detectors of the active model have processed, in a worker of its own. Its
+ * results are only compared.
  */
-export class ModelShadow implements DetectorReader {
+export class ModelShadow implements DetectorListener {
   readonly #options: ModelShadowOptions
   readonly #pool: Promise<InferencePool>
   readonly #detectors = new Map<OpenDetector, ShadowedDetector>()
@@ -38,7 +38,7 @@ export class ModelShadow implements DetectorReader {
   constructor(options: ModelShadowOptions) {
     this.#options = options
     this.#pool = options.startPool()
-    // Reported by each detector that fails to open.
+    // Each detector reports the failure when it is opened.
     this.#pool.catch(() => {})
   }
 
@@ -55,7 +55,7 @@ export class ModelShadow implements DetectorReader {
         tally.problem = problem
       },
     }
-    const runner = new ShadowRunner({ open: () => this.#openDetector(detector), recorder })
+    const runner = new ShadowRunner({ open: () => this.#openCandidate(detector), recorder })
     this.#detectors.set(detector, { runner, tally })
   }
 
@@ -64,10 +64,10 @@ export class ModelShadow implements DetectorReader {
     if (!shadowed) return
     const { runner, tally } = shadowed
     tally.recordOffer(detection.frame)
-    const active = { objects: detection.detections.objects, cpuMs: detection.cpuMs }
+    const active = toMeasured(detection)
     runner.offer(async shadow => {
-      const { detections, cpuMs } = await shadow.detect(detection)
-      return () => tally.recordFrame(active, { objects: detections.objects, cpuMs })
+      const candidate = await shadow.detect(detection)
+      return () => tally.recordFrame(active, candidate)
     })
   }
 
@@ -82,45 +82,54 @@ export class ModelShadow implements DetectorReader {
 
   end(): void {
     for (const detector of [...this.#detectors.keys()]) this.onClose(detector)
+    // A pool that has failed to start need not be stopped.
     void this.#pool.then(pool => pool.stop()).catch(() => {})
   }
 
-  /** Returns the comparison of the channel, which a detector that is opened again continues. */
+  /**
+   * Returns the comparison for a detector of this channel. A detector that is closed and opened again continues its comparison; several
+   * open detectors of a channel have one each.
+   */
   #findTally(channel: number): ModelTally {
     const used = new Set([...this.#detectors.values()].map(({ tally }) => tally))
     const unused = this.#tallies.find(tally => tally.channel === channel && !used.has(tally))
-    const tally = unused ?? new ModelTally(channel)
-    if (!unused) this.#tallies.push(tally)
+    if (unused) return unused
+    const tally = new ModelTally(channel)
+    this.#tallies.push(tally)
     return tally
   }
 
-  async #openDetector({ request, client }: OpenDetector): Promise<ShadowDetector> {
+  async #openCandidate({ request, client }: OpenDetector): Promise<ShadowDetector> {
     const pool = await this.#pool
-    const { channel, findRing } = client
-    let cpuMs = 0
+    let latest: ObservedDetection | undefined
     const inference = pool.forChannel({
-      channel,
+      channel: client.channel,
       pacing: 'realtime',
       priority: () => 0,
-      findRing,
+      findRing: client.findRing,
       observe: () => ({
         onDetection: detection => {
-          cpuMs = detection.cpuMs
+          latest = detection
         },
+        // `detect` rejects with the failure.
         onFailure: () => {},
         onClose: () => {},
       }),
     })
     const { hw, size } = request
-    const detector: Detector = await inference.open({
-      ...{ model: this.#options.candidate, hw, mode: 'a' },
+    const detector = await inference.open({
+      model: this.#options.candidate,
+      hw,
+      mode: 'a',
       ...(size && { size }),
     })
+    // The candidate may read pictures of another size or format.
     const viewRequest = client.requestView?.(detector.view)
     return {
       detect: async ({ frame, thresholds }) => {
-        const detections = await detector.detect(frame, thresholds)
-        return { detections, cpuMs }
+        await detector.detect(frame, thresholds)
+        // The observer is called before `detect` resolves, and frames are processed one at a time.
+        return toMeasured(latest!)
       },
       close: () => {
         viewRequest?.end()
@@ -129,3 +138,8 @@ export class ModelShadow implements DetectorReader {
     }
   }
 }
+
+const toMeasured = ({ detections, cpuMs }: ObservedDetection): MeasuredDetection => ({
+  objects: detections.objects,
+  cpuMs,
+})

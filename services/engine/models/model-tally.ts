@@ -6,17 +6,18 @@ import { compareBoxes } from './compare-boxes.ts'
 
 const MICROSECONDS_PER_MS = 1000
 
-/** What one model has found in a frame, and the CPU time of its inference. */
+/** The objects that a model has found in a frame, and the CPU time of the inference. */
 export interface MeasuredDetection {
   objects: readonly DetectedObject[]
   cpuMs: number
 }
 
-/** What one model does on a channel while another one runs in shadow. */
+/** The results, costs and failures of one of two models that are compared on a channel. */
 class ModelSide {
   #failures = 0
   #lastFailure: string | undefined
   readonly #costs = new CostSamples()
+  /** Number of objects by class. */
   readonly #objects = new Map<string, number>()
 
   recordFailure(reason: string): void {
@@ -29,36 +30,39 @@ class ModelSide {
     for (const { class: name } of objects) this.#objects.set(name, (this.#objects.get(name) ?? 0) + 1)
   }
 
+  /** `frames` is the number of compared frames, `budgetMs` the time between two frames. */
   summarize(frames: number, budgetMs: number | undefined): ModelShadowSide {
-    const { latest, isEmpty, mean } = this.#costs
+    const { latest } = this.#costs
     const overBudget = budgetMs === undefined ? 0 : latest.filter(ms => ms > budgetMs).length
+    const objectsPerFrame = [...this.#objects].map(([name, count]) => [name, round(count / frames)] as const)
     return {
       failures: this.#failures,
       ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
-      ...(!isEmpty && {
-        cpu_ms: {
-          mean: round(mean),
-          p50: round(findPercentile(latest, 0.5)),
-          p99: round(findPercentile(latest, 0.99)),
-        },
-      }),
+      ...(!this.#costs.isEmpty && { cpu_ms: summarizeCosts(this.#costs) }),
       over_budget: round(overBudget / Math.max(latest.length, 1)),
-      objects: Object.fromEntries([...this.#objects].map(([name, count]) => [name, round(count / frames)])),
+      objects: Object.fromEntries(objectsPerFrame),
     }
   }
 }
 
-/** Compares a model with the one that runs in shadow on a channel. */
+const summarizeCosts = ({ mean, latest }: CostSamples) => ({
+  mean: round(mean),
+  p50: round(findPercentile(latest, 0.5)),
+  p99: round(findPercentile(latest, 0.99)),
+})
+
+/** Compares the active model of a channel with a candidate that runs in shadow. */
 export class ModelTally {
   readonly channel: number
   readonly active = new ModelSide()
   readonly candidate = new ModelSide()
-  /** Why the model in shadow does not run any more. */
+  /** Why the candidate no longer runs; undefined while it does. */
   problem: string | undefined
   #frames = 0
   #skipped = 0
   readonly #interval = new FrameInterval()
   readonly #agreement = { both: 0, other_class: 0, active_only: 0, candidate_only: 0 }
+  /** Sum of the intersections over union of the objects that both have found. */
   #overlapSum = 0
 
   constructor(channel: number) {
@@ -79,13 +83,15 @@ export class ModelTally {
     this.#frames += 1
     this.active.recordDetection(active)
     this.candidate.recordDetection(candidate)
-    const { both, otherClass, activeOnly, candidateOnly } = compareBoxes(active.objects, candidate.objects)
-    const agreement = this.#agreement
-    agreement.both += both.length
-    agreement.other_class += otherClass
-    agreement.active_only += activeOnly
-    agreement.candidate_only += candidateOnly
-    for (const overlap of both) this.#overlapSum += overlap
+    const { overlaps, otherClass, activeOnly, candidateOnly } = compareBoxes(
+      active.objects,
+      candidate.objects,
+    )
+    this.#agreement.both += overlaps.length
+    this.#agreement.other_class += otherClass
+    this.#agreement.active_only += activeOnly
+    this.#agreement.candidate_only += candidateOnly
+    for (const overlap of overlaps) this.#overlapSum += overlap
   }
 
   summarize(): ModelShadowComparison {
@@ -101,31 +107,39 @@ export class ModelTally {
       candidate: this.candidate.summarize(this.#frames, budgetMs),
       agreement: {
         ...this.#agreement,
+        // Rounding errors may lift the mean above 1.
         ...(both > 0 && { mean_iou: round(Math.min(this.#overlapSum / both, 1)) }),
       },
     }
   }
 }
 
-/** Measures the time between two frames of a source, some of which may be missing. */
-class FrameInterval {
-  #first: Pick<Frame, 'n' | 'time'> | undefined
-  #last: Pick<Frame, 'n' | 'time'> | undefined
+type FrameTime = Pick<Frame, 'n' | 'time'>
 
-  record({ n, time }: Pick<Frame, 'n' | 'time'>): void {
+/** Measures the mean time between two frames of a source. Some frames may be missing. */
+class FrameInterval {
+  #first: FrameTime | undefined
+  #last: FrameTime | undefined
+
+  record({ n, time }: FrameTime): void {
     const last = this.#last
+    const hasHigherNumber = !last || n > last.n
+    const isLater = !last || time > last.time
     // Frames can arrive out of order.
-    if (last && n <= last.n && time <= last.time) return
-    const hasRestarted = last && (n <= last.n || time <= last.time)
+    if (!hasHigherNumber && !isLater) return
+    // If only one of the two has increased, the source has restarted its numbers or its clock.
+    const hasRestarted = hasHigherNumber !== isLater
     if (!this.#first || hasRestarted) this.#first = { n, time }
     this.#last = { n, time }
   }
 
+  /** Undefined before the second frame. */
   get ms(): number | undefined {
-    const [first, last] = [this.#first, this.#last]
-    if (!first || !last || last.n === first.n) return undefined
-    return (last.time - first.time) / (last.n - first.n) / MICROSECONDS_PER_MS
+    if (!this.#first || !this.#last || this.#last.n === this.#first.n) return undefined
+    const frames = this.#last.n - this.#first.n
+    return (this.#last.time - this.#first.time) / frames / MICROSECONDS_PER_MS
   }
 }
 
+/** Rounds to thousandths. */
 const round = (value: number) => Math.round(value * 1000) / 1000

@@ -40,7 +40,7 @@ describe('comparison of boxes', () => {
       [box('car', 0.02), box('car', 0.01), box('truck', 0.5)],
     )
     expect(result).toEqual({
-      both: [expect.closeTo(0.19 / 0.21)],
+      overlaps: [expect.closeTo(0.19 / 0.21)],
       otherClass: 1,
       activeOnly: 0,
       candidateOnly: 1,
@@ -49,7 +49,7 @@ describe('comparison of boxes', () => {
 
   it('pairs no boxes that overlap by less than half', () => {
     expect(compareBoxes([box('car', 0)], [box('car', 0.08)])).toEqual({
-      both: [],
+      overlaps: [],
       otherClass: 0,
       activeOnly: 1,
       candidateOnly: 1,

@@ -217,14 +217,14 @@ export function createModels({
         candidate: { name: candidate, labels: next.card.labels },
       }
       const shadow = new ModelShadow({ candidate, startPool: startShadowPool })
-      const endReading = monitor.read(name, shadow)
+      const endListening = monitor.listen(name, shadow)
       log.info({ model: name, active: present, candidate, seconds }, 'running model in shadow')
       return shadows.start(name, {
         label: `model ${candidate}`,
         seconds,
         compare: () => shadow.compare(),
         end: () => {
-          endReading()
+          endListening()
           shadow.end()
           log.info({ model: name, active: present, candidate }, 'ended model in shadow')
         },

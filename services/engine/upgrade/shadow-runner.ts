@@ -1,26 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FrameDroppedError } from '@eyrie/element/inference'
 
-/** After so many failures, it does not run any more on this channel. */
+/** After this number of failures, the target is not opened again. */
 const MAX_FAILURES = 10
 const REOPEN_DELAY_MS = 500
 
-/** Counts what happens to the frames of a runner. */
+/** Records what happens to the frames that are offered to a runner. */
 export interface ShadowRecorder {
   recordSkipped(): void
   recordFailure(reason: string): void
-  /** Called when it does not run any more. */
+  /** Called when the target has failed too often, and is not opened again. */
   recordProblem(problem: string): void
 }
 
 export interface ShadowRunnerOptions<Target> {
+  /** Opens the element or model that runs in shadow. */
   open(): Promise<Target>
   recorder: ShadowRecorder
 }
 
 /**
- * Runs an element or a model in shadow on a channel. The channel never waits for it: frames that arrive while it is busy are
- * skipped. After a failure it is opened again.
+ * Runs a target, which is an element or a model, in shadow on a channel. The channel never waits for it: frames that arrive while the
+ * target is busy are skipped. After a failure, the target is opened again.
  */
 export class ShadowRunner<Target extends { close?(): void }> {
   readonly #options: ShadowRunnerOptions<Target>
@@ -34,7 +35,7 @@ export class ShadowRunner<Target extends { close?(): void }> {
     void this.#open()
   }
 
-  /** Processes a frame, unless it is busy. `work` returns how the result is recorded. */
+  /** Runs `work` on a frame, unless the target is busy. `work` resolves with the function that records its result. */
   offer(work: (target: Target) => Promise<() => void>): void {
     if (this.#target && !this.#isBusy) void this.#process(this.#target, work)
     else this.#options.recorder.recordSkipped()
@@ -70,7 +71,7 @@ export class ShadowRunner<Target extends { close?(): void }> {
     }
   }
 
-  /** Opens it again after a delay, unless it has failed too often. */
+  /** Closes the target, and opens it again after a delay, unless it has failed too often. */
   async #fail(error: unknown): Promise<void> {
     const { signal } = this.#closing
     if (signal.aborted) return
@@ -82,6 +83,7 @@ export class ShadowRunner<Target extends { close?(): void }> {
       this.#options.recorder.recordProblem(`it has failed ${MAX_FAILURES} times`)
       return
     }
+    // The delay ends early when the runner is closed.
     await sleep(REOPEN_DELAY_MS, undefined, { signal }).catch(() => {})
     if (!signal.aborted) void this.#open()
   }

@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 
-/** The state of a run in shadow, as reports have it. */
+/** The part of a report that is the same for plugins and models. Times are RFC 3339. */
 export interface RunProgress {
   state: 'running' | 'ended'
   started: string
@@ -10,23 +10,25 @@ export interface RunProgress {
 
 /** A version of a plugin, or a model, that runs in shadow: on the frames of the active one, without any effect. */
 export interface ShadowRun<Comparison, Report> {
-  /** What runs, for messages. */
+  /** Names what runs in messages, such as `version 2.0.0 of crowd`. */
   label: string
   /** Maximum duration. */
   seconds: number
+  /** Returns the comparisons with the active version so far. */
   compare(): Comparison[]
+  /** Stops the version. Called once. */
   end(): void
   toReport(progress: RunProgress, comparisons: Comparison[]): Report
 }
 
 export interface ShadowRunsOptions {
-  /** The command that ends the run of a plugin or model. */
+  /** Returns the command that ends the run of a plugin or model, for messages. */
   endCommand(name: string): string
-  /** Says that nothing has run in shadow for a plugin or model. */
+  /** Returns the message for a plugin or model that has had no run. */
   describeMissing(name: string): string
 }
 
-/** The runs in shadow, one for each plugin or model. The report of the last one remains until the engine ends. */
+/** The runs in shadow, at most one at a time for each plugin or model. The last report remains available until the engine stops. */
 export class ShadowRuns<Comparison, Report> {
   readonly #options: ShadowRunsOptions
   readonly #runs = new Map<string, StartedRun<Comparison, Report>>()
@@ -35,15 +37,18 @@ export class ShadowRuns<Comparison, Report> {
     this.#options = options
   }
 
+  /** Throws `EyrieError` (`conflict`) during a run of this plugin or model. */
   assertNotRunning(name: string): void {
     const run = this.#runs.get(name)
-    if (run?.isRunning)
-      throw new EyrieError(
-        'conflict',
-        `${run.label} runs in shadow already: wait until it has ended, or end it with ${this.#options.endCommand(name)}`,
-      )
+    if (!run?.isRunning) return
+    const command = this.#options.endCommand(name)
+    throw new EyrieError(
+      'conflict',
+      `${run.label} runs in shadow already: wait until it has ended, or end it with ${command}`,
+    )
   }
 
+  /** Starts a run, which replaces the report of an earlier one. Returns the first report. */
   start(name: string, run: ShadowRun<Comparison, Report>): Report {
     const started = new StartedRun(run)
     this.#runs.set(name, started)
@@ -55,7 +60,7 @@ export class ShadowRuns<Comparison, Report> {
     return this.#get(name).report()
   }
 
-  /** Throws `EyrieError` (`id`) if nothing has run in shadow. */
+  /** Ends a run, and returns its report. Throws `EyrieError` (`id`) if nothing has run in shadow. */
   end(name: string): Report {
     const run = this.#get(name)
     run.end()
@@ -77,12 +82,13 @@ export class ShadowRuns<Comparison, Report> {
   }
 }
 
+/** A run that has been started, and ends by itself after its maximum duration. */
 class StartedRun<Comparison, Report> {
   readonly #run: ShadowRun<Comparison, Report>
   readonly #started = new Date()
   readonly #timer: NodeJS.Timeout
   #ends: Date
-  /** What the run has found, after its end. */
+  /** The comparisons at the end of the run; undefined while it runs. */
   #result: Comparison[] | undefined
 
   constructor(run: ShadowRun<Comparison, Report>) {

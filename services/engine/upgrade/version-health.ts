@@ -1,9 +1,9 @@
-/** Failures before this time do not count any more. */
+/** Failures count for this time. */
 export const HEALTH_PERIOD_MS = 10 * 60_000
-/** A version that always fails does so every few seconds at most. */
+/** Limits the outages that are remembered of a version. One that always fails has an outage every few seconds at most. */
 const MAX_OUTAGES = 1000
 
-/** An element that runs a version of a plugin, or of a model, has failed on a channel, or processes frames again. */
+/** Reports that an element, which runs a version of a plugin or a model, has failed on a channel or processes frames again. */
 export interface VersionOutcome {
   /** Name of the plugin or model. */
   name: string
@@ -14,31 +14,35 @@ export interface VersionOutcome {
   failure: string | undefined
 }
 
-/** A time in which an element of a version did not process frames on a channel. */
+/** A period in which an element processed no frames on a channel. Times are in epoch ms. */
 interface Outage {
   channel: number
   element: string
+  /** The reason of the last failure. */
   reason: string
   from: number
-  /** Undefined while it lasts. */
+  /** Undefined while the outage lasts. */
   until: number | undefined
+  /** Number of failures: the first one, and failed attempts to continue. */
   failures: number
 }
 
-/** How much a version has failed within a time. */
+/** How much a version has failed within a period. */
 export interface HealthSummary {
   failures: number
-  /** Sum of the times in which its elements did not process frames, in ms. */
+  /** Sum of the times in which its elements processed no frames. */
   failedMs: number
-  /** The time, in ms. */
+  /** Length of the period. */
   observedMs: number
+  /** Ids of the channels on which it has failed, in ascending order. */
   channels: number[]
   lastReason: string | undefined
 }
 
-/** Remembers when the elements that run each version of a plugin or model have failed. */
+/** Remembers when the elements that run a version of a plugin or a model have failed. */
 export class VersionHealth {
   readonly #now: () => number
+  /** By name and version, oldest first. */
   readonly #outages = new Map<string, Outage[]>()
   readonly #startedAt: number
 
@@ -49,7 +53,7 @@ export class VersionHealth {
 
   record({ name, version, channel, element, failure }: VersionOutcome): void {
     const now = this.#now()
-    const key = `${name}@${version}`
+    const key = toKey(name, version)
     const outages = this.#outages.get(key) ?? []
     const current = outages.find(
       outage => outage.until === undefined && outage.channel === channel && outage.element === element,
@@ -58,25 +62,36 @@ export class VersionHealth {
       if (current) current.until = now
       return
     }
-    if (current) Object.assign(current, { reason: failure, failures: current.failures + 1 })
-    else outages.push({ channel, element, reason: failure, from: now, until: undefined, failures: 1 })
+    if (current) {
+      current.reason = failure
+      current.failures += 1
+    } else {
+      outages.push({ channel, element, reason: failure, from: now, until: undefined, failures: 1 })
+    }
     const recent = outages.filter(({ until }) => until === undefined || until > now - HEALTH_PERIOD_MS)
     this.#outages.set(key, recent.slice(-MAX_OUTAGES))
   }
 
-  /** Summarizes the failures since `from`, a time in ms, but no more than the last ten minutes. */
+  /** Summarizes the failures since `from`, in epoch ms, or in the last ten minutes if that is shorter. */
   summarize(name: string, version: string, from: number): HealthSummary {
     const now = this.#now()
     const start = Math.max(from, now - HEALTH_PERIOD_MS, this.#startedAt)
-    const outages = (this.#outages.get(`${name}@${version}`) ?? []).filter(
-      ({ until = now }) => until >= start,
-    )
+    const known = this.#outages.get(toKey(name, version)) ?? []
+    const outages = known.filter(({ until = now }) => until >= start)
+    let failures = 0
+    let failedMs = 0
+    for (const outage of outages) {
+      failures += outage.failures
+      failedMs += (outage.until ?? now) - Math.max(outage.from, start)
+    }
     return {
-      failures: outages.reduce((sum, { failures }) => sum + failures, 0),
-      failedMs: outages.reduce((sum, { from, until = now }) => sum + until - Math.max(from, start), 0),
+      failures,
+      failedMs,
       observedMs: now - start,
       channels: [...new Set(outages.map(({ channel }) => channel))].sort((a, b) => a - b),
       lastReason: outages.at(-1)?.reason,
     }
   }
 }
+
+const toKey = (name: string, version: string) => `${name}@${version}`

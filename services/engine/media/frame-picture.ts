@@ -19,17 +19,18 @@ export type LoadFramePicture = (source: number, pts: number) => Promise<FramePic
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
 
-/** Returns whether a picture of one frame may show an event of another one. Both are in 90 kHz ticks of the same epoch. */
+/** Whether a picture of one frame may show an event of another frame. Times are in 90 kHz ticks of the same epoch. */
 export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
 /**
- * Decoding takes seconds on an overloaded machine, and a late picture is better than none. Media buffers no frame for longer (setting
- * `snapshot_s`).
+ * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is better than none. The media service
+ * buffers no frame for longer (setting `snapshot_s`).
  */
 const TIMEOUT_MS = 60_000
-/** Media rejects more than a few requests at a time, so that further ones wait here. */
+/** The media service rejects more requests at a time, so that further ones wait here. */
 const MAX_CONCURRENT = 8
 const RETRY_MS = 500
+/** HTTP status of a request that the media service is too busy for. */
 const TOO_BUSY = 503
 
 /** Address of the media service and the token for its API. */
@@ -43,7 +44,7 @@ export interface MediaAccess {
 export function createFramePictureLoader({ url, token }: MediaAccess): LoadFramePicture {
   const semaphore = new Semaphore(MAX_CONCURRENT)
 
-  /** Requests the picture again while media is too busy, until the signal is aborted. */
+  /** Requests a picture, again and again while the media service is too busy. Rejects when the signal is aborted. */
   async function request(source: number, pts: number, signal: AbortSignal): Promise<Response> {
     for (;;) {
       signal.throwIfAborted()

@@ -17,7 +17,7 @@ const MAX_QUEUED_MESSAGES = 100_000
  * depend on the latency of the disk.
  */
 export interface CommitQueue {
-  /** Messages that exceed the queue are dropped, and reported later. */
+  /** Queues a message. If the queue is full, the message is dropped, and its loss is reported later. */
   add(draft: MessageDraft): void
   /** Adds a `state` message about the output itself. */
   addStateMessage(state: string, reason: string): void
@@ -104,11 +104,13 @@ export function createCommitQueue({ sequence, store, deliver, log }: CommitQueue
   }
 
   function reportDropped(): void {
-    const [channel, most] = [...dropped].reduce((a, b) => (b[1] > a[1] ? b : a))
-    const count = [...dropped.values()].reduce((sum, each) => sum + each, 0)
+    const [channel, channelCount] = [...dropped].reduce((a, b) => (b[1] > a[1] ? b : a))
+    const totalCount = [...dropped.values()].reduce((sum, count) => sum + count, 0)
     const reason = hasFailed
-      ? `${count} messages were lost while the disk could not be written: free some disk space`
-      : `${count} messages were lost, because more are reported than the disk can store; ${most} of them on channel ${channel}: change or remove the element of this channel that reports so many events`
+      ? `${totalCount} messages were lost while the disk could not be written: free some disk space`
+      : `${totalCount} messages were lost, because more are reported than the disk can store; ` +
+        `${channelCount} of them on channel ${channel}: ` +
+        'change or remove the element of this channel that reports so many events'
     dropped.clear()
     hasFailed = false
     addStateMessage('lost', reason)

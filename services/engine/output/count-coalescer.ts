@@ -7,9 +7,9 @@ export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 const INTERVAL_MS = 100
 
 /**
- * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within
- * the interval are merged into one, in which newer values replace older ones. A busy machine may analyse the frames of seconds
- * within the interval; only counts of the same interval of the camera's time are merged, so that each is near its events.
+ * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within the interval are
+ * merged into one, in which newer values replace older ones. A busy machine may analyse the frames of several seconds within the
+ * interval. Only counts whose frames are within the interval, too, are merged: otherwise, a count would be far from its events.
  */
 export interface CountCoalescer {
   add(count: CountDraft): void
@@ -19,9 +19,9 @@ export interface CountCoalescer {
 
 /** A channel that published a count less than `INTERVAL_MS` ago. */
 interface ThrottledChannel {
-  /** The counts since then, merged. */
+  /** The merged counts since then. */
   pending: CountDraft | undefined
-  /** Time of the first of them, in epoch ms. */
+  /** Time of the first of these counts, in epoch ms. */
   pendingSinceMs: number
   timer: NodeJS.Timeout
 }

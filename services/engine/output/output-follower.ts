@@ -48,6 +48,7 @@ export interface Follower {
 export interface FollowerOptions {
   socket: Socket
   query: OutputQuery
+  /** The first message to the client. */
   hello: Hello
   /** Sequence number of the last message that has been committed. */
   newest: number
@@ -67,7 +68,7 @@ export function createFollower({
   const firstRequested = since ?? newest + 1
   /** Number of frames skipped since the last sent one, by channel. */
   const skippedFrames = new Map<number | null, number>()
-  /** The last message that was sent, or that the client did not request. */
+  /** Sequence number of the last message that was sent, or that the client did not request. */
   let lastSeq = Math.min(Math.max(0, firstRequested - 1), newest)
   let isLive = false
 
@@ -102,6 +103,7 @@ export function createFollower({
     })
   }
 
+  /** Counts frames only: nothing is reported about other messages that are skipped. */
   function countSkippedFrame({ kind, channel }: Message): void {
     if (kind !== 'frame') return
     const skipped = skippedFrames.get(channel) ?? 0
@@ -117,6 +119,7 @@ export function createFollower({
     }
 
     skippedFrames.delete(channel)
+    // Appended to the JSON text, which avoids encoding the message again.
     const openObject = text.slice(0, -1)
     socket.send(`${openObject},"dropped":${skipped}}`)
   }

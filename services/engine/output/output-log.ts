@@ -14,7 +14,7 @@ import {
 } from './log-segment.ts'
 
 const DEFAULT_SEGMENT_BYTES = 16 << 20
-/** One segment is written while an older one is deleted. */
+/** The newest segment is never deleted, so that there must be an older one that can be. */
 const MIN_SEGMENTS = 2
 /** With O_DSYNC every write is durable when it returns: one system call instead of write and fdatasync. */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_DSYNC
@@ -76,6 +76,7 @@ export function createOutputLog({
     onRemoved?.(nextSeq - 1)
   }
 
+  /** Continues in a new segment, which has room for `minBytes`. Deletes the oldest one if there is no space for it. */
   async function startSegment(minBytes: number): Promise<void> {
     const firstSeq = lastSeq + 1
     const size = Math.max(segmentBytes, minBytes)
@@ -106,6 +107,7 @@ export function createOutputLog({
   /** Writes the records with one system call per segment. */
   async function append(records: LogRecord[]): Promise<void> {
     const newRecords = records.filter(({ seq }) => seq > lastSeq)
+    /** The records that fit into the current segment. */
     let group: EncodedRecord[] = []
     let groupBytes = 0
     for (const record of newRecords) {

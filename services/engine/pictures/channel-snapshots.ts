@@ -36,11 +36,9 @@ export interface ChannelSnapshot {
  */
 export interface ChannelSnapshots {
   /**
-   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the
-   * picture may show another frame within a second, because the media service may have no picture of the analysed one, or
-   * because an overloaded machine has analysed none near a time.
-   * Throws `EyrieError`: `id` if the requested frame is no longer available, and `unavailable` if it may arrive later, the newest
-   * frame is not available, or the media service is unreachable.
+   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the picture may
+   * show any frame within a second of it. Throws `EyrieError`: `id` if the requested frame is no longer available, `unavailable` if
+   * it may arrive later, the newest frame is not available, or the media service is unreachable.
    */
   capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
@@ -50,7 +48,7 @@ export interface ChannelSnapshotsOptions {
   frameHistory: Pick<FrameHistory, 'find'>
   /** Returns the lines and zones of a channel. */
   channelShapes(channel: number): Shape[]
-  /** Epoch ms. */
+  /** Returns the current time in epoch ms. */
   now?(): number
 }
 
@@ -58,7 +56,7 @@ const TIMEOUT_MS = 5_000
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** On an overloaded machine, a frame may be analysed this much later than it was captured. */
 const MAX_ANALYSIS_DELAY_MS = 60_000
-/** Distance from an analysed frame within which stream time and time of capture grow alike. */
+/** Distance from an analysed frame within which `pts` and the time of capture increase alike. */
 const MAX_EXTRAPOLATION_MS = 10_000
 
 export function createChannelSnapshots({
@@ -67,48 +65,63 @@ export function createChannelSnapshots({
   channelShapes,
   now = Date.now,
 }: ChannelSnapshotsOptions): ChannelSnapshots {
-  function findFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
+  /** Finds the analysed frame at a position, or the newest one. Throws if there is none. */
+  function findAnalysedFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
     const frame = frameHistory.find(channel, position)
     if (!frame) throw new EyrieError('unavailable', `channel ${channel} has analysed no frame yet`)
     if (!position || isNear(frame, position)) return frame
     throw createMissingError(channel, frame, position)
   }
 
-  /** Returns the frame for which media is asked. Only analysed frames have objects. */
-  function findRequestedFrame(
-    channel: number,
-    position: FramePosition | undefined,
-    isExact: boolean,
-  ): AnalysedFrame {
-    if (isExact || !position || !('timeMs' in position)) return findFrame(channel, position)
-    const frame = frameHistory.find(channel, position)
-    const distanceMs = frame ? position.timeMs - frame.timeMs : Number.POSITIVE_INFINITY
-    if (!frame || isNear(frame, position) || Math.abs(distanceMs) > MAX_EXTRAPOLATION_MS)
-      return findFrame(channel, position)
-    const pts = Math.max(0, Math.round(frame.pts + distanceMs * TICKS_PER_MS))
-    return { pts, timeMs: position.timeMs, objects: [] }
+  /**
+   * Finds the frame at a position, which need not have been analysed: the media service may have a picture of any time. Its `pts` is
+   * extrapolated from the nearest analysed frame.
+   */
+  function findAnyFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
+    const nearest = frameHistory.find(channel, position)
+    if (nearest && isTime(position) && !isNear(nearest, position)) {
+      const distanceMs = position.timeMs - nearest.timeMs
+      const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
+      if (Math.abs(distanceMs) <= MAX_EXTRAPOLATION_MS) return { pts, timeMs: position.timeMs, objects: [] }
+    }
+    return findAnalysedFrame(channel, position)
   }
 
-  /** Returns the time of a picture. The analysed frame nearest to it knows it best: while a camera is lost, time passes alone. */
-  function findTime(channel: number, pts: number, requested: AnalysedFrame): number {
+  /**
+   * Returns when the picture at `pts` was captured: computed from the nearest analysed frame if that shows the same moment, because
+   * `pts` does not increase while a camera is disconnected; otherwise from the requested frame.
+   */
+  function computeTimeMs(channel: number, pts: number, requested: AnalysedFrame): number {
     const analysed = frameHistory.find(channel, { pts })
     const known = analysed && isSameMoment(analysed.pts, pts) ? analysed : requested
     return Math.round(known.timeMs + (pts - known.pts) / TICKS_PER_MS)
   }
 
-  function createMissingError(channel: number, frame: AnalysedFrame, position: FramePosition): EyrieError {
-    const missing = `channel ${channel} has no frame near ${describePosition(position)}`
-    if (mayFollow(frame, position, now()))
+  function createMissingError(channel: number, nearest: AnalysedFrame, position: FramePosition): EyrieError {
+    const missing = `channel ${channel} has no frame near ${formatPosition(position)}`
+    if (mayFollow(nearest, position, now()))
       return new EyrieError('unavailable', `${missing} yet: ask again later`)
-    const nearest = 'pts' in position ? frame.pts : new Date(frame.timeMs).toISOString()
-    return new EyrieError('id', missing, { value: { nearest } })
+    const value = { nearest: isTime(position) ? new Date(nearest.timeMs).toISOString() : nearest.pts }
+    return new EyrieError('id', missing, { value })
+  }
+
+  /** Returns the error for the client if the media service failed to provide the picture. */
+  function toClientError(error: unknown, channel: number, position: FramePosition | undefined): unknown {
+    const isMissing = error instanceof EyrieError && error.code === 'id'
+    if (!isMissing) return error
+    // The client did not choose the frame, so a missing frame is not an error of the client.
+    if (!position) return new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
+    const newest = frameHistory.find(channel)
+    return newest && mayFollow(newest, position, now())
+      ? createMissingError(channel, newest, position)
+      : error
   }
 
   return {
     async capture({ id, source }, { position, width, boxes, blur }) {
       // The boxes and blurred regions belong to one frame and must not be applied to another frame.
       const isExact = boxes || blur.length > 0
-      const frame = findRequestedFrame(id, position, isExact)
+      const frame = isExact ? findAnalysedFrame(id, position) : findAnyFrame(id, position)
       const request: SnapshotRequest = {
         pts: frame.pts,
         ...(width !== undefined && { width }),
@@ -119,41 +132,36 @@ export function createChannelSnapshots({
       try {
         const response = await requestSnapshot(media, source, request)
         const pts = Number(response.headers.get('X-Pts'))
-        if (isExact ? pts !== frame.pts : !isSameMoment(pts, frame.pts))
-          throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
-        const timeMs = findTime(id, pts, frame)
-        const isWrongMoment =
-          position && 'timeMs' in position && Math.abs(timeMs - position.timeMs) > MAX_PICTURE_OFFSET_MS
-        if (isWrongMoment) throw createMissingError(id, { ...frame, timeMs }, position)
+        const isUsable = isExact ? pts === frame.pts : isSameMoment(pts, frame.pts)
+        if (!isUsable) throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
+        const timeMs = computeTimeMs(id, pts, frame)
+        const captured = { ...frame, timeMs }
+        if (isTime(position) && !isNear(captured, position)) throw createMissingError(id, captured, position)
         return { jpeg: new Uint8Array(await response.arrayBuffer()), pts, timeMs }
       } catch (error) {
-        const isExpired = error instanceof EyrieError && error.code === 'id'
-        if (!isExpired) throw error
-        // The client did not choose the frame, so a missing frame is not an error of the client.
-        if (position === undefined)
-          throw new EyrieError('unavailable', `${error.message}: ask again for a newer one`)
-        const newest = frameHistory.find(id)
-        if (newest && mayFollow(newest, position, now())) throw createMissingError(id, newest, position)
-        throw error
+        throw toClientError(error, id, position)
       }
     },
   }
 }
 
-const isNear = (frame: AnalysedFrame, position: FramePosition) =>
-  'pts' in position
-    ? isSameMoment(frame.pts, position.pts)
-    : Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
+const isTime = (position: FramePosition | undefined): position is { timeMs: number } =>
+  position !== undefined && 'timeMs' in position
 
-/** Returns whether the frame at a recent time may arrive later, because it is later than all frames so far. */
+const isNear = (frame: AnalysedFrame, position: FramePosition) =>
+  isTime(position)
+    ? Math.abs(frame.timeMs - position.timeMs) <= MAX_PICTURE_OFFSET_MS
+    : isSameMoment(frame.pts, position.pts)
+
+/** Whether a frame at this position may still be analysed: the position is a recent time after all frames so far. */
 const mayFollow = (newest: AnalysedFrame, position: FramePosition, nowMs: number) =>
-  'timeMs' in position &&
+  isTime(position) &&
   position.timeMs > newest.timeMs + MAX_PICTURE_OFFSET_MS &&
   position.timeMs <= nowMs &&
   nowMs - position.timeMs < MAX_ANALYSIS_DELAY_MS
 
-const describePosition = (position: FramePosition) =>
-  'pts' in position ? `pts ${position.pts}` : new Date(position.timeMs).toISOString()
+const formatPosition = (position: FramePosition) =>
+  isTime(position) ? new Date(position.timeMs).toISOString() : `pts ${position.pts}`
 
 /** Requests a picture from the media service. Throws the media service's own error as `EyrieError`. */
 async function requestSnapshot(
@@ -174,6 +182,7 @@ async function requestSnapshot(
   })
   if (response.ok) return response
 
+  // The body is not JSON if a proxy has answered, or the media service is overloaded.
   const error = errorBody.safeParse(await response.json().catch(() => undefined))
   if (!error.success || error.data.code === 'auth')
     throw new EyrieError('unavailable', `media answered ${response.status}`)

@@ -6,10 +6,10 @@ import { isSameMoment, type LoadFramePicture } from '../media/frame-picture.ts'
 import type { MessageDraft, Publisher } from '../output/message-draft.ts'
 import type { PictureStore } from './picture-store.ts'
 
-/** Leaves enough time to store and send the event within 100 ms after the analysis of its frame. */
+/** Maximum time that an event waits for its picture. An event is sent within 100 ms after the analysis of its frame. */
 const WAIT_MS = 50
 
-/** The supervisor kills an engine that does not stop within 1.3 s. */
+/** Maximum time to wait for late pictures when the engine stops. The supervisor kills an engine that needs more than 1.3 s. */
 const DRAIN_MS = 800
 
 type EventDraft = Extract<MessageDraft, { kind: 'event' }>
@@ -19,11 +19,11 @@ export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
   store: Pick<PictureStore, 'save'>
   /**
-   * Minimum time between two pictures of a channel, measured in stream time: a busy machine analyses the frames of seconds in one
-   * go, and each of these seconds needs its picture.
+   * Minimum time between two pictures of a channel. It is measured in stream time, because a busy machine may analyse the frames of
+   * several seconds at once, and each of these seconds needs its picture.
    */
   intervalMs: number
-  /** Maximum time that an event waits for its picture. */
+  /** `WAIT_MS` by default. */
   waitMs?: number
   log: Log
 }
@@ -37,13 +37,21 @@ export interface EventPictures {
    * the picture cannot be loaded, the event remains without a picture.
    */
   publish(event: EventDraft, output: Publisher): void
-  /** Publishes a message of a channel after its pending events: the counters that they have changed follow them. */
+  /** Publishes a message of a channel after its pending events, such as the counters that these events have changed. */
   publishAfterEvents(message: MessageDraft, output: Publisher): void
   /**
-   * Resolves when all pending events have been published, and the pictures that are ready shortly. Slow pictures are given up,
-   * because the engine stops.
+   * Resolves when all pending events have been published, and the pictures that are ready within `DRAIN_MS`. Later pictures are
+   * dropped, because the engine stops.
    */
   drain(): Promise<void>
+}
+
+/** The frame of a message. */
+interface FrameId {
+  channel: number
+  source: number
+  pts: number
+  epoch: number | null
 }
 
 interface RequestedPicture {
@@ -51,7 +59,7 @@ interface RequestedPicture {
   epoch: number | null
   /** Undefined if the picture cannot be loaded or stored. */
   stored: Promise<StoredPicture | undefined>
-  /** The frames for which the picture is published as a separate message: once, even for several events. */
+  /** The `pts` of the frames for which the picture follows as a separate message: one message, even for several events. */
   framesSentSeparately: Set<number>
 }
 
@@ -70,8 +78,9 @@ export function createEventPictures({
   /** The last requested picture of each channel. */
   const lastPictures = new Map<number, RequestedPicture>()
   const intervalTicks = (intervalMs * TICKS_PER_SECOND) / 1000
-  /** The publication of the last pending message of each channel. */
+  /** Resolves when the last pending message of a channel is published, by channel. */
   const pendingMessages = new Map<number, Promise<void>>()
+  /** The pictures that will follow their events as separate messages. */
   const latePictures = new Set<Promise<void>>()
   let hasDrained = false
 
@@ -91,20 +100,19 @@ export function createEventPictures({
    */
   function requestPicture({ channel, source, pts, epoch }: FrameId): RequestedPicture | undefined {
     const last = lastPictures.get(channel)
-    const isSameStream = last?.epoch === epoch
-    if (isSameStream && (last.pts === pts || Math.abs(last.pts - pts) < intervalTicks))
-      return isSameMoment(last.pts, pts) ? last : undefined
-
-    const picture: RequestedPicture = {
-      ...{ pts, epoch },
-      stored: loadAndStore(source, pts),
-      framesSentSeparately: new Set(),
+    if (last?.epoch === epoch) {
+      const isSameFrame = last.pts === pts
+      const isWithinInterval = Math.abs(last.pts - pts) < intervalTicks
+      if (isSameFrame || isWithinInterval) return isSameMoment(last.pts, pts) ? last : undefined
     }
+
+    const stored = loadAndStore(source, pts)
+    const picture: RequestedPicture = { pts, epoch, stored, framesSentSeparately: new Set() }
     lastPictures.set(channel, picture)
     return picture
   }
 
-  /** Publishes the picture of an event that was published without it, when the picture has been loaded. */
+  /** Publishes the picture of an event that was published without it, as soon as the picture is stored. */
   function publishSeparately(
     event: EventDraft,
     pts: number,
@@ -123,7 +131,7 @@ export function createEventPictures({
     latePictures.add(published)
   }
 
-  /** Publishes a message of a channel with its picture, when that is ready and the messages before it are published. */
+  /** Calls `publish` when the earlier messages of the channel are published, and `storedInTime` has resolved. */
   function enqueue(
     channel: number,
     storedInTime: Promise<StoredPicture | undefined> | undefined,
@@ -152,6 +160,7 @@ export function createEventPictures({
       const picture = requestPicture({ channel, source, pts, epoch })
       if (!picture) return publishAfterEvents(event, output)
 
+      // An event does not wait any longer than `waitMs`.
       const storedInTime = withTimeout(waitMs, picture.stored).catch(() => undefined)
       enqueue(channel, storedInTime, stored => {
         const data = stored && toPictureData(stored, pts)
@@ -161,17 +170,11 @@ export function createEventPictures({
     },
     drain: async () => {
       await Promise.all(pendingMessages.values())
+      // After the timeout, `hasDrained` drops the pictures that are still missing.
       await withTimeout(DRAIN_MS, Promise.all(latePictures)).catch(() => {})
       hasDrained = true
     },
   }
-}
-
-interface FrameId {
-  channel: number
-  source: number
-  pts: number
-  epoch: number | null
 }
 
 /** Returns what a message reports about a picture of the frame at `pts`; undefined if the picture shows another moment. */

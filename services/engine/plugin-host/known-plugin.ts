@@ -7,8 +7,8 @@ import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
- * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. The origin of a plugin
- * decides whether it is trusted: only built-in plugins may run on the main thread and use inference.
+ * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only built-in plugins are trusted: their
+ * elements may run on the main thread and use inference.
  */
 
 /** An element (a step of pipelines) of an installed plugin. */
@@ -16,7 +16,7 @@ export interface KnownElement {
   plugin: { name: string; version: string }
   /** Path of the JavaScript module that exports the element. */
   entry: string
-  /** Differs when the plugin is read again, because its files were replaced. */
+  /** Number that changes when the plugin is read again, because its files were replaced. */
   revision: number
   manifest: ManifestElement
   /** Where the element runs: on the main thread of the engine, in a thread, or in a process of its own. */
@@ -43,7 +43,7 @@ export interface KnownPlugin {
 
 let lastRevision = 0
 
-/** Long enough for all valid schemas, even on a busy machine. */
+/** Schemas of third parties may take forever to compile or to check. Valid ones take less, even on a busy machine. */
 const COMPILE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 1000
 
@@ -55,16 +55,16 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
   const inferringElement = elements.find(({ needs }) => needs.includes('inference'))
   if (inferringElement && !isTrusted)
     throw new Error(
-      `element ${inferringElement.name} needs inference, which only built-in elements may use: declare "inference" in its capabilities, and run models with infer of the context`,
+      `element ${inferringElement.name} needs inference, which only built-in elements may use: ` +
+        'declare "inference" in its capabilities, and run models with infer of the context',
     )
-
   if (isPython(entry) && origin !== 'uploaded')
     throw new Error(
       'elements in Python run in processes of their own only: upload the plugin with eyrie plugin add',
     )
 
   const toKnownElement = (manifest: ManifestElement): KnownElement => {
-    // These two schemas are only shown in the catalog, but they must be valid.
+    // Nothing is checked against these two schemas, which the catalog shows, but they must be valid.
     for (const schema of [manifest.input_schema, manifest.output_schema]) compileCheck(schema)
     return {
       plugin: { name, version },
@@ -78,35 +78,27 @@ export function readPlugin(folder: string, origin: Origin): KnownPlugin {
     }
   }
   const toKnownElements = () => elements.map(toKnownElement)
-  const timeoutMessage = 'its schemas take too long to compile'
-
-  return {
-    name,
-    version,
-    license,
-    origin,
-    folder,
-    elements: isTrusted
-      ? toKnownElements()
-      : runWithTimeout(COMPILE_TIMEOUT_MS, timeoutMessage, toKnownElements),
-  }
+  const knownElements = isTrusted
+    ? toKnownElements()
+    : runWithTimeout(COMPILE_TIMEOUT_MS, 'its schemas take too long to compile', toKnownElements)
+  return { name, version, license, origin, folder, elements: knownElements }
 }
 
-/** Strangers can upload plugins; the other ones were put on the machine by its owner. */
+/** The code of uploaded plugins is the least trusted. Plugins in a folder of the machine were put there by its owner. */
 function selectHost(origin: Origin, { runs }: ManifestElement): ElementHost {
   if (origin === 'uploaded') return 'process'
   return origin === 'built-in' && runs === 'inline' ? 'inline' : 'thread'
 }
 
-/** Third-party schemas may contain regular expressions that take forever, so their checks have a timeout. */
+/** Checks against schemas of third parties have a time limit: the schemas may contain regular expressions that take forever. */
 function createCheck(schema: ManifestElement['params_schema'], isTrusted: boolean): Check {
   const check = compileCheck(schema)
   if (isTrusted) return check
 
   return value => {
+    const timeoutMessage = "the element's schema takes too long to check this"
     try {
-      const message = "the element's schema takes too long to check this"
-      return runWithTimeout(CHECK_TIMEOUT_MS, message, () => check(value))
+      return runWithTimeout(CHECK_TIMEOUT_MS, timeoutMessage, () => check(value))
     } catch (error) {
       return { value, problem: { pointer: '', message: (error as Error).message } }
     }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { ViewSpec } from '@eyrie/contract/view'
-import type { ElementContext, Inference, Log, PictureSize } from '@eyrie/element'
+import type { ElementInfer, Inference, Log, PictureSize } from '@eyrie/element'
 import { createStreamClock } from '@eyrie/element/clock'
 import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
 import type { RingLocation } from '../frames/ring-reader.ts'
@@ -15,7 +15,7 @@ import type { ProcessUsage } from './sandbox/limits/process-usage.ts'
 import type { Sandboxes } from './sandbox/sandboxes.ts'
 import { openElementThread } from './thread/thread-element.ts'
 
-/** The parts of a channel that an element (a step of its pipeline) depends on. */
+/** What a channel provides to the elements (steps) of its pipeline. */
 export interface OpenContext {
   /** Picture size that an earlier element of the pipeline has requested. */
   size: PictureSize | undefined
@@ -31,7 +31,7 @@ export interface OpenRequest extends OpenContext {
   source: number
   /** Runs the elements of uploaded plugins. */
   sandboxes: Sandboxes
-  /** Whether the element only shows what it would do: nothing that it does has an effect. For uploaded plugins only. */
+  /** Whether the element runs in shadow: its results are only compared. For uploaded plugins only. */
   isShadow?: boolean
   /** Passed only to elements whose manifest declares that they need inference. */
   inference: Inference
@@ -46,7 +46,10 @@ export interface OpenRequest extends OpenContext {
   log: Log
 }
 
-/** Opens an element where its plugin belongs. Throws an `Error` if `args` or `config` is invalid. */
+/**
+ * Opens an element in the host of its plugin: on the main thread, in a thread, or in a process. Throws an `Error` if `args` or
+ * `config` is invalid, or if the element cannot be opened.
+ */
 export async function openElement(known: KnownElement, request: OpenRequest): Promise<HostedElement> {
   const models = createElementModels({
     declared: known.manifest.capabilities?.inference,
@@ -56,74 +59,61 @@ export async function openElement(known: KnownElement, request: OpenRequest): Pr
   try {
     // The models of an uploaded plugin are loaded after the plugin was verified.
     if (known.host !== 'process') await models.load()
-    return models.host(await openWithModels(known, request, models))
+    return models.host(await openInHost(known, request, models))
   } catch (error) {
     models.close()
     throw error
   }
 }
 
-async function openWithModels(
+async function openInHost(
   known: KnownElement,
   request: OpenRequest,
-  { infer, load }: ElementModels,
+  models: ElementModels,
 ): Promise<HostedElement> {
   const { entry, manifest, host, plugin } = known
-  const { size, findRing, inference, onCost, onMetrics, log } = request
-  const args = assertValid('args', known.checkArgs(request.args ?? {}))
-  const hasConfig = request.config !== undefined
-  const config = hasConfig ? assertValid('config', known.checkConfig(request.config)) : undefined
-  const setup = { args, config, source: { id: request.source }, size }
+  const { findRing, onCost, onMetrics, log } = request
+  const setup = createSetup(known, request)
+  if (host === 'inline') {
+    assertNotShadow(request)
+    return openInline(known, setup, request, models)
+  }
+
   const remote = {
     source: { entry, name: manifest.name, setup },
     needsPixels: manifest.needs.includes('pixels'),
     findRing,
     onCost,
     onMetrics,
-    infer,
+    infer: models.infer,
     log,
   }
-
-  if (host === 'process') {
-    return request.sandboxes.open({
-      ...remote,
-      plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
-      capabilities: manifest.capabilities,
-      prepare: load,
-      ...(request.isShadow && { isShadow: true }),
-      ...(request.onUsage && { onUsage: request.onUsage }),
-    })
+  if (host === 'thread') {
+    assertNotShadow(request)
+    return openElementThread(remote)
   }
-  if (request.isShadow) throw new Error('only uploaded versions run in shadow')
-  if (host === 'thread') return openElementThread(remote)
+  return request.sandboxes.open({
+    ...remote,
+    plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
+    capabilities: manifest.capabilities,
+    prepare: models.load,
+    ...(request.isShadow && { isShadow: true }),
+    ...(request.onUsage && { onUsage: request.onUsage }),
+  })
+}
 
-  const definition = await loadElement(entry, manifest.name)
-  const { clock, advance } = createStreamClock()
-  const { metrics, collect } = createElementMetrics()
-  let frameNumber: number | undefined
-  const fullSetup: ElementContext<unknown, unknown> = {
-    ...setup,
-    inference: manifest.needs.includes('inference') ? inference : undefined,
-    infer: async (model, { frame, ...options } = {}) =>
-      decodeResult(await infer({ method: 'infer', model, n: frame ? frame.n : frameNumber, ...options })),
-    clock,
-    metrics,
-    log,
-  }
-  const element = await definition.open(fullSetup)
-  const measured = measureElement(element, onCost)
+/** Code in the engine itself could have effects, even if its results are ignored. */
+function assertNotShadow({ isShadow }: OpenRequest): void {
+  if (isShadow) throw new Error('only uploaded versions run in shadow')
+}
+
+/** Returns the context of an element, as far as it is the same in each host. */
+function createSetup(known: KnownElement, { args, config, source, size }: OpenRequest) {
   return {
-    ...measured,
-    get view() {
-      return measured.view
-    },
-    process(frame, picture) {
-      advance(frame)
-      frameNumber = frame.n
-      const changed = collect()
-      if (changed) onMetrics(changed)
-      return measured.process(frame, picture)
-    },
+    args: assertValid('args', known.checkArgs(args ?? {})),
+    config: config === undefined ? undefined : assertValid('config', known.checkConfig(config)),
+    source: { id: source },
+    size,
   }
 }
 
@@ -132,4 +122,45 @@ function assertValid(field: 'args' | 'config', checked: ReturnType<KnownElement[
   const { value, problem } = checked
   if (problem) throw new Error(`/${field}${problem.pointer} ${problem.message}`)
   return value
+}
+
+/** Opens an element on the main thread of the engine. */
+async function openInline(
+  { entry, manifest }: KnownElement,
+  setup: ReturnType<typeof createSetup>,
+  { inference, onCost, onMetrics, log }: OpenRequest,
+  models: ElementModels,
+): Promise<HostedElement> {
+  const definition = await loadElement(entry, manifest.name)
+  const { clock, advance } = createStreamClock()
+  const { metrics, collect } = createElementMetrics()
+  let frameNumber: number | undefined
+  const infer: ElementInfer = async (model, { frame, ...options } = {}) => {
+    const n = frame ? frame.n : frameNumber
+    return decodeResult(await models.infer({ method: 'infer', model, n, ...options }))
+  }
+
+  const element = await definition.open({
+    ...setup,
+    inference: manifest.needs.includes('inference') ? inference : undefined,
+    infer,
+    clock,
+    metrics,
+    log,
+  })
+  const measured = measureElement(element, onCost)
+  return {
+    ...measured,
+    // Changes if its model is replaced by one that reads other pictures.
+    get view() {
+      return measured.view
+    },
+    process(frame, picture) {
+      advance(frame)
+      frameNumber = frame.n
+      const changedMetrics = collect()
+      if (changedMetrics) onMetrics(changedMetrics)
+      return measured.process(frame, picture)
+    },
+  }
 }

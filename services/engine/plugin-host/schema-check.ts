@@ -21,6 +21,7 @@ export interface Problem {
 export type Check = (value: unknown) => { value: unknown; problem: Problem | undefined }
 
 const AJV_OPTIONS = {
+  // `describeErrors` needs all errors to select one.
   allErrors: true,
   useDefaults: true,
   // Third-party schemas may contain keywords that Ajv does not know.
@@ -55,6 +56,7 @@ function hasUniqueValues(items: Record<string, unknown>[], property: string): bo
   return values.size === items.length
 }
 
+/** Validates schemas themselves. */
 const metaSchemaAjv = new Ajv2020(AJV_OPTIONS)
 
 /** Compiles a schema. Throws if `schema` is not a valid JSON Schema. Without a schema, only an empty object is valid. */
@@ -70,9 +72,12 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
   }
 }
 
-/** Removes the defaults with the annotation `defaultFrom`: another part of Eyrie, such as the model's card, has the value. */
+/**
+ * Removes the defaults of properties with the annotation `defaultFrom`. Their value comes from another part of Eyrie, such as the card
+ * of a model; the default is only shown.
+ */
 function removeForeignDefaults(schema: Record<string, unknown>): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(schema), (_, value) => {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (typeof value?.defaultFrom !== 'string') return value
     const { default: _default, ...rest } = value
     return rest
@@ -98,6 +103,7 @@ function describeErrors(errors: ErrorObject[]): Problem {
     return { pointer: alternatives[0]![0]!.instancePath, message: `must have ${requirements}` }
   }
 
+  // Without alternatives, all errors are about `oneOf` or `anyOf` itself.
   const [closest = errors] = alternatives.sort((a, b) => a.length - b.length)
   return describeError(closest[0]!)
 }

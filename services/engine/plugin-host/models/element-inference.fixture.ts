@@ -16,11 +16,15 @@ import type { ElementTimeouts } from '../protocol/remote-element.ts'
 import { openSandboxedElement } from '../sandbox/sandboxed-element.ts'
 import { createElementModels } from './element-models.ts'
 
-/** Elements in sandboxes that run models on a picture, with one worker for a file of tests. */
+/** Opens elements in sandboxes that run models on a picture. The tests of a file share one inference worker. */
 
 const log = createLog('test', 'silent')
+/** Time limit of a test that starts processes, on a busy machine. */
 export const LIMIT_MS = 120_000
-const size = { width: 64, height: 64 }
+/** The picture of the frames 1 and 2, in RGB. */
+const SIZE = 64
+const size = { width: SIZE, height: SIZE }
+const PICTURE_BYTES = 3 * SIZE * SIZE
 /** A busy machine must not make elements fail that do not hang. */
 export const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
 /** The left half of the picture. */
@@ -31,28 +35,39 @@ let ring: TestRing
 let inference: CropInference
 let closeModels: () => void
 
+const RED = [255, 0, 0]
+const BLUE = [0, 0, 255]
+const WHITE = [255, 255, 255]
+
 /** The left half is red, the right half blue; a white cell of 8 x 8 pixels is in the upper right corner. */
 function createColours(): Uint8Array {
-  const pixels = new Uint8Array(3 * 64 * 64)
-  for (let y = 0; y < 64; y++)
-    for (let x = 0; x < 64; x++)
-      pixels.set(y < 8 && x >= 56 ? [255, 255, 255] : x < 32 ? [255, 0, 0] : [0, 0, 255], 3 * (y * 64 + x))
+  const pixels = new Uint8Array(PICTURE_BYTES)
+  for (let y = 0; y < SIZE; y++) {
+    for (let x = 0; x < SIZE; x++) {
+      const half = x < SIZE / 2 ? RED : BLUE
+      const isInCell = y < 8 && x >= SIZE - 8
+      pixels.set(isInCell ? WHITE : half, 3 * (y * SIZE + x))
+    }
+  }
   return pixels
 }
 
-/** Starts the worker for the tests of a file. Returns the process ids of the workers. */
+/** Starts the inference worker before the tests of a file. `pids` returns the process ids of the workers. */
 export function useInference(): { pids(): number[] } {
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'eyrie-inference-'))
     const catalog = join(root, 'models')
     mkdirSync(catalog)
     await addModel(catalog, {
-      ...{ name: 'bright', head: 'yolox', labels: ['bright'], license: 'MIT' },
+      name: 'bright',
+      head: 'yolox',
+      labels: ['bright'],
+      license: 'MIT',
       model: createBrightCellDetector(size),
     })
     const models = await openModelStore({ roots: [catalog], log })
     closeModels = models.close
-    ring = createTestRing(join(root, 'view.ring'), { ...size, format: 'RGB', payloadSize: 3 * 64 * 64 })
+    ring = createTestRing(join(root, 'view.ring'), { ...size, format: 'RGB', payloadSize: PICTURE_BYTES })
     ring.write(1, createColours())
     ring.write(2, createColours())
     inference = await createCropInference({
@@ -73,6 +88,7 @@ export function useInference(): { pids(): number[] } {
 }
 
 interface Setup {
+  /** What the manifest declares, in addition to the model `colour`, unless `own` replaces that. */
   declared?: Partial<InferenceCapability>
   maxFrameMs?: number
   folder?: string
@@ -98,14 +114,16 @@ export async function openModels({ declared, maxFrameMs, folder = createTemporar
   return models
 }
 
-/** Opens an element with this `process`, which runs in a sandbox. */
+/**
+ * Opens an element in a sandbox. `process` is the source text of its function `process`. Reasons of crashes are added to `crashes`.
+ */
 export async function openElement(process: string, setup: Setup = {}, crashes: string[] = []) {
   const folder = createTemporaryFolder()
   writePlugin(folder, { open: `return { process: ${process} }` })
   return openWritten(folder, 'element.ts', setup, crashes)
 }
 
-/** Opens an element in Python with this body of `process(self, frame)`, in a sandbox. */
+/** Opens an element in Python in a sandbox. `process` is the body of its method `process(self, frame)`. */
 export async function openPythonElement(process: string, setup: Setup = {}, crashes: string[] = []) {
   const folder = createTemporaryFolder()
   writePythonPlugin(folder, {

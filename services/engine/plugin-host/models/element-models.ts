@@ -1,48 +1,39 @@
 import type { InferenceCapability } from '@eyrie/contract/plugin-inference'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
-import type { CropModel, CropModels } from './crop-models.ts'
+import type { CropModel, CropModelSource, CropModels } from './crop-models.ts'
 import type { HostedElement } from './hosted-element.ts'
 import { parseRegion, parseThresholds } from './infer-request.ts'
 
-/** Requests for a frame, which all may wait at the same time. */
+/** Maximum number of requests for one frame, all of which may wait at the same time. */
 const MAX_REQUESTS_PER_FRAME = 32
-/** Requests in progress of all frames together, for elements that process several frames at the same time. */
+/** Maximum number of requests in progress of all frames together, for elements that process several frames at the same time. */
 const MAX_REQUESTS = 64
-/** Time from the first request for a frame, after which its requests fail. */
+/** Time after the first request for a frame, in which all of its requests must end. */
 const MAX_FRAME_MS = 5000
 
 export interface ElementModelsOptions {
-  /** What the manifest declares. */
+  /** The models that the manifest declares; undefined if it declares none. */
   declared: InferenceCapability | undefined
   cropModels: CropModels
   /** Folder of the plugin, which contains its own models. */
   folder: string
-  /** For tests. */
+  /** Replaces `MAX_FRAME_MS` in tests. */
   maxFrameMs?: number
 }
 
-/** The models of an element. */
+/** The models that an element runs on parts of the pictures of its frames. */
 export interface ElementModels {
   /** Loads the declared models. Rejects with the reason if one cannot be loaded. */
   load(): Promise<void>
-  /** Runs a model. Rejects with the reason. */
+  /** Runs a model for a frame that the element is processing. Rejects with the reason. */
   infer(call: InferCall): Promise<EncodedResult>
   /**
-   * Returns the element, whose frames are processed only when their inferences have ended too. The pictures of a frame thus remain
-   * in their ring until then. The element can infer for these frames only.
+   * Wraps the element, so that it can infer for its frames. `process` then resolves only when all inferences for the frame have ended:
+   * until then, the picture of the frame remains in its ring.
    */
   host(element: HostedElement): HostedElement
   close(): void
-}
-
-/** The inferences for one frame. */
-interface FrameInferences {
-  requests: number
-  running: Set<Promise<unknown>>
-  /** Aborted when the time for the frame is over, or the element is closed. */
-  abort: AbortController
-  timer: NodeJS.Timeout | undefined
 }
 
 /** Creates the models that an element declares. They can be used when `load` has finished. */
@@ -52,65 +43,38 @@ export function createElementModels({
   folder,
   maxFrameMs = MAX_FRAME_MS,
 }: ElementModelsOptions): ElementModels {
-  if (!declared)
-    return {
-      load: async () => {},
-      infer: async ({ model }) => throwUndeclared(model),
-      host: element => element,
-      close: () => {},
-    }
+  if (!declared) return NO_MODELS
 
   const view = toModelView(declared)
   let models: ReadonlyMap<string, CropModel> = new Map()
+  /** The inferences for the frames that the element is processing, by number of the frame. */
   const frames = new Map<number, FrameInferences>()
-  let running = 0
-
-  function start(frame: FrameInferences): void {
-    frame.requests += 1
-    if (frame.requests > MAX_REQUESTS_PER_FRAME)
-      throw new Error(`the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`)
-    if (running >= MAX_REQUESTS)
-      throw new Error(`the element has ${MAX_REQUESTS} inferences in progress already: await them first`)
-    const { abort } = frame
-    abort.signal.throwIfAborted()
-    frame.timer ??= setTimeout(() => {
-      abort.abort(new Error(`the inferences for this frame have taken longer than ${maxFrameMs / 1000} s`))
-    }, maxFrameMs)
-  }
+  let runningCount = 0
 
   async function infer(call: InferCall): Promise<EncodedResult> {
     const model = models.get(call.model) ?? throwUndeclared(call.model)
-    const frame = frames.get(call.n as number)
+    const n = call.n as number
+    const frame = frames.get(n)
     if (!frame)
       throw new Error(
         `${formatFrame(call.n)} is not being processed: infer before the function process has finished`,
       )
-    const request = {
-      n: call.n as number,
-      region: parseRegion(call.region),
-      thresholds: parseThresholds(call),
-      signal: frame.abort.signal,
-    }
-    start(frame)
-    running += 1
-    const result = untilAborted(model.run(request), frame.abort.signal)
-    frame.running.add(result)
-    try {
-      return await result
-    } finally {
-      frame.running.delete(result)
-      running -= 1
-    }
-  }
+    const region = parseRegion(call.region)
+    const thresholds = parseThresholds(call)
+    frame.addRequest()
+    if (runningCount >= MAX_REQUESTS)
+      throw new Error(`the element has ${MAX_REQUESTS} inferences in progress already: await them first`)
 
-  async function finish(n: number, frame: FrameInferences): Promise<void> {
-    if (frames.get(n) === frame) frames.delete(n)
-    await Promise.allSettled(frame.running)
-    clearTimeout(frame.timer)
+    runningCount += 1
+    try {
+      return await frame.run(model.run({ n, region, thresholds, signal: frame.signal }))
+    } finally {
+      runningCount -= 1
+    }
   }
 
   function close(): void {
-    for (const { abort } of frames.values()) abort.abort(new Error('the element is closed'))
+    for (const frame of frames.values()) frame.abort('the element is closed')
     for (const model of models.values()) model.close()
   }
 
@@ -124,17 +88,14 @@ export function createElementModels({
       ...element,
       modelView: view,
       process: async (frame, picture) => {
-        const inferences: FrameInferences = {
-          requests: 0,
-          running: new Set(),
-          abort: new AbortController(),
-          timer: undefined,
-        }
+        const inferences = new FrameInferences(maxFrameMs)
         frames.set(frame.n, inferences)
         try {
           return await element.process(frame, picture)
         } finally {
-          await finish(frame.n, inferences)
+          // After a restart of the source, another frame may have the same number.
+          if (frames.get(frame.n) === inferences) frames.delete(frame.n)
+          await inferences.finish()
         }
       },
       close: () => {
@@ -145,31 +106,63 @@ export function createElementModels({
   }
 }
 
-/** The pictures from which regions are cut: as wide as declared, in the aspect ratio of the source. */
-const toModelView = ({ width }: InferenceCapability): ViewSpec =>
-  viewSpec.parse({ format: 'RGB', width, letterbox: false })
-
-async function loadModels(
-  { models: names, own }: InferenceCapability,
-  cropModels: CropModels,
-  folder: string,
-  view: ViewSpec,
-): Promise<Map<string, CropModel>> {
-  const sources = [
-    ...names.map(name => [name, { name }] as const),
-    ...own.map(model => [model.name, { own: model, folder }] as const),
-  ]
-  const opened = await Promise.allSettled(
-    sources.map(async ([name, source]) => [name, await cropModels.open(source, view)] as const),
-  )
-  const loaded = new Map(opened.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])))
-  const failure = opened.find(({ status }) => status === 'rejected')
-  if (failure?.status !== 'rejected') return loaded
-  for (const model of loaded.values()) model.close()
-  throw failure.reason
+/** The models of an element that declares none. */
+const NO_MODELS: ElementModels = {
+  load: async () => {},
+  infer: async ({ model }) => throwUndeclared(model),
+  host: element => element,
+  close: () => {},
 }
 
-/** Rejects as soon as `signal` is aborted, although the work cannot be stopped. */
+/** The inferences for one frame. */
+class FrameInferences {
+  readonly #maxMs: number
+  readonly #running = new Set<Promise<unknown>>()
+  readonly #aborting = new AbortController()
+  #requestCount = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs
+  }
+
+  /** Aborted when the time for the frame is over, or the element is closed. */
+  get signal(): AbortSignal {
+    return this.#aborting.signal
+  }
+
+  /** Counts a request, and starts the time limit with the first one. Throws if there are too many, or the time is over. */
+  addRequest(): void {
+    this.#requestCount += 1
+    if (this.#requestCount > MAX_REQUESTS_PER_FRAME)
+      throw new Error(`the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`)
+    this.signal.throwIfAborted()
+    const message = `the inferences for this frame have taken longer than ${this.#maxMs / 1000} s`
+    this.#timer ??= setTimeout(() => this.abort(message), this.#maxMs)
+  }
+
+  /** Returns the result of an inference. Rejects as soon as the inferences are aborted, although the work cannot be stopped. */
+  async run<T>(work: Promise<T>): Promise<T> {
+    const result = untilAborted(work, this.signal)
+    this.#running.add(result)
+    try {
+      return await result
+    } finally {
+      this.#running.delete(result)
+    }
+  }
+
+  abort(reason: string): void {
+    this.#aborting.abort(new Error(reason))
+  }
+
+  /** Resolves when all inferences have ended. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    clearTimeout(this.#timer)
+  }
+}
+
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)
@@ -181,11 +174,40 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
+/** Returns the view from which regions are cut: pictures as wide as declared, in the aspect ratio of the source. */
+const toModelView = ({ width }: InferenceCapability): ViewSpec =>
+  viewSpec.parse({ format: 'RGB', width, letterbox: false })
+
+/** Loads all declared models. If one fails, the others are closed, and the error of the first one is thrown. */
+async function loadModels(
+  { models: names, own }: InferenceCapability,
+  cropModels: CropModels,
+  folder: string,
+  view: ViewSpec,
+): Promise<Map<string, CropModel>> {
+  const loaded = new Map<string, CropModel>()
+  const load = async (name: string, source: CropModelSource) => {
+    loaded.set(name, await cropModels.open(source, view))
+  }
+  const results = await Promise.allSettled([
+    ...names.map(name => load(name, { name })),
+    ...own.map(model => load(model.name, { own: model, folder })),
+  ])
+  const failure = results.find(result => result.status === 'rejected')
+  if (!failure) return loaded
+  for (const model of loaded.values()) model.close()
+  throw failure.reason
+}
+
 function throwUndeclared(model: string): never {
-  const name = model.slice(0, 64)
+  const name = model.slice(0, MAX_NAME_LENGTH)
   throw new Error(
-    `the manifest does not declare the model ${name}: add "inference": { "models": ["${name}"] } to the capabilities of the element, or describe it in "own"`,
+    `the manifest does not declare the model ${name}: add "inference": { "models": ["${name}"] } ` +
+      'to the capabilities of the element, or describe it in "own"',
   )
 }
+
+/** Names of models are no longer than this. Elements may send other ones. */
+const MAX_NAME_LENGTH = 64
 
 const formatFrame = (n: unknown) => (typeof n === 'number' ? `frame ${n}` : 'a frame')

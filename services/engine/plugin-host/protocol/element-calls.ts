@@ -2,10 +2,10 @@ import type { ElementFetch, ElementInfer, ElementStorage } from '@eyrie/element'
 import { decodeResult, type EncodedResult, type InferCall } from './infer-call.ts'
 
 /**
- * Calls of an element to the engine, for what the element cannot do itself. They can be sent at any time; the engine answers
- * each with a reply of the same id. Binary data is encoded as base64.
+ * The calls of an element that runs in a thread or process, which ask the engine to send a request, to read or write a file of the
+ * element, or to run a model. They can be sent at any time; the engine answers each with a reply of the same id. Binary data is encoded
+ * as base64.
  */
-
 export type ElementCall =
   | {
       method: 'fetch'
@@ -33,11 +33,15 @@ export interface CallingFunctions {
   handleReply(reply: ReplyMessage): void
 }
 
-/** `getFrame` returns the number of the last frame for which `process` was called. */
+/**
+ * Creates the functions of an element that send calls and wait for their replies. `getFrame` returns the number of the last frame for
+ * which `process` was called: models run on that frame by default.
+ */
 export function createCallingFunctions(
   send: (message: CallMessage) => void,
   getFrame: () => number | undefined,
 ): CallingFunctions {
+  /** The expected replies by id of the call. */
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 
@@ -64,8 +68,12 @@ export function createCallingFunctions(
         const content = (await call({ method: 'read', name })) as string | undefined
         return content === undefined ? undefined : decode(content)
       },
-      write: async (name, content) => void (await call({ method: 'write', name, content: encode(content) })),
-      delete: async name => void (await call({ method: 'delete', name })),
+      write: async (name, content) => {
+        await call({ method: 'write', name, content: encode(content) })
+      },
+      delete: async name => {
+        await call({ method: 'delete', name })
+      },
       list: async () => (await call({ method: 'list' })) as string[],
     },
     infer: async (model, { frame, ...options } = {}) => {
@@ -88,6 +96,7 @@ export interface EncodedResponse {
   body: string
 }
 
+// `Buffer.from` accepts both types, but has no overload for their union.
 const encode = (content: string | Uint8Array) => Buffer.from(content as Uint8Array).toString('base64')
 
 const decode = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

@@ -11,7 +11,7 @@ import { MAX_STATE_LENGTH } from './kept-state.ts'
  * the same for both. The element answers `load`, `open`, `process`, `save` and `restore` with one message each.
  */
 
-/** What is loaded: an element of a plugin, and the context in which it is opened. */
+/** An element of a plugin, and the context in which it is opened. */
 export interface ElementSource {
   /** Path of the module that exports the element. */
   entry: string
@@ -44,7 +44,7 @@ const metricsByName = z
   .refine(metrics => Object.keys(metrics).length <= MAX_METRICS)
 const metrics = z.object({ values: metricsByName, totals: metricsByName })
 
-/** `cpuMs` is the CPU time of the thread for this frame. `metrics` are all metrics of the element, if any has changed. */
+/** `cpuMs` is the CPU time of the frame in ms. `metrics` are all metrics of the element, if any has changed. */
 const processed = z.object({
   type: z.literal('processed'),
   result: z.custom<FrameResult>(),
@@ -52,13 +52,13 @@ const processed = z.object({
   metrics: metrics.optional(),
 })
 
-/** The encoded state of the element, if it has one, or why it cannot be kept. Only the process of its next code decodes it. */
+/** The encoded state of the element, if it has one, or the problem because of which it cannot be kept. The engine does not decode it. */
 const saved = z.object({
   type: z.literal('saved'),
   state: z.base64().max(MAX_STATE_LENGTH).optional(),
   problem: z.string().optional(),
 })
-/** `problem` is why the element did not continue with the state, and has its initial state. */
+/** `problem` is the reason if the element does not continue with the state; it then has its initial state. */
 const restored = z.object({ type: z.literal('restored'), problem: z.string().optional() })
 
 const overwritten = z.object({ type: z.literal('overwritten') })
@@ -82,10 +82,10 @@ const logEntry = z.object({
 })
 export type LogEntry = z.input<typeof logEntry>
 
-/** The code of the element has thrown an error that nothing caught. It ends. */
+/** The code of the element has thrown an error that nothing caught. Its process ends. */
 const crashed = z.object({ type: z.literal('crashed'), message: z.string() })
 
-const requestCall = z.strictObject({
+const fetchCall = z.strictObject({
   method: z.literal('fetch'),
   url: z.string(),
   request: z.strictObject({
@@ -99,7 +99,7 @@ const call = z.object({
   type: z.literal('call'),
   id: z.int(),
   call: z.discriminatedUnion('method', [
-    requestCall,
+    fetchCall,
     z.strictObject({ method: z.enum(['read', 'delete']), name: z.string() }),
     z.strictObject({ method: z.literal('write'), name: z.string(), content: z.base64() }),
     z.strictObject({ method: z.literal('list') }),
@@ -108,8 +108,8 @@ const call = z.object({
 }) satisfies z.ZodType<CallMessage>
 
 /**
- * Messages from an element. They are validated because the code of the element can send messages, too. The content of views
- * and results is validated elsewhere.
+ * Messages from an element. They are validated, because the code of the plugin could send any message itself. The channel validates
+ * the content of views and results.
  */
 export const fromElement = z.discriminatedUnion('type', [
   loaded,

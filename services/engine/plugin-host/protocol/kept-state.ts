@@ -2,8 +2,8 @@ import { deserialize, serialize } from 'node:v8'
 import type { Element } from '@eyrie/element'
 
 /**
- * The state of an element, which new code of a development version takes over. It is encoded and decoded in the processes of the
- * element only: the engine passes on a text of limited length, and reads nothing in it.
+ * When the code of an element under development is replaced, the new code continues with the state of the old one. The state is encoded
+ * and decoded only in the processes of the element: to the engine it is a text of limited length.
  */
 
 const MAX_STATE_BYTES = 512 * 1024
@@ -12,41 +12,44 @@ export const MAX_STATE_LENGTH = Math.ceil(MAX_STATE_BYTES / 3) * 4
 
 /** The state of an open element. */
 export interface ElementState {
-  /** Returns the encoded state, if the element has one, or why it cannot be kept. */
+  /** Returns the encoded state, if the element has one, or the problem because of which it cannot be kept. */
   save(): { state?: string; problem?: string }
-  /** Continues with a state of earlier code. Returns why not. */
+  /** Replaces the state by one of earlier code. If it does not fit, returns the problem, and the element keeps its initial state. */
   restore(encoded: string): { problem?: string }
 }
 
-/** What a state begins with: the kinds of its values, by path. The content of arrays and maps is not part of it. */
+/**
+ * The kinds of the values in an initial state, such as `number` or `Map`, by path, such as `state.counts.up`. It does not include the
+ * content of arrays and maps.
+ */
 type Shape = Readonly<Record<string, string>>
 
 /** Must be called before the first frame, when the element has its initial state. */
 export function openState(element: Element): ElementState {
   const shape = describeShape(element.state)
   return {
-    save: () =>
-      describeFailure(() => {
-        const { state } = element
-        return state === undefined ? {} : { state: encode(shape, state) }
-      }),
-    restore: encoded =>
-      describeFailure(() => {
+    save: () => {
+      try {
+        return element.state === undefined ? {} : { state: encode(shape, element.state) }
+      } catch (error) {
+        return { problem: describeProblem(error) }
+      }
+    },
+    restore: encoded => {
+      try {
         const [savedShape, saved] = decode(encoded)
         assertFits(savedShape, shape)
         element.state = addNewProperties(saved, element.state, savedShape)
         return {}
-      }),
+      } catch (error) {
+        return { problem: describeProblem(error) }
+      }
+    },
   }
 }
 
-function describeFailure<T extends object>(work: () => T): T | { problem: string } {
-  try {
-    return work()
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
-}
+/** The state may be a getter of the plugin, which may throw anything. */
+const describeProblem = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function encode(shape: Shape, state: unknown): string {
   assertData(state)
@@ -60,20 +63,21 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
   try {
     return deserialize(Buffer.from(encoded, 'base64'))
   } catch {
+    // Code in Python encodes its state in another way.
     throw new Error('it is of code in another language')
   }
 }
 
-/** Throws an `Error` that names the first value with methods, which would be lost. */
-function assertData(value: unknown, path = 'state', seen = new Set<unknown>()): void {
+/** Throws an `Error` that names the first value with methods, which would be lost. `visited` are the objects of a cyclic state. */
+function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
   if (kind === 'function' || kind === 'symbol') throw new Error(`${path} is a ${kind}, and not data`)
-  if (typeof value !== 'object' || value === null || seen.has(value)) return
-  seen.add(value)
+  if (typeof value !== 'object' || value === null || visited.has(value)) return
+  visited.add(value)
   if (value instanceof Map || value instanceof Set) {
-    for (const part of [...value.keys(), ...value.values()]) assertData(part, `a value of ${path}`, seen)
+    for (const part of [...value.keys(), ...value.values()]) assertData(part, `a value of ${path}`, visited)
   } else if (Array.isArray(value) || isPlain(value)) {
-    for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, seen)
+    for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, visited)
   } else if (!(value instanceof Date || value instanceof ArrayBuffer || ArrayBuffer.isView(value))) {
     throw new Error(
       `${path} is a ${kind}: only plain objects, arrays, maps, sets, dates and buffers are kept`,
@@ -81,41 +85,42 @@ function assertData(value: unknown, path = 'state', seen = new Set<unknown>()): 
   }
 }
 
-function describeShape(
-  value: unknown,
-  path = 'state',
-  shape: Record<string, string> = {},
-  seen = new Set<unknown>(),
-): Shape {
-  shape[path] = findKind(value)
-  if (!isPlain(value) || seen.has(value)) return shape
-  seen.add(value)
-  for (const [key, part] of Object.entries(value)) describeShape(part, `${path}.${key}`, shape, seen)
+function describeShape(initial: unknown): Shape {
+  const shape: Record<string, string> = {}
+  const visited = new Set<unknown>()
+  const visit = (value: unknown, path: string) => {
+    shape[path] = findKind(value)
+    if (!isPlain(value) || visited.has(value)) return
+    visited.add(value)
+    for (const [key, part] of Object.entries(value)) visit(part, `${path}.${key}`)
+  }
+  visit(initial, 'state')
   return shape
 }
 
-/** Throws an `Error` that names what of a state the new code does not begin with. It may begin with more. */
-function assertFits(saved: Shape, shape: Shape): void {
-  for (const [path, kind] of Object.entries(saved)) {
-    const now = shape[path]
-    if (now === undefined) throw new Error(`the new code has no ${path}`)
-    if (now !== kind) throw new Error(`${path} was ${kind}, and is ${now} in the new code`)
+/** Throws an `Error` that names the first value of a saved state that the new code lacks. The new code may have further values. */
+function assertFits(savedShape: Shape, newShape: Shape): void {
+  for (const [path, kind] of Object.entries(savedShape)) {
+    const newKind = newShape[path]
+    if (newKind === undefined) throw new Error(`the new code has no ${path}`)
+    if (newKind !== kind) throw new Error(`${path} was ${kind}, and is ${newKind} in the new code`)
   }
 }
 
-/** Adds to a state the properties with which only the new code begins. */
+/** Returns the saved state, completed with the initial values of the properties that only the new code has. */
 function addNewProperties(
   saved: unknown,
   initial: unknown,
   savedShape: Shape,
   path = 'state',
-  seen = new Set<unknown>(),
+  visited = new Set<unknown>(),
 ): unknown {
-  if (!isPlain(saved) || !isPlain(initial) || seen.has(initial)) return saved
-  seen.add(initial)
+  if (!isPlain(saved) || !isPlain(initial) || visited.has(initial)) return saved
+  visited.add(initial)
   for (const [key, part] of Object.entries(initial)) {
-    const isNew = savedShape[`${path}.${key}`] === undefined
-    saved[key] = isNew ? part : addNewProperties(saved[key], part, savedShape, `${path}.${key}`, seen)
+    const partPath = `${path}.${key}`
+    const isNew = savedShape[partPath] === undefined
+    saved[key] = isNew ? part : addNewProperties(saved[key], part, savedShape, partPath, visited)
   }
   return saved
 }

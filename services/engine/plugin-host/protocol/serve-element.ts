@@ -12,7 +12,7 @@ import type { PictureReader } from './picture-reader.ts'
 
 const MICROSECONDS_PER_MS = 1000
 
-/** How an element is connected to the engine. */
+/** The connection of an element to the engine. */
 export interface ElementPort {
   send(message: FromElement): void
   /** Ends the connection, and with it the thread or process. */
@@ -22,7 +22,7 @@ export interface ElementPort {
 
 /**
  * Runs an element (a step of a pipeline) in its thread or process: loads and opens it, then processes one frame at a time.
- * Returns the function that handles the messages of the engine.
+ * Returns the function that handles the messages of the engine. The engine sends them in this order: `load`, `open`, all others.
  */
 export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
   let source: ElementSource | undefined
@@ -39,21 +39,24 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     error: logAt('error'),
   }
 
+  /** Number of the last frame for which `process` was called. */
   let frameNumber: number | undefined
   const { fetch, storage, infer, handleReply } = createCallingFunctions(send, () => frameNumber)
   const { clock, advance } = createStreamClock()
   const { metrics, collect } = createElementMetrics()
 
-  async function load(loaded: ElementSource): Promise<ElementAnswer> {
-    source = loaded
+  async function load(requested: ElementSource): Promise<ElementAnswer> {
+    source = requested
     resolveSdk()
-    definition = await loadElement(loaded.entry, loaded.name)
+    definition = await loadElement(requested.entry, requested.name)
     return { type: 'loaded' }
   }
 
   async function open(): Promise<ElementAnswer> {
-    const granted = { inference: undefined, infer, fetch, storage }
-    element = await definition!.open({ ...source!.setup, ...granted, clock, metrics, log })
+    const { setup } = source!
+    // Only elements on the main thread of the engine have `inference`.
+    const functions = { inference: undefined, infer, fetch, storage }
+    element = await definition!.open({ ...setup, ...functions, clock, metrics, log })
     state = openState(element)
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
@@ -68,8 +71,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     const result = await element!.process(frame, picture)
     const { user, system } = process.threadCpuUsage(cpuBefore)
     const cpuMs = (user + system) / MICROSECONDS_PER_MS
-    const changed = collect()
-    return { type: 'processed', result, cpuMs, ...(changed && { metrics: changed }) }
+    const changedMetrics = collect()
+    return { type: 'processed', result, cpuMs, ...(changedMetrics && { metrics: changedMetrics }) }
   }
 
   /** Sends the result or the error of `work` as the answer to the current request. */

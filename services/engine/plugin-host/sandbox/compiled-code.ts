@@ -4,12 +4,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '@eyrie/element'
 import { launch } from '@eyrie/kit/launcher/launch'
+import { Mutex } from 'async-mutex'
 import { createCompilerCommand, createCompilerPolicy } from './process-policy.ts'
 import { isPython } from './python/python-process.ts'
 
-/** Time limit for a process that compiles, on a busy machine. */
+/** Time limit for the process that compiles a plugin, on a busy machine. */
 const MAX_COMPILE_MS = 60_000
-/** The folder of the SDK. No plugin has such a name. */
+/** Name of the folder for the SDK, which no plugin can have. */
 const SDK_FOLDER = '.sdk'
 
 /** A version of a plugin. */
@@ -20,50 +21,50 @@ interface PluginEntry {
   entry: string
 }
 
-/** Compiled code, with which sandboxed processes start faster. Each version of a plugin has a folder that only it reads. */
+/** Code that is compiled in advance, so that sandboxed processes start faster. Only the processes of a version read its folder. */
 export interface CompiledCode {
   /**
-   * Returns the folder for a version of a plugin; undefined while none is ready. The first call for a version has its code
-   * compiled. Until that is done, the folder contains the SDK only.
+   * Returns the folder with the compiled code of a version. Until that is ready, this is a folder with the SDK only, and undefined if
+   * that is not ready either. The first call for a version starts its compilation.
    */
   findFolder(plugin: PluginEntry): string | undefined
 }
 
-/** Deletes the code that an earlier engine has stored: its plugins may have been removed. */
+/** Deletes the code that earlier runs of the engine have stored in `folder`: its plugins may have been removed. */
 export async function createCompiledCode(folder: string, log: Log): Promise<CompiledCode> {
   await rm(folder, { recursive: true, force: true })
-  const requested = new Set<string>()
-  const ready = new Set<string>()
-  let last: Promise<void> = Promise.resolve()
+  const requestedFolders = new Set<string>()
+  const readyFolders = new Set<string>()
+  // One compilation at a time: when the engine starts, all plugins are requested at once.
+  const compiling = new Mutex()
 
-  /** Compiles one after the other: at the start of the engine, all plugins are requested at once. */
-  function request(codeFolder: string, entry?: string): void {
-    if (requested.has(codeFolder)) return
-    requested.add(codeFolder)
-    last = last.then(async () => {
-      try {
-        await storeCompiledCode(codeFolder, entry)
-        ready.add(codeFolder)
-      } catch (error) {
-        log.warn({ err: error, folder: codeFolder }, 'failed to store compiled code for plugins')
-      }
-    })
+  /** Compiles the SDK, and the plugin with this entry module, unless that has been requested already. */
+  async function compile(codeFolder: string, entry?: string): Promise<void> {
+    if (requestedFolders.has(codeFolder)) return
+    requestedFolders.add(codeFolder)
+    try {
+      await compiling.runExclusive(() => storeCompiledCode(codeFolder, entry))
+      readyFolders.add(codeFolder)
+    } catch (error) {
+      log.warn({ err: error, folder: codeFolder }, 'failed to store compiled code for plugins')
+    }
   }
 
   return {
     findFolder({ plugin, version, entry }) {
       if (isPython(entry)) return undefined
-      const folders = { own: join(folder, plugin, version), sdk: join(folder, SDK_FOLDER) }
-      request(folders.sdk)
-      request(folders.own, entry)
-      return [folders.own, folders.sdk].find(each => ready.has(each))
+      const sdkFolder = join(folder, SDK_FOLDER)
+      const pluginFolder = join(folder, plugin, version)
+      void compile(sdkFolder)
+      void compile(pluginFolder, entry)
+      return [pluginFolder, sdkFolder].find(candidate => readyFolders.has(candidate))
     },
   }
 }
 
 /**
- * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The process that does it runs no
- * code of the plugin. Rejects if it fails; processes compile the code themselves then.
+ * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The process that compiles does not run
+ * the plugin. Rejects if it fails.
  */
 export async function storeCompiledCode(codeFolder: string, entry?: string): Promise<void> {
   mkdirSync(codeFolder, { recursive: true, mode: 0o700 })

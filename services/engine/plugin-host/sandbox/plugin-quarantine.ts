@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type QuarantinedPlugin, quarantinedPlugin } from '@eyrie/contract/plugin'
 import { z } from 'zod'
 
-/** After this many crashes within this time, a plugin is in quarantine. */
+/** A plugin is put in quarantine at the third crash within a minute. */
 const MAX_CRASHES = 3
 const PERIOD_MS = 60_000
 
@@ -16,9 +16,9 @@ export type PluginOnChannel = Pick<QuarantinedPlugin, 'plugin' | 'version' | 'ch
 export interface PluginQuarantine {
   list(): readonly QuarantinedPlugin[]
   find(plugin: PluginOnChannel): QuarantinedPlugin | undefined
-  /** Counts a crash. Returns whether the plugin is in quarantine now. */
+  /** Counts a crash. Returns whether the plugin is in quarantine because of it. */
   addCrash(plugin: PluginOnChannel, reason: string): boolean
-  /** Ends the quarantines of all versions of a plugin, or of one. Returns what was in quarantine. */
+  /** Ends the quarantines of all versions of a plugin, or of one version. Returns the quarantines that have ended. */
   release(plugin: string, version?: string): QuarantinedPlugin[]
 }
 
@@ -34,17 +34,18 @@ export function openPluginQuarantine({
   now = () => new Date(),
 }: PluginQuarantineOptions): PluginQuarantine {
   let entries = readEntries(file)
-  /** Times of the latest crashes in ms. */
+  /** Times of the latest crashes in epoch ms, by `toKey`. */
   const crashes = new Map<string, number[]>()
 
   function save(next: readonly QuarantinedPlugin[]): void {
     entries = next
+    // Renamed, so that the file is never incomplete.
     const draft = `${file}.new`
     writeFileSync(draft, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
     renameSync(draft, file)
   }
 
-  const find = (searched: PluginOnChannel) => entries.find(entry => toKey(entry) === toKey(searched))
+  const find = (plugin: PluginOnChannel) => entries.find(entry => toKey(entry) === toKey(plugin))
 
   return {
     list: () => entries,
@@ -52,8 +53,8 @@ export function openPluginQuarantine({
     addCrash: ({ plugin, version, channel }, reason) => {
       const key = toKey({ plugin, version, channel })
       const time = now()
-      const recent = (crashes.get(key) ?? []).filter(at => time.getTime() - at < PERIOD_MS)
-      recent.push(time.getTime())
+      const earlier = crashes.get(key) ?? []
+      const recent = [...earlier, time.getTime()].filter(crashTime => time.getTime() - crashTime < PERIOD_MS)
       crashes.set(key, recent)
       if (recent.length < MAX_CRASHES) return false
       crashes.delete(key)

@@ -5,18 +5,18 @@ import { MAX_RESIDENT_BYTES } from './limits/usage-limits.ts'
 import { createPythonCommand, createPythonPolicy, isPython } from './python/python-process.ts'
 
 const MAX_HEAP_MIB = MAX_RESIDENT_BYTES / 2 ** 20
-/** The engine ends a process that uses too much memory, but not in the moment in which it does. */
+/** Higher than `MAX_RESIDENT_BYTES`, so that the engine, which samples the memory in use, can end the process with a reason. */
 const MAX_DATA_BYTES = 2 * MAX_RESIDENT_BYTES
 const MAX_OPEN_FILES = 64
 const LIMITS = { dataBytes: MAX_DATA_BYTES, openFiles: MAX_OPEN_FILES }
-/** Node does not use code that was compiled with others. */
+/** Elements run with the options with which their code was compiled: Node ignores code that was compiled with others. */
 const V8_OPTIONS = [
   `--max-old-space-size=${MAX_HEAP_MIB}`,
   // Without it, a native crash could be mistaken for an error of WebAssembly.
   '--disable-wasm-trap-handler',
 ]
 
-/** What is needed to run an element. */
+/** Which element a process runs, and how. */
 export interface ProcessOptions {
   /** Path of the entry module of the plugin. */
   entry: string
@@ -26,65 +26,70 @@ export interface ProcessOptions {
   isInspected?: boolean
 }
 
-/** The folders and files that the process of an element reads: its package, and the code with which it is run. */
-function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
-  return [...ELEMENT_CODE, dirname(entry), ...(codeFolder === undefined ? [] : [codeFolder])]
-}
-
 /**
- * What the process of an element of an uploaded plugin may use: it reads its package and the SDK. It has no network, writes no
- * files and starts no programs.
+ * Returns what the process of an uploaded plugin's element may use. It can read its package and the SDK, but can use no network, write
+ * no files and start no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
-  // The thread of the debugger reserves as much as the main thread. What they use together is limited as without it.
+  // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES` applies to both together.
   const dataBytes = options.isInspected ? 2 * MAX_DATA_BYTES : MAX_DATA_BYTES
   const limits = { ...LIMITS, dataBytes, fileBytes: 0 }
   if (isPython(options.entry)) return createPythonPolicy(options.entry, limits)
   return { read: listReadable(options), execute: [process.execPath], limits }
 }
 
-/** Node's boundary admits the thread of the debugger. That of the launcher remains. */
+/** Node's permissions for the thread of the debugger. The boundaries of the launcher remain. */
 const INSPECTOR_OPTIONS = [
   '--allow-inspector',
   '--allow-worker',
   `--import=${resolve(import.meta.dirname, 'process/start-inspector.ts')}`,
 ]
 
-/** The program and the arguments that run an element. */
+/** Returns the program that runs an element, and its arguments. */
 export function createProcessCommand(options: ProcessOptions): [program: string, ...args: string[]] {
   const { entry, codeFolder } = options
   if (isPython(entry)) return createPythonCommand('serve')
   return [
     process.execPath,
-    // A second boundary, which also refuses what Node offers beyond files. The addon that receives descriptors is native.
+    // A second boundary inside that of the launcher: Node's permissions. The addon that receives frame rings is native code.
     '--permission',
     '--allow-addons',
     '--disable-warning=SecurityWarning',
     ...listReadable(options).map(path => `--allow-fs-read=${path}`),
-    // Node reads the compiled code only if it may also write it, which the launcher prevents.
-    ...(codeFolder === undefined ? [] : [`--allow-fs-write=${codeFolder}`]),
+    // Node reads the compiled code only if it may also write it. The launcher prevents that.
+    ...asList(codeFolder).map(folder => `--allow-fs-write=${folder}`),
     ...V8_OPTIONS,
     ...(options.isInspected ? INSPECTOR_OPTIONS : []),
     resolve(import.meta.dirname, 'process/start-process.js'),
-    ...(codeFolder === undefined ? [] : [codeFolder]),
+    ...asList(codeFolder),
   ]
 }
 
-/** What the process may use that compiles the SDK, and the plugin that it is given: it writes to the folder of the code. */
+/** Lists what the process of an element reads: its package, and the code with which it is run. */
+function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
+  return [...ELEMENT_CODE, dirname(entry), ...asList(codeFolder)]
+}
+
+/**
+ * Returns what the process may use that compiles the SDK, and the plugin with this entry module if there is one. It writes to the folder
+ * of the code only.
+ */
 export function createCompilerPolicy(codeFolder: string, entry: string | undefined): LaunchPolicy {
   return {
-    read: [...ELEMENT_CODE, ...(entry === undefined ? [] : [dirname(entry)])],
+    read: [...ELEMENT_CODE, ...asList(entry).map(path => dirname(path))],
     execute: [process.execPath],
     write: [codeFolder],
     limits: LIMITS,
   }
 }
 
-/** The program and the arguments that store compiled code in a folder. */
+/** Returns the program that stores compiled code in a folder, and its arguments. */
 export function createCompilerCommand(
   codeFolder: string,
   entry: string | undefined,
 ): [program: string, ...args: string[]] {
   const module = resolve(import.meta.dirname, 'process/compile-modules.ts')
-  return [process.execPath, ...V8_OPTIONS, module, codeFolder, ...(entry === undefined ? [] : [entry])]
+  return [process.execPath, ...V8_OPTIONS, module, codeFolder, ...asList(entry)]
 }
+
+const asList = (path: string | undefined): string[] => (path === undefined ? [] : [path])

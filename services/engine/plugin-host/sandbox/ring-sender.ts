@@ -7,11 +7,13 @@ import type { RingLocation } from '../../frames/ring-reader.ts'
  * other ring.
  */
 export class RingSender {
-  /** The socket that the process inherits. */
+  /** Descriptor of the socket that the process inherits. */
   readonly inherited: number
+  /** Descriptor of the engine's end of the socket. */
   readonly #socket: number
+  /** The ring that was sent last. */
   #sent: RingLocation | undefined
-  #count = 0
+  #sentCount = 0
   #isClosed = false
 
   constructor() {
@@ -19,30 +21,33 @@ export class RingSender {
   }
 
   /**
-   * Returns how the process knows the ring, and sends it before its first use. Returns undefined if the media service has
+   * Sends the ring, unless it was sent last. Returns the location under which the process knows it; undefined if the media service has
    * removed the ring.
    */
   send(ring: RingLocation): RingLocation | undefined {
     const isSent = this.#sent?.path === ring.path && this.#sent.generation === ring.generation
     if (!isSent && !this.#sendFile(ring)) return undefined
-    return { path: `ring ${this.#count}`, generation: ring.generation }
+    return { path: `ring ${this.#sentCount}`, generation: ring.generation }
   }
 
   #sendFile(ring: RingLocation): boolean {
     try {
       const file = openSync(ring.path, 'r')
-      const isSent = sendDescriptor(this.#socket, file)
-      closeSync(file)
-      if (!isSent) return false
+      try {
+        if (!sendDescriptor(this.#socket, file)) return false
+      } finally {
+        closeSync(file)
+      }
     } catch {
+      // The file no longer exists.
       return false
     }
     this.#sent = ring
-    this.#count += 1
+    this.#sentCount += 1
     return true
   }
 
-  /** Closes the socket of the process, which has inherited it. */
+  /** Closes the engine's copy of the inherited socket. Called when the process has started. */
   closeInherited(): void {
     closeSync(this.inherited)
   }

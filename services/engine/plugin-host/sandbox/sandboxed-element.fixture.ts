@@ -7,7 +7,9 @@ import type { RingLocation } from '../../frames/ring-reader.ts'
 import type { ElementTimeouts, OpenedElement } from '../protocol/remote-element.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
-/** The pictures of the ring that elements read. */
+/** Opens elements in sandboxes for tests, and records what they report. */
+
+/** The shape of the ring with the pictures that elements read. */
 export const shape = { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 } as const
 /** A busy machine must not make elements fail that do not hang. */
 export const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
@@ -17,27 +19,30 @@ export interface TestElementOptions extends Partial<SandboxedElementOptions> {
   timeouts?: ElementTimeouts
 }
 
-/** What a test of sandboxed elements has: a folder for plugins, a ring, and what the element of the test has reported. */
+/** The sandbox of the current test. */
 export interface SandboxTest {
+  /** Folder in which a test writes its plugin. */
   folder: string
   ring: TestRing
   location: RingLocation
   /** The element that was opened last. */
   element: OpenedElement | undefined
+  /** The log entries of the element. */
   logged: [level: string, fields: object, message: string][]
+  /** Reasons of crashes of the element. */
   crashes: string[]
   /** Opens the element `probe` of a plugin of the same name in a sandbox. It is closed at the end of the test. */
   open(entry: string, args: object, options?: TestElementOptions): Promise<OpenedElement>
 }
 
-/** Provides each test of a file with a sandbox of its own. */
+/** Creates a sandbox for each test of a file. The properties of the returned object are those of the current test. */
 export function useSandbox(): SandboxTest {
-  const its = {
+  const sandbox = {
     async open(entry, args, { timeouts = patient, ...options } = {}) {
-      const { logged, crashes, folder } = its
+      const { logged, crashes, folder } = sandbox
       const record = (level: string) => (fields: object, message: string) =>
         void logged.push([level, fields, message])
-      its.element = await openSandboxedElement(
+      sandbox.element = await openSandboxedElement(
         {
           source: {
             entry: join(folder, 'probe', entry),
@@ -45,7 +50,7 @@ export function useSandbox(): SandboxTest {
             setup: { args, config: undefined, source: { id: 1 }, size: undefined },
           },
           needsPixels: false,
-          findRing: () => its.location,
+          findRing: () => sandbox.location,
           checkIsolation: () => {},
           onCost: () => {},
           onCrash: reason => crashes.push(reason),
@@ -55,22 +60,22 @@ export function useSandbox(): SandboxTest {
         },
         timeouts,
       )
-      return its.element
+      return sandbox.element
     },
   } as SandboxTest
 
   beforeEach(() => {
-    its.folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
-    its.ring = createTestRing(join(its.folder, 'view.ring'), shape)
-    its.location = { path: its.ring.path, generation: its.ring.generation }
-    its.logged = []
-    its.crashes = []
+    sandbox.folder = mkdtempSync(join(tmpdir(), 'eyrie-plugins-'))
+    sandbox.ring = createTestRing(join(sandbox.folder, 'view.ring'), shape)
+    sandbox.location = { path: sandbox.ring.path, generation: sandbox.ring.generation }
+    sandbox.logged = []
+    sandbox.crashes = []
   })
   afterEach(() => {
-    its.element?.close?.()
-    its.element = undefined
-    its.ring.close()
-    rmSync(its.folder, { recursive: true })
+    sandbox.element?.close?.()
+    sandbox.element = undefined
+    sandbox.ring.close()
+    rmSync(sandbox.folder, { recursive: true })
   })
-  return its
+  return sandbox
 }

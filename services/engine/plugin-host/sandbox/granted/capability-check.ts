@@ -1,6 +1,11 @@
 import type { Capabilities } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 
+/**
+ * Checks what an element does against the capabilities that its manifest declares. The messages propose the line of the manifest that
+ * would declare it.
+ */
+
 /** The fields that every event may have (`eventData` of the contract). */
 const COMMON_FIELDS = new Set([
   'type',
@@ -21,65 +26,69 @@ export function checkView({ frames }: Capabilities, view: ViewSpec): string | un
   if (view.format !== format)
     return `it requests pictures in the format ${view.format}, but ${declared}${proposeFrames(view)}`
   // Without a size, the picture is as large as that of the camera.
-  const isCovered =
-    view.width !== undefined && view.height !== undefined && view.width <= width && view.height <= height
-  if (isCovered) return undefined
+  const { width: viewWidth = Number.POSITIVE_INFINITY, height: viewHeight = Number.POSITIVE_INFINITY } = view
+  if (viewWidth <= width && viewHeight <= height) return undefined
   const requested = `${view.width ?? 'any width'}×${view.height ?? 'any height'}`
   return `it requests pictures of ${requested}, but ${declared}${proposeFrames(view)}`
 }
 
 /**
  * Returns which part of a result the manifest does not declare; undefined if it declares all. The content of the result has
- * not been validated yet.
+ * not been validated yet: malformed parts are ignored here.
  */
 export function checkDeclared(capabilities: Capabilities, result: unknown): string | undefined {
-  if (typeof result !== 'object' || result === null) return undefined
-  const { events, counters } = result as { events?: unknown; counters?: unknown }
-  return checkEvents(capabilities, events) ?? checkCounters(capabilities, counters)
+  if (!isObject(result)) return undefined
+  const events: unknown[] = Array.isArray(result.events) ? result.events : []
+  for (const event of events) {
+    const problem = isObject(event) ? checkEvent(capabilities.events, event) : undefined
+    if (problem !== undefined) return problem
+  }
+  return isObject(result.counters) ? checkCounters(capabilities.counters, result.counters) : undefined
 }
 
-function checkEvents({ events: declared }: Capabilities, events: unknown): string | undefined {
-  if (!Array.isArray(events)) return undefined
-  for (const event of events as unknown[]) {
-    if (typeof event !== 'object' || event === null) continue
-    const type = String((event as { type?: unknown }).type)
-    const fields = Object.hasOwn(declared, type) ? declared[type] : undefined
-    const propose = () =>
-      proposeLine('events', { ...declared, [type]: { ...fields, ...describeFields(event) } })
-    if (!fields)
-      return `it reports events of the type ${type}, which its manifest does not declare${propose()}`
-    for (const [name, value] of Object.entries(event)) {
-      if (COMMON_FIELDS.has(name)) continue
-      const expected = Object.hasOwn(fields, name) ? fields[name] : undefined
-      if (!expected)
-        return `its ${type} events have the field ${name}, which its manifest does not declare${propose()}`
-      if (expected !== 'any' && typeof value !== expected)
-        return `the field ${name} of its ${type} events is no ${expected}, as its manifest declares`
-    }
+function checkEvent(declared: Capabilities['events'], event: Record<string, unknown>): string | undefined {
+  const type = String(event.type)
+  const fields = Object.hasOwn(declared, type) ? declared[type] : undefined
+  const propose = () =>
+    proposeLine('events', { ...declared, [type]: { ...fields, ...listFieldTypes(event) } })
+  if (!fields) return `it reports events of the type ${type}, which its manifest does not declare${propose()}`
+
+  for (const [name, value] of Object.entries(event)) {
+    if (COMMON_FIELDS.has(name)) continue
+    const fieldType = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (!fieldType)
+      return `its ${type} events have the field ${name}, which its manifest does not declare${propose()}`
+    if (fieldType !== 'any' && typeof value !== fieldType)
+      return `the field ${name} of its ${type} events is no ${fieldType}, as its manifest declares`
   }
   return undefined
 }
 
-function checkCounters({ counters: declared }: Capabilities, counters: unknown): string | undefined {
-  if (typeof counters !== 'object' || counters === null) return undefined
+function checkCounters(
+  declared: Capabilities['counters'],
+  counters: Record<string, unknown>,
+): string | undefined {
   for (const counter of Object.values(counters)) {
-    if (typeof counter !== 'object' || counter === null) continue
+    if (!isObject(counter)) continue
     const undeclared = Object.keys(counter).find(key => !declared.includes(key))
-    if (undeclared !== undefined)
-      return `it counts ${undeclared}, which its manifest does not declare${proposeLine('counters', [...declared, undeclared])}`
+    if (undeclared === undefined) continue
+    const proposal = proposeLine('counters', [...declared, undeclared])
+    return `it counts ${undeclared}, which its manifest does not declare${proposal}`
   }
   return undefined
 }
 
-/** The types of the fields of an event that not every event may have. */
-function describeFields(event: object): Record<string, string> {
-  const fields = Object.entries(event).filter(([name]) => !COMMON_FIELDS.has(name))
-  return Object.fromEntries(
-    fields.map(([name, value]) => [
-      name,
-      /^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any',
-    ]),
-  )
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+/** Returns the types, as a manifest declares them, of the fields of an event that are not common to all events. */
+function listFieldTypes(event: object): Record<string, string> {
+  const types: Record<string, string> = {}
+  for (const [name, value] of Object.entries(event)) {
+    if (COMMON_FIELDS.has(name)) continue
+    types[name] = /^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any'
+  }
+  return types
 }
 
 function proposeFrames({ format, width, height }: ViewSpec): string {
@@ -87,7 +96,7 @@ function proposeFrames({ format, width, height }: ViewSpec): string {
   return proposeLine('frames', { format, width, height })
 }
 
-/** Proposes the line with which the manifest would declare it. */
+/** Returns the end of a message that proposes a line for the capabilities in the manifest. */
 function proposeLine(name: keyof Capabilities, value: object): string {
   const text = Array.isArray(value)
     ? `[${value.map(item => JSON.stringify(item)).join(', ')}]`

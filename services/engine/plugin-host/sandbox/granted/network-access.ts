@@ -2,14 +2,16 @@ import { type Egress, fetchFrom } from '@eyrie/kit'
 import type { ElementCall, EncodedResponse } from '../../protocol/element-calls.ts'
 
 const TIMEOUT_MS = 10_000
-const MAX_RESPONSE_BYTES = 4 * 2 ** 20
+const MAX_RESPONSE_MIB = 4
+const MAX_RESPONSE_BYTES = MAX_RESPONSE_MIB * 2 ** 20
+const MAX_QUOTED_LENGTH = 200
 const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
 
 type FetchCall = Extract<ElementCall, { method: 'fetch' }>
 
 /**
- * Sends a request of an element, through the egress. Throws an `Error` with the reason if the manifest does not declare the
- * server, as `host:port`.
+ * Sends an HTTP request of an element through the egress, which decides to which addresses the engine may connect. `declared` lists the
+ * servers of the manifest as `host:port`. Throws an `Error` with the reason if the server is not among them, or the request fails.
  */
 export async function fetchForElement(
   { url, request }: FetchCall,
@@ -40,15 +42,17 @@ export async function fetchForElement(
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (url && Object.hasOwn(DEFAULT_PORTS, url.protocol)) return url
-  throw new Error(`${text.slice(0, 200)} is no address of the form http://… or https://…`)
+  throw new Error(`${text.slice(0, MAX_QUOTED_LENGTH)} is no address of the form http://… or https://…`)
 }
 
+/** Returns the body as base64. Throws an `Error` if it is too large. */
 async function readBody(response: Response, { origin }: URL): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_RESPONSE_BYTES) throw new Error(`the response of ${origin} is larger than 4 MiB`)
+    if (bytes > MAX_RESPONSE_BYTES)
+      throw new Error(`the response of ${origin} is larger than ${MAX_RESPONSE_MIB} MiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('base64')

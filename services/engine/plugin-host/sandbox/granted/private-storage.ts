@@ -3,27 +3,30 @@ import { join } from 'node:path'
 import { Mutex } from 'async-mutex'
 import type { ElementCall } from '../../protocol/element-calls.ts'
 
+/** Valid names of files. They contain no slash, so that no file is outside of the folder. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-/** Of all files together: names and small files take space on the disk, too. */
+/** Maximum number of files: the limit in bytes does not include the space that names and small files take on the disk. */
 const MAX_FILES = 1000
-/** A name that no file can have. */
+/** Name of the file that is being written, which no file of the element can have. */
 const DRAFT = '.draft'
+const MAX_QUOTED_LENGTH = 200
 
 type StorageCall = Exclude<ElementCall, { method: 'fetch' | 'infer' }>
 
-/** The files of an element, which the engine reads and writes for it. */
+/** The files that an element stores in a folder of its own. The engine reads and writes them for the element. */
 export class PrivateStorage {
   readonly #folder: string
   readonly #maxBytes: number
-  /** The size is checked and changed by one write at a time. */
+  /** One write at a time, so that the total size does not change between its check and the write. */
   readonly #writes = new Mutex()
 
+  /** `maxBytes` is the maximum size of all files together. */
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder
     this.#maxBytes = maxBytes
   }
 
-  /** Handles a call. Binary content is encoded as base64. Throws an `Error` with the reason. */
+  /** Handles a call. Content is encoded as base64 in the call and in the result. Rejects with the reason. */
   async handle(call: StorageCall): Promise<unknown> {
     switch (call.method) {
       case 'list':
@@ -49,24 +52,27 @@ export class PrivateStorage {
 
   async #write(name: string, content: Buffer): Promise<void> {
     const path = this.#toPath(name)
-    const others = (await this.#list()).filter(other => other !== name)
+    const names = await this.#list()
+    const others = names.filter(other => other !== name)
     if (others.length >= MAX_FILES)
       throw new Error(`the storage of the element has ${MAX_FILES} files already`)
-    const sizes = await Promise.all(others.map(async other => (await stat(join(this.#folder, other))).size))
-    const bytes = sizes.reduce((sum, size) => sum + size, content.length)
-    if (bytes > this.#maxBytes)
+    const stats = await Promise.all(others.map(other => stat(join(this.#folder, other))))
+    const totalBytes = stats.reduce((sum, { size }) => sum + size, content.length)
+    if (totalBytes > this.#maxBytes)
       throw new Error(
-        `the storage of the element would have ${bytes} bytes; its manifest declares ${this.#maxBytes}`,
+        `the storage of the element would have ${totalBytes} bytes; its manifest declares ${this.#maxBytes}`,
       )
 
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    // Renamed, so that no half of a file remains if the engine is killed.
     const draft = join(this.#folder, DRAFT)
     await writeFile(draft, content)
     await rename(draft, path)
   }
 
   #toPath(name: string): string {
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name).slice(0, 200)} is no valid name of a file`)
+    if (!NAME.test(name))
+      throw new Error(`${JSON.stringify(name).slice(0, MAX_QUOTED_LENGTH)} is no valid name of a file`)
     return join(this.#folder, name)
   }
 }

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { tryParseJson } from '@eyrie/contract/parse'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { InspectorCommand, ToInspector } from '../process/inspector-thread.ts'
 import { encodeMessage, MESSAGE_KIND, MessageDecoder } from '../process/message-stream.ts'
 
-/** Offers sandboxed processes to debuggers on this machine, as Node does with --inspect: Chrome and editors find them there. */
+/**
+ * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. They find and reach them as those that Node
+ * runs with --inspect.
+ */
 export interface InspectorServer {
   readonly port: number
-  /** Offers the process of an element instead of the one that had the same title, from which debuggers are disconnected. */
+  /** Offers the process of an element. Replaces a process of the same title, and disconnects its debugger. */
   add(process: InspectedProcess): void
   close(): Promise<void>
 }
@@ -31,40 +36,51 @@ interface Target {
   disconnect(): void
 }
 
-/** Large enough for the source of a module with its source map. */
-const MAX_MESSAGE_BYTES = 32 * 2 ** 20
-const MESSAGE_LIMITS = new Map<number, number>([[MESSAGE_KIND.answer, MAX_MESSAGE_BYTES]])
+const LOOPBACK = '127.0.0.1'
 
-/** Listens on the loopback. `plugin` is the one whose processes are offered. Rejects if the port is in use. */
+/** Listens on the loopback interface. `plugin` is the name of the plugin whose processes are offered. Rejects if the port is in use. */
 export async function serveInspector(plugin: string, port: number): Promise<InspectorServer> {
   const targets = new Map<string, Target>()
-  const sockets = new WebSocketServer({ noServer: true })
+  const debuggers = new WebSocketServer({ noServer: true })
   const server = createServer((request, response) => {
     if (!isLocal(request)) return void response.writeHead(403).end()
-    sendJson(response, describe(request.url ?? ''))
+    sendJson(response, answerDiscovery(request.url))
   })
   server.on('upgrade', (request, socket, head) => {
     const target = [...targets.values()].find(({ id }) => request.url === `/${id}`)
     if (!target || !isLocal(request)) return socket.destroy()
-    sockets.handleUpgrade(request, socket, head, debuggerSocket => target.connect(debuggerSocket))
+    debuggers.handleUpgrade(request, socket, head, debuggerSocket => target.connect(debuggerSocket))
   })
-  await new Promise<void>((listening, failed) =>
-    server.once('error', failed).listen(port, '127.0.0.1', listening),
-  )
+  server.listen(port, LOOPBACK)
+  await once(server, 'listening')
   const { port: actualPort } = server.address() as AddressInfo
 
-  function describe(path: string): unknown {
-    if (path === '/json/version')
-      return { Browser: `node.js/${process.version}`, 'Protocol-Version': '1.1', 'Eyrie-Plugin': plugin }
-    if (path !== '/json' && path !== '/json/list') return undefined
-    return [...targets.values()].map(({ id, title, url }) => {
-      const address = `127.0.0.1:${actualPort}/${id}`
-      return {
-        ...{ id, title, url, type: 'node', description: 'element of an Eyrie pipeline' },
-        devtoolsFrontendUrl: `devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=${address}`,
-        webSocketDebuggerUrl: `ws://${address}`,
-      }
-    })
+  /** Returns what Node serves at these paths; undefined for other paths. */
+  function answerDiscovery(path: string | undefined): unknown {
+    switch (path) {
+      case '/json/version':
+        return {
+          Browser: `node.js/${process.version}`,
+          'Protocol-Version': '1.1',
+          'Eyrie-Plugin': plugin,
+        }
+      case '/json':
+      case '/json/list':
+        return [...targets.values()].map(describeTarget)
+    }
+  }
+
+  function describeTarget({ id, title, url }: Target) {
+    const address = `${LOOPBACK}:${actualPort}/${id}`
+    return {
+      id,
+      title,
+      url,
+      type: 'node',
+      description: 'element of an Eyrie pipeline',
+      devtoolsFrontendUrl: `devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=${address}`,
+      webSocketDebuggerUrl: `ws://${address}`,
+    }
   }
 
   return {
@@ -87,19 +103,27 @@ export async function serveInspector(plugin: string, port: number): Promise<Insp
   }
 }
 
+/** Maximum size of an answer: the source of a module with its source map fits in. */
+const MAX_ANSWER_BYTES = 32 * 2 ** 20
+const MESSAGE_LIMITS = new Map<number, number>([[MESSAGE_KIND.answer, MAX_ANSWER_BYTES]])
+
+/** Passes messages between a process and one debugger at a time. */
 function createTarget({ title, entry, socket }: InspectedProcess): Target {
   const decoder = new MessageDecoder(MESSAGE_LIMITS)
   let connected: WebSocket | undefined
-  const send = (message: object) => {
+
+  const send = (message: ToInspector) => {
     if (socket.writable) socket.write(encodeMessage(MESSAGE_KIND.request, message))
   }
   socket.on('data', bytes => {
     try {
       for (const { body } of decoder.decode(bytes)) connected?.send(body.toString())
     } catch {
+      // The code of the plugin has sent something else.
       socket.destroy()
     }
   })
+  // `close` follows.
   socket.on('error', () => {})
 
   function disconnect(): void {
@@ -116,9 +140,11 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
       if (connected) disconnect()
       connected = debuggerSocket
       send({ type: 'connect' })
-      debuggerSocket.on('message', data =>
-        send({ type: 'command', command: tryParseJson(String(data)) ?? {} }),
-      )
+      debuggerSocket.on('message', data => {
+        // The thread answers an invalid command with an error.
+        const command = (tryParseJson(String(data)) ?? {}) as InspectorCommand
+        send({ type: 'command', command })
+      })
       debuggerSocket.on('error', () => {})
       debuggerSocket.on('close', () => {
         if (connected === debuggerSocket) disconnect()
@@ -128,10 +154,11 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
   }
 }
 
-/** Whether a request is one of a program on this machine, and of no page in a browser: neither of a foreign host name, nor of an origin. */
+/** Whether a program on this machine has sent a request: no web page, of this machine or of a host name that leads to it. */
 function isLocal({ headers }: IncomingMessage): boolean {
   const isLocalName = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '')
-  return isLocalName && (headers.origin === undefined || headers.origin.startsWith('devtools://'))
+  const isWebPage = headers.origin !== undefined && !headers.origin.startsWith('devtools://')
+  return isLocalName && !isWebPage
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

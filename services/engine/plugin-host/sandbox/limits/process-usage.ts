@@ -3,31 +3,34 @@ import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 /** Linux reports CPU time in hundredths of a second on all architectures. */
 const MS_PER_TICK = 10
 const NS_PER_MS = 1_000_000
-/** Longer than the files are. */
+/** Larger than each of the files that are read. */
 const MAX_FILE_BYTES = 4096
-/** Fields of `stat` after the name of the program, which may contain spaces and parentheses. */
+/** Positions of fields in `/proc/<pid>/stat` (proc_pid_stat(5)), counted from the first one after the name of the program. */
 const STATE = 0
 const USER_TICKS = 11
 const SYSTEM_TICKS = 12
 
-/** What a process uses, all threads together, as the kernel measures it. */
+/** The CPU time and the memory of a process, all threads together, as the kernel measures them. */
 export interface ProcessUsage {
-  /** CPU time since its start. */
+  /** CPU time since the start of the process. */
   cpuMs: number
-  /** Memory in bytes, without what is swapped out. */
+  /** Memory in use, without the part that is swapped out. */
   residentBytes: number
-  /** Time in which its main thread could have run, but had no processor. 0 if the kernel does not report it. */
+  /** Time since the start in which the main thread waited for a processor. 0 if the kernel does not report it. */
   waitedMs: number
 }
 
-/** Reads the usage of one process again and again. */
+/** Reads the usage of one process. Its files in /proc remain open, because they are read several times a second. */
 export class UsageReader {
+  /** Descriptors of `stat`, `status` and `schedstat`, which not all kernels have. */
   readonly #stat: number
   readonly #status: number
   readonly #schedule: number | undefined
   readonly #buffer = Buffer.alloc(MAX_FILE_BYTES)
-  /** Time on a processor in ns, and the last time in ms at which the main thread is known to have had one, or to need none. */
-  #served = { ranNs: 0, at: performance.now() }
+  /** The CPU time of the main thread at the last reading. */
+  #lastRanNs = 0
+  /** The last time, in ms, at which the main thread is known to have had a processor, or to have needed none. */
+  #lastServedAt = performance.now()
 
   /** Throws if the process does not exist. */
   constructor(pid: number) {
@@ -42,8 +45,10 @@ export class UsageReader {
   read(): ProcessUsage | undefined {
     try {
       const stat = this.#readText(this.#stat)
+      // The name of the program is in parentheses, and may contain spaces and parentheses itself.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const resident = this.#readText(this.#status).match(/^VmRSS:\s+(\d+) kB/m)
+      // A process that has ended uses no memory, until its parent has read its exit status.
       if (!resident) return undefined
       return {
         cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK,
@@ -51,6 +56,7 @@ export class UsageReader {
         waitedMs: this.#readWaitedMs(fields[STATE] === 'R', performance.now()),
       }
     } catch {
+      // The process no longer exists.
       return undefined
     }
   }
@@ -62,14 +68,16 @@ export class UsageReader {
   }
 
   /**
-   * The file contains the time on a processor, and that of waiting for one, both in ns. The kernel adds a wait when it is over, so
-   * that the present one is estimated.
+   * Returns the time in which the main thread waited for a processor. The file contains its CPU time and this waiting time, both in ns.
+   * The kernel adds a wait only when it is over; a wait that lasts is estimated.
    */
   #readWaitedMs(isRunnable: boolean, now: number): number {
     if (this.#schedule === undefined) return 0
     const [ranNs = 0, waitedNs = 0] = this.#readText(this.#schedule).split(' ').map(Number)
-    if (!isRunnable || ranNs !== this.#served.ranNs) this.#served = { ranNs, at: now }
-    return waitedNs / NS_PER_MS + now - this.#served.at
+    const wasServed = !isRunnable || ranNs !== this.#lastRanNs
+    if (wasServed) this.#lastServedAt = now
+    this.#lastRanNs = ranNs
+    return waitedNs / NS_PER_MS + now - this.#lastServedAt
   }
 
   #readText(fd: number): string {

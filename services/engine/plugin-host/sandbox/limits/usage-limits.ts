@@ -1,13 +1,13 @@
 import type { ProcessUsage } from './process-usage.ts'
 
-/** Memory of a process, beyond which it is ended. */
+/** A process that uses more memory is ended. */
 export const MAX_RESIDENT_BYTES = 512 * 2 ** 20
 
 /** The usage is judged over periods of this length, because single frames may take longer than others. */
 const PERIOD_MS = 5000
-/** CPU time of a period that is not for frames, such as collecting garbage. */
+/** CPU time in a period that does not count as time for frames, such as that of the garbage collection. */
 const PERIOD_BASE_CPU_MS = 250
-/** More is not for analysing the frames of one channel. */
+/** Maximum CPU time per time. The frames of one channel need less. */
 const MAX_CORES = 1.5
 
 export interface UsageLimitsOptions {
@@ -18,11 +18,12 @@ export interface UsageLimitsOptions {
 }
 
 /**
- * Judges what a process uses: its memory at each sample, and its CPU time over periods. The first period is
- * not judged, because V8 has not compiled the code yet.
+ * Checks the usage of a process: its memory in each sample, and its CPU time over periods. The CPU time of the first period is not
+ * checked, because V8 has not compiled the code yet.
  */
 export class UsageLimits {
   readonly #options: UsageLimitsOptions
+  /** The time, the CPU time and the number of frames at the start of the current period. */
   #start: { at: number; cpuMs: number; frames: number } | undefined
   #isFirstPeriod = true
 
@@ -31,8 +32,8 @@ export class UsageLimits {
   }
 
   /**
-   * Returns which limit is exceeded; undefined if none is. `frames` are the frames processed so far, undefined while the
-   * element is opened; `now` is in ms.
+   * Checks a sample. Returns which limit is exceeded; undefined if none is. `frames` is the number of frames processed so far, undefined
+   * while the element is opened; `now` is in ms.
    */
   check(
     { cpuMs, residentBytes }: Pick<ProcessUsage, 'cpuMs' | 'residentBytes'>,
@@ -47,23 +48,23 @@ export class UsageLimits {
     const elapsedMs = now - this.#start.at
     if (elapsedMs < PERIOD_MS) return undefined
 
-    const used = cpuMs - this.#start.cpuMs
-    const processed = frames - this.#start.frames
+    const usedMs = cpuMs - this.#start.cpuMs
+    const frameCount = frames - this.#start.frames
     const isFirst = this.#isFirstPeriod
     this.#start = { at: now, cpuMs, frames }
     this.#isFirstPeriod = false
-    for (let frame = 0; frame < processed; frame += 1) this.#options.onCost(used / processed)
-    return isFirst ? undefined : this.#judgePeriod(used, processed, elapsedMs)
+    for (let frame = 0; frame < frameCount; frame += 1) this.#options.onCost(usedMs / frameCount)
+    return isFirst ? undefined : this.#checkPeriod(usedMs, frameCount, elapsedMs)
   }
 
-  #judgePeriod(used: number, processed: number, elapsedMs: number): string | undefined {
-    const cores = used / elapsedMs
+  #checkPeriod(usedMs: number, frameCount: number, elapsedMs: number): string | undefined {
+    const cores = usedMs / elapsedMs
     if (cores > MAX_CORES) return `it uses ${cores.toFixed(1)} cores, more than ${MAX_CORES}`
 
     const { budgetMs } = this.#options
-    if (budgetMs === undefined || used <= budgetMs * processed + PERIOD_BASE_CPU_MS) return undefined
-    if (processed === 0) return `it uses ${used} ms of CPU time in ${elapsedMs / 1000} s without a frame`
-    const perFrame = (used / processed).toFixed(1)
+    if (budgetMs === undefined || usedMs <= budgetMs * frameCount + PERIOD_BASE_CPU_MS) return undefined
+    if (frameCount === 0) return `it uses ${usedMs} ms of CPU time in ${elapsedMs / 1000} s without a frame`
+    const perFrame = (usedMs / frameCount).toFixed(1)
     return `it uses ${perFrame} ms of CPU time per frame, more than the budget_ms of ${budgetMs} in its manifest`
   }
 }

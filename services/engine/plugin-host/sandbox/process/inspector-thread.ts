@@ -4,22 +4,38 @@ import { encodeMessage, MESSAGE_KIND, MessageDecoder } from './message-stream.ts
 import { INSPECTOR_SOCKET } from './process-descriptors.ts'
 
 /**
- * Connects a debugger with the main thread of this process. It is a thread of its own, because the main thread reads nothing while
- * it is paused.
+ * Entry point of the thread that connects a debugger with the main thread of its process. While the main thread is paused, it cannot
+ * serve the debugger itself. The messages of the debugger come from the engine through a socket.
  */
 
-/** What the engine sends. A command is a message of the Chrome DevTools Protocol. */
+/** A request of the Chrome DevTools Protocol. */
+export interface InspectorCommand {
+  id: number
+  method: string
+  params?: object
+}
+
+/** A message from the engine. */
 export type ToInspector =
   | { type: 'connect' }
   | { type: 'disconnect' }
-  | { type: 'command'; command: { id: number; method: string; params?: object } }
+  | { type: 'command'; command: InspectorCommand }
+
+/** Error codes of JSON-RPC, which the protocol follows. */
+const SERVER_ERROR = -32_000
+const INVALID_REQUEST = -32_600
 
 const socket = new Socket({ fd: INSPECTOR_SOCKET, readable: true, writable: true })
+// The engine is trusted: its messages may have any length.
 const decoder = new MessageDecoder(new Map([[MESSAGE_KIND.request, Number.POSITIVE_INFINITY]]))
 let session: Session | undefined
 
-/** Sends an answer or a notification of the protocol. */
-const send = (message: object) => void socket.write(encodeMessage(MESSAGE_KIND.answer, message))
+socket.on('data', bytes => {
+  for (const { body } of decoder.decode(bytes)) receive(JSON.parse(String(body)))
+})
+// `close` follows.
+socket.on('error', () => {})
+socket.on('close', () => session?.disconnect())
 
 function receive(message: ToInspector): void {
   if (message.type === 'connect') connect()
@@ -35,18 +51,18 @@ function connect(): void {
   session.on('inspectorNotification', send)
 }
 
-function execute({ id, method, params }: { id: number; method: string; params?: object }): void {
+function execute({ id, method, params }: InspectorCommand): void {
   try {
-    session?.post(method, params, (error, result) =>
-      send(error ? { id, error: { code: -32_000, message: error.message } } : { id, result }),
-    )
+    session?.post(method, params, (error, result) => {
+      if (error) send({ id, error: { code: SERVER_ERROR, message: error.message } })
+      else send({ id, result })
+    })
   } catch (error) {
-    send({ id, error: { code: -32_600, message: (error as Error).message } })
+    send({ id, error: { code: INVALID_REQUEST, message: (error as Error).message } })
   }
 }
 
-socket.on('data', bytes => {
-  for (const { body } of decoder.decode(bytes)) receive(JSON.parse(String(body)))
-})
-socket.on('error', () => {})
-socket.on('close', () => session?.disconnect())
+/** Sends an answer or a notification of the protocol. */
+function send(message: object): void {
+  socket.write(encodeMessage(MESSAGE_KIND.answer, message))
+}

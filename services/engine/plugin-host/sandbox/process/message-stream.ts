@@ -3,24 +3,19 @@
  * little-endian), the kind (1 byte), and the body as JSON. The receiver checks length and kind before it parses anything.
  */
 
-/** The kinds of messages. The engine sends requests, a process the others. `infer` is a call that runs a model. */
+/** The kinds of messages. The engine sends requests, the process all others. `infer` is a call that runs a model. */
 export const MESSAGE_KIND = { request: 0, answer: 1, log: 2, call: 3, infer: 4 } as const
 export type MessageKind = (typeof MESSAGE_KIND)[keyof typeof MESSAGE_KIND]
 
-/** A message from a process, as far as its kind depends on it. */
-interface KindSource {
-  type: string
-  call?: { method: string }
-}
-
-/** Returns the kind in which a process sends a message. */
-export function findKind({ type, call }: KindSource): MessageKind {
+/** Returns the kind of a message that a process sends. It depends only on these properties. */
+export function findKind({ type, call }: { type: string; call?: { method: string } }): MessageKind {
   if (type === 'call') return call?.method === 'infer' ? MESSAGE_KIND.infer : MESSAGE_KIND.call
   return type === 'log' ? MESSAGE_KIND.log : MESSAGE_KIND.answer
 }
 
 const HEADER_BYTES = 5
-const LENGTH_BYTES = 4
+/** Offset of the kind, which follows the length. */
+const KIND_OFFSET = 4
 
 /** Encodes a message. Throws an `Error` if it cannot be encoded as JSON. */
 export function encodeMessage(kind: MessageKind, message: unknown): Buffer {
@@ -28,21 +23,21 @@ export function encodeMessage(kind: MessageKind, message: unknown): Buffer {
   const bodyBytes = Buffer.byteLength(text)
   const encoded = Buffer.allocUnsafe(HEADER_BYTES + bodyBytes)
   encoded.writeUInt32LE(bodyBytes)
-  encoded[LENGTH_BYTES] = kind
+  encoded[KIND_OFFSET] = kind
   encoded.write(text, HEADER_BYTES)
   return encoded
 }
 
-/** Maximum length of a body in bytes, by the kinds of messages that are accepted. */
+/** Maximum length of the body in bytes for each accepted kind of messages. */
 export type MessageLimits = ReadonlyMap<number, number>
 
 /** Splits the bytes of a socket into messages. */
 export class MessageDecoder {
   readonly #limits: MessageLimits
-  /** What has been received of the next message. It is joined only when enough of it has arrived. */
+  /** The received part of the next message. The chunks are joined only when `#expectedBytes` have arrived. */
   #chunks: Buffer[] = []
   #receivedBytes = 0
-  /** Bytes up to the end of the header, or of the message if its header is known. */
+  /** Length of the header, or of the whole message as soon as its header is known. */
   #expectedBytes = HEADER_BYTES
 
   constructor(limits: MessageLimits) {
@@ -54,15 +49,20 @@ export class MessageDecoder {
     this.#append(bytes)
     while (this.#receivedBytes >= this.#expectedBytes) {
       const received = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
-      this.#chunks = [received]
-      const kind = received[LENGTH_BYTES]!
-      const end = HEADER_BYTES + this.#checkHeader(kind, received.readUInt32LE())
-      this.#expectedBytes = end
-      if (received.length < end) return
+      const kind = received[KIND_OFFSET]!
+      const bodyBytes = received.readUInt32LE()
+      this.#assertAccepted(kind, bodyBytes)
+      const end = HEADER_BYTES + bodyBytes
+      if (received.length < end) {
+        this.#chunks = [received]
+        this.#expectedBytes = end
+        return
+      }
 
       this.#chunks = []
       this.#receivedBytes = 0
       this.#expectedBytes = HEADER_BYTES
+      // The rest belongs to later messages.
       this.#append(received.subarray(end))
       yield { kind: kind as MessageKind, body: received.subarray(HEADER_BYTES, end) }
     }
@@ -74,11 +74,9 @@ export class MessageDecoder {
     this.#receivedBytes += bytes.length
   }
 
-  /** Returns the length of the body if it is accepted. */
-  #checkHeader(kind: number, bodyBytes: number): number {
+  #assertAccepted(kind: number, bodyBytes: number): void {
     const limit = this.#limits.get(kind)
     if (limit === undefined) throw new Error(`it sends messages of the unknown kind ${kind}`)
     if (bodyBytes > limit) throw new Error(`it sends a message of ${bodyBytes} bytes, more than ${limit}`)
-    return bodyBytes
   }
 }

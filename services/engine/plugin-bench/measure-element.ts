@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BenchMeasurement, BenchRequest } from '@eyrie/contract/plugin-bench'
-import type { ViewSpec } from '@eyrie/contract/view'
 import type { Element, Log } from '@eyrie/element'
 import type { Egress } from '@eyrie/kit'
 import { type KnownElement, readPlugin } from '../plugin-host/known-plugin.ts'
@@ -15,36 +14,37 @@ import { findPercentile } from '../statistics/cost-samples.ts'
 import { createFrames, type FrameSource } from './frame-source.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 
-/** V8 compiles the code of an element while it processes its first frames. */
+/** V8 compiles the code of an element while it processes its first frames, which are not measured. */
 const WARM_UP_SECONDS = 2
-/** Somewhat longer than the interval in which processes are measured. */
+/** Somewhat longer than the interval in which the usage of processes is measured. */
 const USAGE_INTERVAL_MS = 500
 
 /**
- * Measures what the frames of a channel cost an element, in the process and with the limits in which the engine runs uploaded
- * plugins. Only its budget is not enforced. Throws an `Error` with the reason if the element fails. `log` receives the log of
- * the element.
+ * Measures what the frames of a channel cost an element, in a process with the limits of uploaded plugins. Only the budget of its
+ * manifest is not enforced. Throws an `Error` with the reason if the element fails. `log` receives the log of the element.
  */
 export async function measureElement(
   request: BenchRequest,
   { egress, log }: { egress: Egress; log: Log },
 ): Promise<BenchMeasurement> {
-  const { manifest, entry, checkArgs, checkConfig } = findElement(request)
-  const { fps, seconds } = request
-  const frames = await createFrames(request)
-  const args = assertValid('args', checkArgs(request.args))
-  const config = request.config && assertValid('config', checkConfig(request.config))
+  const known = findElement(request)
+  const { manifest, entry } = known
   const { capabilities } = manifest
+  const { fps, seconds } = request
+  const needsPixels = manifest.needs.includes('pixels')
+  const args = assertValid('args', known.checkArgs(request.args))
+  const config = request.config && assertValid('config', known.checkConfig(request.config))
+  const frames = await createFrames(request)
   const folder = await mkdtemp(join(tmpdir(), 'eyrie-plugin-bench-'))
+
   const usages: ProcessUsage[] = []
-  let pictures: Pictures | undefined
   let isolation = ''
-  const findPictures = (view: ViewSpec) => (pictures ??= createPictures(view))
+  let pictures: Pictures | undefined
   try {
     const element = await openSandboxedElement({
       source: { entry, name: manifest.name, setup: { args, config, source: { id: 1 }, size: undefined } },
-      needsPixels: manifest.needs.includes('pixels'),
-      findRing: view => findPictures(view).ring,
+      needsPixels,
+      findRing: () => pictures?.ring,
       ...(capabilities && {
         checkView: view => checkView(capabilities, view),
         checkResult: result => checkDeclared(capabilities, result),
@@ -55,31 +55,28 @@ export async function measureElement(
       onCall: createCallHandler({ declared: capabilities, egress, folder: join(folder, 'storage') }),
       onCost: () => {},
       onUsage: usage => usages.push(usage),
+      // A crash also rejects the frame that is processed.
       onCrash: () => {},
       logFields: {},
       log,
     })
-    const { view } = element
-    const channel: BenchChannel = {
-      element,
-      frames,
-      fps,
-      ...(view && manifest.needs.includes('pixels') && { paint: n => findPictures(view).write(n) }),
-    }
-    const warmUpFrames = Math.ceil(WARM_UP_SECONDS * fps)
-    await processFrames(channel, 1, warmUpFrames)
+    if (needsPixels && element.view) pictures = createPictures(element.view)
+
+    const channel = { element, frames, fps, pictures }
+    const warmUpCount = Math.ceil(WARM_UP_SECONDS * fps)
+    await processFrames(channel, 1, warmUpCount)
     const before = await readNextUsage(usages)
-    const count = Math.ceil(seconds * fps)
-    const times = await processFrames(channel, warmUpFrames + 1, count)
+    const frameCount = Math.ceil(seconds * fps)
+    const roundTrips = await processFrames(channel, warmUpCount + 1, frameCount)
     const after = await readNextUsage(usages)
     element.close?.()
     return {
       element: manifest.name,
       isolation,
-      frames: count,
-      round_trip_p50: findPercentile(times, 0.5),
-      round_trip_p99: findPercentile(times, 0.99),
-      cpu_per_frame: (after.cpuMs - before.cpuMs) / count,
+      frames: frameCount,
+      round_trip_p50: findPercentile(roundTrips, 0.5),
+      round_trip_p99: findPercentile(roundTrips, 0.99),
+      cpu_per_frame: (after.cpuMs - before.cpuMs) / frameCount,
       peak_rss_bytes: Math.max(...usages.map(({ residentBytes }) => residentBytes)),
       ...(capabilities?.budget_ms !== undefined && { budget_ms: capabilities.budget_ms }),
     }
@@ -89,16 +86,18 @@ export async function measureElement(
   }
 }
 
+/** Returns the requested element of the plugin, or its only one. */
 function findElement({ folder, element: name }: BenchRequest): KnownElement {
   const { elements } = readPlugin(folder, 'uploaded')
   const names = elements.map(({ manifest }) => manifest.name).join(', ')
   if (name === undefined && elements.length > 1)
     throw new Error(`the plugin has several elements: choose one with --element (${names})`)
-  const found = elements.find(({ manifest }) => name === undefined || manifest.name === name)
-  if (!found) throw new Error(`the plugin has no element ${name}: it has ${names}`)
-  return found
+  const element = elements.find(({ manifest }) => name === undefined || manifest.name === name)
+  if (!element) throw new Error(`the plugin has no element ${name}: it has ${names}`)
+  return element
 }
 
+/** Returns the value, completed with the defaults of its schema. `option` is the option of the command line that contains it. */
 function assertValid(option: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
   if (problem) throw new Error(`--${option}: ${problem.pointer} ${problem.message}`)
   return value
@@ -109,35 +108,36 @@ interface BenchChannel {
   element: Element
   frames: FrameSource
   fps: number
-  /** Writes the picture of a frame. */
-  paint?(n: number): void
+  /** Undefined if the element does not read the pictures of the frames. */
+  pictures: Pictures | undefined
 }
 
-/** Processes frames from number `from` on. Returns how long each has taken, there and back, in ms. */
+/** Processes `count` frames, beginning with number `first`. Returns the time of each from sending it to its result, in ms. */
 async function processFrames(
-  { element, frames, fps, paint }: BenchChannel,
-  from: number,
+  { element, frames, fps, pictures }: BenchChannel,
+  first: number,
   count: number,
 ): Promise<number[]> {
-  const times: number[] = []
-  const start = performance.now()
+  const roundTrips: number[] = []
+  const startedAt = performance.now()
   for (let index = 0; index < count; index += 1) {
-    const due = start + (index * 1000) / fps
-    await delay(Math.max(due - performance.now(), 0))
-    const frame = frames(from + index)
-    paint?.(frame.n)
-    const sent = performance.now()
+    const dueAt = startedAt + (index * 1000) / fps
+    await delay(Math.max(dueAt - performance.now(), 0))
+    const frame = frames(first + index)
+    pictures?.write(frame.n)
+    const sentAt = performance.now()
     await element.process(frame)
-    times.push(performance.now() - sent)
+    roundTrips.push(performance.now() - sentAt)
   }
-  return times
+  return roundTrips
 }
 
-/** Waits until the process is measured again. Throws an `Error` if it has ended. */
+/** Waits until the usage of the process is measured again. Throws an `Error` if the process has ended. */
 async function readNextUsage(usages: readonly ProcessUsage[]): Promise<ProcessUsage> {
-  const { length } = usages
+  const previousCount = usages.length
   await delay(USAGE_INTERVAL_MS)
   const usage = usages.at(-1)
-  if (usage === undefined || usages.length === length) throw new Error('the process of the element has ended')
+  if (usage === undefined || usages.length === previousCount)
+    throw new Error('the process of the element has ended')
   return usage
 }

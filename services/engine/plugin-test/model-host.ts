@@ -10,7 +10,7 @@ import { openModelStore } from '@eyrie/model-store'
 import { createRingFile, type RingFile } from '../frames/ring-file.ts'
 import { createCropInference } from '../inference/crop-inference.ts'
 import { readPlugin } from '../plugin-host/known-plugin.ts'
-import { createElementModels } from '../plugin-host/models/element-models.ts'
+import { createElementModels, type ElementModels } from '../plugin-host/models/element-models.ts'
 
 export interface ModelHostOptions {
   /** Folder of the plugin. */
@@ -20,9 +20,15 @@ export interface ModelHostOptions {
   log: Log
 }
 
-/** Runs the models of a plugin for its tests, as the engine does. */
+/** The default priority of pipelines. */
+const PRIORITY = 5
+
+/**
+ * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the process of the
+ * tests, which reports each frame that one of them processes.
+ */
 export interface ModelHost {
-  /** Rejects with the reason. */
+  /** Returns the result of an inference, and undefined for other requests. Rejects with the reason. */
   handle(request: ModelHostRequest): Promise<unknown>
   close(): Promise<void>
 }
@@ -44,13 +50,15 @@ export async function openModelHost({ folder, modelFolders, log }: ModelHostOpti
   const models = createElementModels({
     declared,
     cropModels: inference.forChannel({
-      ...{ channel: 1, pacing: 'all', priority: () => 5 },
+      channel: 1,
+      pacing: 'all',
+      priority: () => PRIORITY,
       findRing: () => pictures.ring,
     }),
     folder,
   })
-  /** The frame that is processed. It ends when `finish` is called, and its inferences with it. */
-  let current: { finish(): void; finished: Promise<unknown> } | undefined
+  /** The frame that an element is processing. */
+  let current: CurrentFrame | undefined
 
   async function close(): Promise<void> {
     models.close()
@@ -67,30 +75,42 @@ export async function openModelHost({ folder, modelFolders, log }: ModelHostOpti
   return {
     async handle(request) {
       switch (request.type) {
+        // The models are loaded before the first request.
         case 'open':
           return undefined
-        case 'begin': {
+        case 'begin':
           pictures.write(request.n, request.picture)
-          const { promise, resolve } = Promise.withResolvers<object>()
-          const hosted = models.host({ process: () => promise })
-          current = {
-            finish: () => resolve({}),
-            finished: hosted.process({ n: request.n } as Frame) as Promise<unknown>,
-          }
+          current = beginFrame(models, request.n)
           return undefined
-        }
         case 'infer': {
-          const { id, type, ...call } = request
+          const { id: _id, type: _type, ...call } = request
           pictures.assertUsable()
           return models.infer({ method: 'infer', ...call })
         }
         case 'end':
-          current?.finish()
-          await current?.finished
-          return undefined
+          return current?.end()
       }
     },
     close,
+  }
+}
+
+interface CurrentFrame {
+  /** Resolves when all inferences for the frame have ended. */
+  end(): Promise<void>
+}
+
+/** Lets a placeholder process the frame, until it is ended: models run only for frames that are being processed. */
+function beginFrame(models: ElementModels, n: number): CurrentFrame {
+  const ending = Promise.withResolvers<object>()
+  const placeholder = models.host({ process: () => ending.promise })
+  // The models need only the number of the frame.
+  const processed = placeholder.process({ n } as Frame)
+  return {
+    end: async () => {
+      ending.resolve({})
+      await processed
+    },
   }
 }
 
@@ -100,11 +120,12 @@ function joinDeclared(folder: string): InferenceCapability {
   const declared = elements.flatMap(({ manifest }) => manifest.capabilities?.inference ?? [])
   if (declared.length === 0)
     throw new Error('no element in plugin.json declares models: add "inference" to its capabilities')
-  const own = new Map(declared.flatMap(({ own }) => own.map(model => [model.name, model])))
-  const models = new Set(declared.flatMap(({ models }) => models))
+  const names = declared.flatMap(({ models }) => models)
+  const ownModels = declared.flatMap(({ own }) => own)
   return {
-    models: [...models],
-    own: [...own.values()],
+    models: [...new Set(names)],
+    // Several elements may declare the same model.
+    own: [...new Map(ownModels.map(model => [model.name, model])).values()],
     width: Math.max(...declared.map(({ width }) => width)),
   }
 }
@@ -113,7 +134,9 @@ function joinDeclared(folder: string): InferenceCapability {
 class TestPictures {
   readonly #folder: string
   #file: RingFile | undefined
+  /** Width and height of the pictures in the ring. */
   #size = ''
+  /** The picture of the current frame. */
   #picture: HostedPicture | undefined
 
   constructor(folder: string) {
@@ -124,6 +147,7 @@ class TestPictures {
     return this.#file
   }
 
+  /** Writes the picture of a frame to the ring, if models can read it. */
   write(n: number, picture: HostedPicture | undefined): void {
     this.#picture = picture
     if (picture?.format !== 'RGB') return

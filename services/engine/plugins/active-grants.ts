@@ -7,20 +7,21 @@ import { assertSamePublisher, type SignedVersion } from './trust/package-accepta
 import { readClaim } from './trust/package-claim.ts'
 import { findPublisherChange, type SignaturePolicy } from './trust/signature-policy.ts'
 
-/** Grants of versions that are installed or become active without a person who grants what they ask for. */
+/** What happens to grants when the active version or the publisher of a plugin changes without anybody granting anything. */
 
 /**
- * Grants what the active versions ask for that an earlier release of the engine has installed, and withdraws the grants of
- * plugins that are no longer installed.
+ * Aligns the grants with the installed plugins when the engine starts: withdraws those of plugins that are no longer installed, and
+ * grants everything to active versions that were installed by an earlier release of the engine, which had no grants.
  */
 export async function alignGrants(grants: PluginGrants, installed: InstalledPlugins): Promise<void> {
   // What was granted is unknown: a person decides again.
   if (grants.damage() !== undefined) return
   for (const name of grants.names()) if (!hasUploadedVersion(installed, name)) await grants.withdraw(name)
+
   for (const plugin of installed.plugins) {
     const isActive = findActiveVersion(installed, plugin.name) === plugin
-    if (plugin.origin === 'uploaded' && isActive && grants.list(plugin.name).length === 0)
-      await grants.grant(plugin, undefined)
+    const hasNoGrants = grants.list(plugin.name).length === 0
+    if (plugin.origin === 'uploaded' && isActive && hasNoGrants) await grants.grant(plugin, undefined)
   }
 }
 
@@ -34,16 +35,16 @@ export interface PublisherAcceptance {
 }
 
 /**
- * Accepts who has signed a version. If the plugin gets another publisher, what it was granted remains with the previous one.
- * Throws `EyrieError` (`signature`) if the owner does not accept that.
+ * Accepts the publisher that has signed a version. If this is another publisher than before, the grants so far do not apply to its
+ * versions. Throws `EyrieError` (`signature`) if the owner does not accept another publisher.
  */
 export async function acceptPublisher(
   signed: SignedVersion,
   { uploaded, policy, grants, acceptsNewPublisher }: PublisherAcceptance,
 ): Promise<void> {
   const installed = uploaded.map(readClaim)
-  if (!acceptsNewPublisher) assertSamePublisher(signed, installed, policy)
-  else if (findPublisherChange(signed.claim, installed, policy))
+  if (!acceptsNewPublisher) return assertSamePublisher(signed, installed, policy)
+  if (findPublisherChange(signed.claim, installed, policy))
     await grants.limitToPublishers(signed.name, uploaded)
 }
 
@@ -56,27 +57,32 @@ export function assertSuccessorGranted(
   removed: KnownPlugin,
 ): void {
   if (findActiveVersion(installed, removed.name) !== removed) return
-  const plugins = installed.plugins.filter(plugin => plugin !== removed)
-  const successor = findActiveVersion({ ...installed, plugins }, removed.name)
-  const missing = successor ? grants.findMissing(successor) : []
-  if (!successor || missing.length === 0) return
+  const remaining = installed.plugins.filter(plugin => plugin !== removed)
+  const successor = findActiveVersion({ ...installed, plugins: remaining }, removed.name)
+  if (!successor) return
+  const missing = grants.findMissing(successor)
+  if (missing.length === 0) return
+
   const { name, version } = successor
   throw new EyrieError(
     'conflict',
-    `version ${version} of ${name} would become active, and asks for more than was granted: ${formatRequested(missing)}. Remove it first, or use it: eyrie plugin use ${name} ${version} --grant`,
+    `version ${version} of ${name} would become active, and asks for more than was granted: ` +
+      `${formatRequested(missing)}. Remove it first, or use it: eyrie plugin use ${name} ${version} --grant`,
   )
 }
 
 /**
- * Returns an alarm for each active version that asks for more than was granted. It has become active because the selected version
- * is missing, and does not run.
+ * Lists an alarm for each active version that does not run because it asks for more than was granted. Such a version has become
+ * active because the selected version is missing. The first alarm is that of a damaged file.
  */
 export function listGrantAlarms(grants: PluginGrants, installed: InstalledPlugins): string[] {
+  const alarms: string[] = []
   const damage = grants.damage()
-  const refusals = installed.plugins.flatMap(plugin => {
-    if (findActiveVersion(installed, plugin.name) !== plugin) return []
-    const refusal = grants.findRefusal(plugin)
-    return refusal ? [refusal.message] : []
-  })
-  return [...(damage === undefined ? [] : [damage]), ...refusals]
+  if (damage !== undefined) alarms.push(damage)
+  for (const plugin of installed.plugins) {
+    const isActive = findActiveVersion(installed, plugin.name) === plugin
+    const refusal = isActive ? grants.findRefusal(plugin) : undefined
+    if (refusal) alarms.push(refusal.message)
+  }
+  return alarms
 }

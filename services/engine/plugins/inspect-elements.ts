@@ -18,7 +18,7 @@ export type { Migration }
 
 const LOAD_TIMEOUT_MS = 10_000
 const MAX_HEAP_MIB = 256
-/** Twice the heap, and as much again for Node itself and its threads. */
+/** Address space of the process: twice the heap, and as much again for Node itself and its threads. */
 const MAX_DATA_BYTES = 4 * MAX_HEAP_MIB * 1024 * 1024
 const LIMITS = {
   // Ends the process even if the engine is stopped before the timeout.
@@ -32,10 +32,10 @@ const MAX_PROBLEM_LENGTH = 2000
 /** Maximum size of migrated arguments, in characters of JSON. */
 const MAX_ARGS_LENGTH = 2 ** 20
 
-/** The answer of the process. It is validated because the code of the plugin could have sent it. */
+/** The answer of the inspection process. It is validated, because the code of the plugin could have sent it. */
 const inspectionAnswer = z.object({
   problem: z.string().max(MAX_PROBLEM_LENGTH).optional(),
-  /** Null for an element that does not migrate its arguments. */
+  /** The migrated arguments, in the order of the request; null for an element that does not migrate its arguments. */
   migrated: z.array(z.record(z.string(), z.unknown()).nullable()).optional(),
 })
 type InspectionAnswer = z.infer<typeof inspectionAnswer>
@@ -51,8 +51,9 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
 }
 
 /**
- * Lets the elements of a version migrate arguments of an earlier one. Returns null for each element that has no `migrate`. Throws
- * `EyrieError` (`reference`) with the reason if one fails. They run where `inspectElements` loads them.
+ * Lets the elements of a version migrate arguments of an earlier one, in the same kind of process as `inspectElements`. Returns the
+ * arguments in the order of `migrations`; null for an element that has no `migrate`. Throws `EyrieError` (`reference`) with the reason
+ * if one fails.
  */
 export async function migrateArgs(
   { name, version, elements }: KnownPlugin,
@@ -63,12 +64,14 @@ export async function migrateArgs(
   const isComplete =
     migrated?.length === migrations.length && JSON.stringify(migrated).length <= MAX_ARGS_LENGTH
   if (problem === undefined && isComplete) return migrated
+  const reason = problem ?? 'it sent an unexpected answer'
   throw new EyrieError(
     'reference',
-    `version ${version} of ${name} failed to migrate the arguments of pipelines: ${problem ?? 'it sent an unexpected answer'}`,
+    `version ${version} of ${name} failed to migrate the arguments of pipelines: ${reason}`,
   )
 }
 
+/** Runs the inspection process: it loads the elements, and then migrates arguments. */
 async function runInspection(
   { elements }: Pick<KnownPlugin, 'elements'>,
   migrations: Migration[],
@@ -119,7 +122,7 @@ function startNode(entry: string, signal: AbortSignal) {
   const read = [...ENGINE_CODE, dirname(entry)]
   const command = [
     resolve(import.meta.dirname, 'inspect-process.ts'),
-    // A second boundary, which also refuses what Node offers beyond files.
+    // A second boundary inside that of the launcher: Node's permissions.
     '--permission',
     ...read.map(path => `--allow-fs-read=${path}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,

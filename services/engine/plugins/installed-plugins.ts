@@ -70,9 +70,9 @@ export function findElementCollision(
   return undefined
 }
 
-/** What a description states in addition to what is installed. */
+/** The properties of versions that a description contains in addition to what is installed. */
 export interface PluginConditions {
-  /** The versions of all plugins that are in quarantine. */
+  /** The versions that are in quarantine, of all plugins. */
   quarantined: readonly QuarantinedPlugin[]
   /** Returns the signature of a version; undefined if it needs none. */
   findSignature(plugin: KnownPlugin): VersionSignature | undefined
@@ -82,7 +82,7 @@ export interface PluginConditions {
   findUsers(plugin: KnownPlugin): number[]
 }
 
-/** Describes a plugin with its versions. */
+/** Describes a plugin with its versions; undefined if none is installed. */
 export function describePlugin(
   installed: InstalledPlugins,
   name: string,
@@ -99,7 +99,7 @@ export const describePlugins = (installed: InstalledPlugins, conditions: PluginC
     .sort()
     .map(name => describePlugin(installed, name, conditions)!)
 
-/** Describes a package that is perhaps not installed. */
+/** Describes a package before it is installed. */
 export function describePackage(
   { name, version, license, elements }: KnownPlugin,
   installed: InstalledPlugins,
@@ -128,10 +128,10 @@ function describeVersion(
   const signature = findSignature(plugin)
   const missing = findMissing(plugin)
   const users = findUsers(plugin)
-  const declared = elements.flatMap(({ manifest }) =>
-    manifest.capabilities ? [[manifest.name, manifest.capabilities] as const] : [],
-  )
-  const channels = quarantined
+  const capabilities: NonNullable<InstalledVersion['capabilities']> = {}
+  for (const { manifest } of elements)
+    if (manifest.capabilities) capabilities[manifest.name] = manifest.capabilities
+  const ownQuarantines = quarantined
     .filter(entry => entry.plugin === name && entry.version === version)
     .map(({ channel, reason, time }) => ({ channel, reason, time }))
   return {
@@ -141,8 +141,8 @@ function describeVersion(
     ...(signature && { signature }),
     elements: elements.map(({ manifest }) => manifest.name),
     ...(users.length > 0 && { pipelines: users }),
-    ...(declared.length > 0 && { capabilities: Object.fromEntries(declared) }),
-    ...(channels.length > 0 && { quarantined: channels }),
+    ...(Object.keys(capabilities).length > 0 && { capabilities }),
+    ...(ownQuarantines.length > 0 && { quarantined: ownQuarantines }),
     ...(missing.length > 0 && { not_granted: missing }),
   }
 }

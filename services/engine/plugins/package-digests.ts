@@ -8,22 +8,25 @@ import type { Log } from '@eyrie/kit/log'
 import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
 import { z } from 'zod'
 
-/** SHA-256 by plugin and version. */
+/** Digests (SHA-256 in hexadecimal digits) by plugin and version. */
 const digestFile = z.record(pluginName, z.record(pluginVersion, z.string().regex(/^[0-9a-f]{64}$/)))
 type Digests = z.infer<typeof digestFile>
 
-/** The digests of the uploaded plugins, as they were when they were installed. */
+/**
+ * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so that later changes of its files are
+ * detected before they run.
+ */
 export interface PackageDigests {
   record(name: string, version: string): Promise<void>
   delete(name: string, version: string): Promise<void>
   /**
-   * Returns the files of a plugin. Throws an `Error` if they have changed. A plugin without a digest, which an earlier release
-   * has installed, gets one.
+   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were installed. A plugin without a digest,
+   * which an earlier release of the engine has installed, gets one.
    */
   verify(name: string, version: string): Promise<PackageFiles>
 }
 
-/** Opens the digests of the plugins in `folder` (`<folder>/<name>/<version>/`). */
+/** Opens the digests of the plugins in `folder`, each of which is in `<folder>/<name>/<version>/`. */
 export function openPackageDigests(folder: string, log: Log): PackageDigests {
   const file = join(folder, 'digests.json')
   let digests = readDigests(file, log)
@@ -33,22 +36,23 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
     await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
   }
 
-  const hash = (name: string, version: string) => hashPackage(join(folder, name, version))
+  const hashFiles = (name: string, version: string) => hashPackage(join(folder, name, version))
 
-  const store = (name: string, version: string, files: PackageFiles) =>
-    save({ ...digests, [name]: { ...digests[name], [version]: computeDigest(files) } })
+  const store = (name: string, version: string, digest: string) =>
+    save({ ...digests, [name]: { ...digests[name], [version]: digest } })
 
   return {
-    record: async (name, version) => store(name, version, await hash(name, version)),
+    record: async (name, version) => store(name, version, computeDigest(await hashFiles(name, version))),
     delete: async (name, version) => {
       const { [version]: _, ...others } = digests[name] ?? {}
       await save({ ...digests, [name]: others })
     },
     verify: async (name, version) => {
-      const files = await hash(name, version)
-      const expected = digests[name]?.[version]
-      if (expected === undefined) await store(name, version, files)
-      if (expected === undefined || computeDigest(files) === expected) return files
+      const files = await hashFiles(name, version)
+      const digest = computeDigest(files)
+      const recorded = digests[name]?.[version]
+      if (recorded === undefined) await store(name, version, digest)
+      if (recorded === undefined || recorded === digest) return files
       throw new Error(
         `the files of version ${version} of plugin ${name} have changed since it was installed: remove it and upload it again`,
       )
@@ -66,7 +70,7 @@ function readDigests(file: string, log: Log): Digests {
   }
 }
 
-/** Returns the SHA-256 of the names and contents of all files. */
+/** Returns the SHA-256 of the names and contents of all files, in hexadecimal digits. */
 export function computeDigest(files: PackageFiles): string {
   const digest = createHash('sha256')
   for (const path of [...files.keys()].sort()) digest.update(`${files.get(path)} ${path}\n`)

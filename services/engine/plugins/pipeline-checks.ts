@@ -14,8 +14,8 @@ import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
 /** Checks that the pipelines fit the installed plugins after a change. */
 export interface PipelineChecks {
   /**
-   * Throws `EyrieError` (`reference`) if `next`, in which `version` is selected, makes pipelines invalid. `pipelines` are those
-   * after the change, in the same order.
+   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`, in which `version` is
+   * selected. `pipelines` are the configured ones after the change, in the same order; they are unchanged by default.
    */
   assertRemainValid(
     configured: ConfiguredPipelines,
@@ -23,9 +23,12 @@ export interface PipelineChecks {
     version: string,
     pipelines?: readonly Pipeline[],
   ): void
-  /** Throws `EyrieError` if pipelines would run a new version that does not fit them, because they pin the beginning of it. */
+  /**
+   * Checks a new version before it is installed. Pipelines that pin the beginning of it, such as `1.2`, would run it at once. Throws
+   * `EyrieError`: `conflict` if it asks for more than was granted, `reference` if it is incompatible with them.
+   */
   assertFollowersAccept(configured: ConfiguredPipelines, plugin: KnownPlugin): void
-  /** Checks the elements that a request edits, as an edit of the pipeline would. */
+  /** Throws `EyrieError` (`syntax`) if elements in `edits` are invalid. They are checked as in an edit of their pipeline. */
   assertEditsValid(
     configured: ConfiguredPipelines,
     next: InstalledPlugins,
@@ -36,7 +39,7 @@ export interface PipelineChecks {
 export interface PipelineChecksDependencies {
   store: Pick<PluginStore, 'installed' | 'elements'>
   grants: Pick<PluginGrants, 'findMissing'>
-  /** Creates the catalog of these elements and all models. */
+  /** Creates the catalog that pipelines have with these elements. */
   createCatalogFor(elements: KnownElements): Catalog
 }
 
@@ -76,7 +79,8 @@ export function createPipelineChecks({
     if (missing.length > 0)
       throw new EyrieError(
         'conflict',
-        `pipelines ${followers.join(', ')} pin the beginning of version ${plugin.version}, which asks for more than was granted: ${formatRequested(missing)}. Pin the whole version in them first`,
+        `pipelines ${followers.join(', ')} pin the beginning of version ${plugin.version}, ` +
+          `which asks for more than was granted: ${formatRequested(missing)}. Pin the whole version in them first`,
       )
     assertRemainValid(configured, next, plugin.version)
   }

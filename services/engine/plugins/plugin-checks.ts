@@ -5,9 +5,9 @@ import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { findElementCollision, type InstalledPlugins, listVersions } from './installed-plugins.ts'
 import { computeDigest } from './package-digests.ts'
 
-/** Checks before the installed plugins are changed. */
+/** Checks that precede changes of the installed plugins. */
 
-/** Throws `EyrieError` (`id`) if the version is not installed. */
+/** Returns an installed version of a plugin. Throws `EyrieError` (`id`) if the version is not installed. */
 export function getVersion(installed: InstalledPlugins, name: string, version: string): KnownPlugin {
   const versions = listVersions(installed, name)
   const plugin = versions.find(candidate => candidate.version === version)
@@ -17,14 +17,17 @@ export function getVersion(installed: InstalledPlugins, name: string, version: s
   throw new EyrieError('id', `plugin ${name} has no version ${version}; available: ${available}`)
 }
 
-/** A plugin that contains links, which only a folder of the owner can, is identical to no package. */
-export async function isIdentical(existing: KnownPlugin, plugin: KnownPlugin): Promise<boolean> {
-  const digest = computeDigest(await hashPackage(plugin.folder))
-  const files = await hashPackage(existing.folder).catch(() => undefined)
-  return files !== undefined && computeDigest(files) === digest
+/** Whether an uploaded package has the same files as an installed plugin. */
+export async function isIdentical(installed: KnownPlugin, uploaded: KnownPlugin): Promise<boolean> {
+  const uploadedFiles = await hashPackage(uploaded.folder)
+  // Rejects if the files contain links, which a package cannot contain, but a folder of the owner can.
+  const installedFiles = await hashPackage(installed.folder).catch(() => undefined)
+  return installedFiles !== undefined && computeDigest(installedFiles) === computeDigest(uploadedFiles)
 }
 
-/** `users` are the ids of the pipelines that use the plugin. */
+/**
+ * Throws `EyrieError` (`reference`) if pipelines use a version. `users` are their ids.
+ */
 export function assertUnused({ name, version }: KnownPlugin, users: readonly number[]): void {
   if (users.length === 0) return
   throw new EyrieError(
@@ -34,9 +37,13 @@ export function assertUnused({ name, version }: KnownPlugin, users: readonly num
   )
 }
 
+/** Returns the alarm for a version in quarantine. */
 export const describeQuarantine = ({ plugin, version, channel, reason }: QuarantinedPlugin) =>
-  `version ${version} of plugin ${plugin} no longer runs on channel ${channel}, because it crashed repeatedly (${reason}): use another version, or release it with eyrie plugin release ${plugin}`
+  `version ${version} of plugin ${plugin} no longer runs on channel ${channel}, ` +
+  `because it crashed repeatedly (${reason}): ` +
+  `use another version, or release it with eyrie plugin release ${plugin}`
 
+/** Throws `EyrieError` (`conflict`) if another plugin has an active element of the same name as one of this plugin. */
 export function assertNoElementCollision(installed: InstalledPlugins, plugin: KnownPlugin): void {
   const collision = findElementCollision(installed, plugin)
   if (!collision) return
@@ -46,6 +53,7 @@ export function assertNoElementCollision(installed: InstalledPlugins, plugin: Kn
   )
 }
 
+/** Throws `EyrieError` (`conflict`) if a version was not uploaded, so that the engine must not remove it. */
 export function assertUploaded({ name, version, origin, folder }: KnownPlugin): void {
   if (origin === 'uploaded') return
   throw new EyrieError(
@@ -56,7 +64,7 @@ export function assertUploaded({ name, version, origin, folder }: KnownPlugin): 
   )
 }
 
-/** Uploaded code runs only within the boundaries that the owner of the machine accepts. */
+/** Throws `EyrieError` (`conflict`) if this machine lacks boundaries that its owner requires around uploaded code. */
 export function assertIsolated(sandboxes: Pick<Sandboxes, 'assertIsolated'>): void {
   const refusal = findRefusal(sandboxes)
   if (refusal !== undefined) throw new EyrieError('conflict', refusal)
@@ -72,7 +80,7 @@ export function findRefusal(sandboxes: Pick<Sandboxes, 'assertIsolated'>): strin
   }
 }
 
-/** Other versions run in threads of the engine, where they could have effects. */
+/** Throws `EyrieError` (`conflict`) if a version cannot run in shadow, without any effect. */
 export function assertCanRunInShadow({ name, version, origin }: KnownPlugin, active: KnownPlugin): void {
   if (version === active.version && origin === active.origin)
     throw new EyrieError(
@@ -80,6 +88,7 @@ export function assertCanRunInShadow({ name, version, origin }: KnownPlugin, act
       `version ${version} of ${name} is active already: run another one in shadow`,
     )
   if (origin === 'uploaded') return
+  // Other versions run in the engine itself, where they could have effects.
   throw new EyrieError(
     'conflict',
     `version ${version} of ${name} was not uploaded, and only uploaded versions run in shadow`,

@@ -6,15 +6,15 @@ import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import { type Migration, migrateArgs } from './inspect-elements.ts'
 import type { ChangedPipeline } from './upgrade/switch-history.ts'
 
-/** A switch of the active version. `previous` is the version before. */
+/** A switch of the active version of a plugin from `previous` to `plugin`. */
 export interface PlannedSwitch {
   plugin: KnownPlugin
   previous: KnownPlugin
 }
 
 /**
- * Returns the pipelines as they are with another active version: with the arguments that its elements migrate. Only a newer
- * version can know the arguments of an older one.
+ * Lets the elements of a new version migrate the arguments that pipelines have for the previous one. Returns all pipelines. They
+ * are unchanged if the new version is older than the previous one, because only a newer version knows the arguments of an older one.
  */
 export async function migratePipelines(
   pipelines: readonly Pipeline[],
@@ -22,31 +22,32 @@ export async function migratePipelines(
   signal: AbortSignal,
 ): Promise<Pipeline[]> {
   if (compareVersions(plugin.version, previous.version) <= 0) return [...pipelines]
-  const names = new Set(previous.elements.map(({ manifest }) => manifest.name))
-  const isMigrated = ({ name }: PipelineElement) => {
-    const { name: element, pin } = parseElementReference(name)
-    const isProvided = plugin.elements.some(({ manifest }) => manifest.name === element)
-    return pin === undefined && names.has(element) && isProvided
-  }
-
-  const migrations: Migration[] = pipelines.flatMap(({ elements }) =>
-    elements
-      .filter(isMigrated)
-      .map(({ name, args = {} }) => ({ element: name, args, from: previous.version })),
+  const affected = pipelines.flatMap(({ elements }) =>
+    elements.filter(element => isInBoth(element, plugin, previous)),
   )
-  if (migrations.length === 0) return [...pipelines]
-  const migrated = (await migrateArgs(plugin, migrations, signal)).values()
-  return pipelines.map(pipeline => ({
-    ...pipeline,
-    elements: pipeline.elements.map(element => {
-      if (!isMigrated(element)) return element
-      const args = migrated.next().value
-      return args ? { ...element, args } : element
-    }),
-  }))
+  if (affected.length === 0) return [...pipelines]
+
+  const migrations = affected.map(
+    ({ name, args = {} }): Migration => ({ element: name, args, from: previous.version }),
+  )
+  const migratedArgs = await migrateArgs(plugin, migrations, signal)
+  const toMigrated = (element: PipelineElement): PipelineElement => {
+    const args = migratedArgs[affected.indexOf(element)]
+    return args ? { ...element, args } : element
+  }
+  return pipelines.map(pipeline => ({ ...pipeline, elements: pipeline.elements.map(toMigrated) }))
 }
 
-/** Returns the pipelines with the elements that the request replaces. Throws `EyrieError` (`id`) if one does not exist. */
+/** Whether both versions provide an element of a pipeline, which follows the active version because it pins none. */
+function isInBoth({ name: reference }: PipelineElement, plugin: KnownPlugin, previous: KnownPlugin): boolean {
+  const { name, pin } = parseElementReference(reference)
+  return pin === undefined && [plugin, previous].every(version => hasElement(version, name))
+}
+
+const hasElement = ({ elements }: KnownPlugin, name: string) =>
+  elements.some(({ manifest }) => manifest.name === name)
+
+/** Replaces the elements of the pipelines that a request edits. Throws `EyrieError` (`id`) if one of these does not exist. */
 export function editPipelines(
   pipelines: readonly Pipeline[],
   edits: PluginSwitch['pipelines'] = [],
@@ -59,20 +60,23 @@ export function editPipelines(
   })
 }
 
-/** Returns the pipelines whose elements differ. */
+/** Returns the pipelines whose elements differ. `before` and `after` contain the same pipelines in the same order. */
 export function listChangedPipelines(
   before: readonly Pipeline[],
   after: readonly Pipeline[],
 ): ChangedPipeline[] {
-  return before.flatMap(({ id, elements }, index) => {
-    const changed = after[index]!.elements
-    return JSON.stringify(changed) === JSON.stringify(elements)
-      ? []
-      : [{ id, before: elements, after: changed }]
-  })
+  const changed: ChangedPipeline[] = []
+  for (const [index, { id, elements }] of before.entries()) {
+    const newElements = after[index]!.elements
+    if (!isEqual(elements, newElements)) changed.push({ id, before: elements, after: newElements })
+  }
+  return changed
 }
 
-/** Returns the pipelines as they are after a switch, unless somebody has edited them since. */
+const isEqual = (a: readonly PipelineElement[], b: readonly PipelineElement[]) =>
+  JSON.stringify(a) === JSON.stringify(b)
+
+/** Repeats the changes of a switch that was interrupted. Pipelines that somebody has edited since remain as they are. */
 export const repeatChanges = (
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],
@@ -82,14 +86,14 @@ export const repeatChanges = (
     changed.map(({ id, before, after }) => ({ id, before: after, after: before })),
   )
 
-/** Returns the pipelines as they were before a switch, unless somebody has edited them since. */
+/** Reverts the changes of a switch. Pipelines that somebody has edited since remain as they are. */
 export function restorePipelines(
   pipelines: readonly Pipeline[],
   changed: readonly ChangedPipeline[],
 ): Pipeline[] {
   return pipelines.map(pipeline => {
     const change = changed.find(({ id }) => id === pipeline.id)
-    const isUnedited = change && JSON.stringify(change.after) === JSON.stringify(pipeline.elements)
+    const isUnedited = change && isEqual(change.after, pipeline.elements)
     return isUnedited ? { ...pipeline, elements: change.before } : pipeline
   })
 }

@@ -22,14 +22,14 @@ const grantFile = z.record(
   z.array(
     pluginGrant.omit({ capabilities: true }).extend({
       elements: versionRequest,
-      /** The grant is only for versions of these publishers. Without it, the plugin has had no other publisher since. */
+      /** The publishers to whose versions the grant applies: those before the plugin got another one. All by default. */
       publishers: z.array(z.string()).optional(),
     }),
   ),
 )
 type Grants = z.infer<typeof grantFile>
 
-/** A version of a plugin, as far as it is granted something. */
+/** The parts of a plugin version on which its grants depend. */
 export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | 'elements' | 'folder'>
 
 /**
@@ -48,11 +48,11 @@ export interface PluginGrants {
   assertGranted(plugin: GrantedVersion): void
   /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
   grant(plugin: GrantedVersion, client: string | undefined): Promise<void>
-  /** Limits what a plugin was granted so far to the publishers of these versions, since it gets another one. */
+  /** Limits the grants of a plugin so far to the publishers of these versions. Called before it gets another publisher. */
   limitToPublishers(name: string, versions: readonly GrantedVersion[]): Promise<void>
   /** Withdraws all grants of a plugin. */
   withdraw(name: string): Promise<void>
-  /** Why it is unknown what was granted, with the remedy; undefined if it is known. */
+  /** Returns that the file of grants is damaged, with the remedy; undefined if it is intact. */
   damage(): string | undefined
 }
 
@@ -81,15 +81,15 @@ export function openPluginGrants({
     grants = next
   }
 
-  const listRequests = (name: string) => (Object.hasOwn(grants, name) ? grants[name]! : [])
+  const listStored = (name: string) => (Object.hasOwn(grants, name) ? grants[name]! : [])
 
   const findMissing = (plugin: GrantedVersion) => {
     if (plugin.origin !== 'uploaded') return []
-    const isFor = (publishers: readonly string[] | undefined) =>
-      publishers === undefined || publishers.includes(identifyPublisher(plugin))
-    const granted = listRequests(plugin.name)
-      .filter(({ publishers }) => isFor(publishers))
-      .map(({ elements }) => elements)
+    const granted: VersionRequest[] = []
+    for (const { elements, publishers } of listStored(plugin.name)) {
+      const applies = publishers === undefined || publishers.includes(identifyPublisher(plugin))
+      if (applies) granted.push(elements)
+    }
     return findNewCapabilities(toVersionRequest(plugin), granted)
   }
 
@@ -99,7 +99,8 @@ export function openPluginGrants({
     const { name, version } = plugin
     return new EyrieError(
       'grant',
-      `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`,
+      `version ${version} of ${name} asks for more than was granted: ${formatRequested(missing)}. ` +
+        `To grant it: eyrie plugin use ${name} ${version} --grant, or "grant": true in the body of the request`,
       { value: { not_granted: missing } },
     )
   }
@@ -107,11 +108,11 @@ export function openPluginGrants({
   return {
     names: () => Object.keys(grants),
     list: name => {
-      const earlier: VersionRequest[] = []
-      return listRequests(name).map(({ elements, publishers: _, ...grant }) => {
-        const capabilities = findNewCapabilities(elements, earlier)
-        earlier.push(elements)
-        return { ...grant, capabilities }
+      const stored = listStored(name)
+      return stored.map(({ elements, publishers: _, ...grant }, index) => {
+        // Each grant is reported with what it has added to the earlier ones.
+        const earlier = stored.slice(0, index).map(other => other.elements)
+        return { ...grant, capabilities: findNewCapabilities(elements, earlier) }
       })
     },
     findMissing,
@@ -122,21 +123,21 @@ export function openPluginGrants({
     },
     grant: (plugin, client) => {
       const { name, version } = plugin
-      const time = now().toISOString()
-      const earlier = listRequests(name)
-      const hadOthers = earlier.some(({ publishers }) => publishers)
-      const entry = {
+      const earlier = listStored(name)
+      const hadOtherPublishers = earlier.some(({ publishers }) => publishers !== undefined)
+      const grant = {
         version,
-        time,
+        time: now().toISOString(),
         ...(client && { client }),
         elements: toVersionRequest(plugin),
-        ...(hadOthers && { publishers: [identifyPublisher(plugin)] }),
+        ...(hadOtherPublishers && { publishers: [identifyPublisher(plugin)] }),
       }
-      return save({ ...grants, [name]: [...earlier, entry] })
+      return save({ ...grants, [name]: [...earlier, grant] })
     },
     limitToPublishers: (name, versions) => {
-      const owners = [...new Set(versions.map(identifyPublisher))]
-      const limited = listRequests(name).map(grant => ({ publishers: owners, ...grant }))
+      const publishers = [...new Set(versions.map(identifyPublisher))]
+      // Grants that are limited already remain as they are.
+      const limited = listStored(name).map(grant => ({ publishers, ...grant }))
       return save({ ...grants, [name]: limited })
     },
     withdraw: async name => {
@@ -147,13 +148,13 @@ export function openPluginGrants({
   }
 }
 
-const toVersionRequest = ({ elements }: GrantedVersion): VersionRequest =>
-  Object.fromEntries(
-    elements.map(({ manifest: { name, needs, capabilities } }) => [
-      name,
-      { readsPictures: needs.includes('pixels'), ...(capabilities && { capabilities }) },
-    ]),
-  )
+function toVersionRequest({ elements }: GrantedVersion): VersionRequest {
+  const requests = elements.map(({ manifest: { name, needs, capabilities } }) => {
+    const readsPictures = needs.includes('pixels')
+    return [name, { readsPictures, ...(capabilities && { capabilities }) }] as const
+  })
+  return Object.fromEntries(requests)
+}
 
 function readGrants(file: string, log: Log): { grants: Grants; damage: string | undefined } {
   try {
@@ -162,7 +163,9 @@ function readGrants(file: string, log: Log): { grants: Grants; damage: string | 
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { grants: {}, damage: undefined }
     log.error({ file, reason: message }, 'failed to read grants of plugins')
-    const damage = `${file} is damaged, so that uploaded plugins are granted nothing: restore it from a backup and restart the engine, or grant again what each plugin asks for with eyrie plugin use <name> <version> --grant`
+    const damage =
+      `${file} is damaged, so that uploaded plugins are granted nothing: restore it from a backup and restart the engine, ` +
+      'or grant again what each plugin asks for with eyrie plugin use <name> <version> --grant'
     return { grants: {}, damage }
   }
 }

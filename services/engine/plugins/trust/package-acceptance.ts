@@ -5,14 +5,14 @@ import { findPublisherChange, findRefusal, type SignaturePolicy } from './signat
 
 /** Decides whether uploaded packages are installed and run. The functions that assert throw `EyrieError` (`signature`). */
 
-/** A version of an uploaded plugin, and who has signed it. */
+/** A version of an uploaded plugin, and the claim of its package about who has signed it. */
 export interface SignedVersion {
   name: string
   version: string
   claim: PackageClaim
 }
 
-/** Verifies an unpacked package, before anything in it is evaluated. Returns who has signed it. */
+/** Asserts that the files of an unpacked package are the signed ones, before any of them is used. Returns who has signed it. */
 export async function assertUnchanged(folder: string): Promise<PackageClaim> {
   try {
     return await verifyClaim(folder)
@@ -26,14 +26,14 @@ export async function assertUnchanged(folder: string): Promise<PackageClaim> {
   }
 }
 
-/** Asserts that a package may be installed. */
+/** Asserts that the policy permits installing a package. */
 export function assertAccepted({ name, version, claim }: SignedVersion, policy: SignaturePolicy): void {
   const reason = findRefusal(claim, name, policy)
   if (reason === undefined) return
   throw new EyrieError('signature', `version ${version} of plugin ${name} is not installed: ${reason}`)
 }
 
-/** Asserts that no publisher takes over the name of a plugin. `installed`: who has signed its installed versions. */
+/** Asserts that a version does not hand the plugin to another publisher. `installed` are the claims of its installed versions. */
 export function assertSamePublisher(
   { name, version, claim }: SignedVersion,
   installed: readonly PackageClaim[],
@@ -43,11 +43,12 @@ export function assertSamePublisher(
   if (!change) return
   throw new EyrieError(
     'signature',
-    `version ${version} of plugin ${name} is signed by ${change.to}, but its installed versions by ${change.from}: if the plugin has another publisher now, upload it with ?new-publisher=true (eyrie plugin add --new-publisher)`,
+    `version ${version} of plugin ${name} is signed by ${change.to}, but its installed versions by ${change.from}: ` +
+      'if the plugin has another publisher now, upload it with ?new-publisher=true (eyrie plugin add --new-publisher)',
   )
 }
 
-/** Asserts that an installed version may run. */
+/** Asserts that the policy permits running an installed version. */
 export function assertMayRun(installed: SignedVersion, policy: SignaturePolicy): void {
   const refusal = describeRefusal(installed, policy)
   if (refusal !== undefined) throw new EyrieError('signature', refusal)

@@ -10,35 +10,48 @@ export interface PluginTrustOptions {
   file: string
   /** Whether signatures are required even while no publisher is listed. */
   requiresSignatures: boolean
-  /** Lists the active versions of uploaded plugins that do not run under a policy. */
-  listRefused(policy: SignaturePolicy): { plugin: string; version: string }[]
-  /** Called after each change, when plugins may run that were refused. */
+  /** Lists the active versions of uploaded plugins that would not run under a policy. */
+  listRefused(policy: SignaturePolicy): RefusedVersion[]
+  /** Called after each change: plugins may run now that were refused before. */
   onChange(): void
   now?: () => Date
   log: Log
 }
 
 export interface PublisherOptions {
+  /** Whether active plugins may stop that no trusted publisher has signed. */
   force?: boolean
   ifMatch?: string | undefined
 }
 
-/** The publishers of plugins that the owner of the engine trusts, and the plugins that need no signature. */
+interface RefusedVersion {
+  plugin: string
+  version: string
+}
+
+/**
+ * The publishers of plugins that the owner of the engine trusts, and the plugins that need no signature. If `ifMatch` does not match,
+ * a change rejects with `EyrieError` (`precondition`).
+ */
 export interface PluginTrust {
   policy(): SignaturePolicy
   get(): WithEtag<TrustedPlugins>
   /**
-   * Trusts or distrusts a publisher. Throws `EyrieError` (`reference`) if signatures are required now, which active plugins do
-   * not have, unless `force` is true.
+   * Trusts or distrusts a publisher, identified by its key. The first publisher makes signatures required. Rejects with `EyrieError`
+   * (`reference`) if active plugins would stop because of that, unless `force` is true.
    */
   setPublisher(
     key: string,
     input: PublisherInput,
     options?: PublisherOptions,
   ): Promise<WithEtag<TrustedPlugins>>
+  /** Rejects with `EyrieError` (`id`) if the key is unknown. */
   removePublisher(key: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
+  /** Accepts a plugin without the signature of a trusted publisher. */
   addException(plugin: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
+  /** Rejects with `EyrieError` (`id`) if the plugin is no exception. */
   removeException(plugin: string, ifMatch?: string): Promise<WithEtag<TrustedPlugins>>
+  /** Lists an alarm if the file is damaged. */
   alarms(): string[]
 }
 
@@ -54,7 +67,7 @@ export function createPluginTrust({
   const mutex = new Mutex()
 
   function policy(records = stored.records()): SignaturePolicy {
-    // A distrusted publisher counts, too: to distrust the last one must not open the engine to all others.
+    // A distrusted publisher counts, too. Otherwise, all others would be accepted after the last one was distrusted.
     const isRequired = requiresSignatures || records.publishers.length > 0 || stored.damage() !== undefined
     return { isRequired, ...records }
   }
@@ -69,7 +82,7 @@ export function createPluginTrust({
     return { value, etag: computeEtag('plugin-trust', value) }
   }
 
-  /** Stores what `change` returns, if it returns anything. */
+  /** Stores the records that `change` returns; undefined if nothing changes. */
   const edit = (ifMatch: string | undefined, change: (records: TrustRecords) => TrustRecords | undefined) =>
     mutex.runExclusive(async () => {
       assertIfMatch(ifMatch, get().etag)
@@ -94,7 +107,8 @@ export function createPluginTrust({
         const since = known?.state === state ? known.since : now().toISOString()
         const others = publishers.filter(publisher => publisher !== known)
         const next = { publishers: [...others, { key, name, state, since }], exceptions }
-        if (!force && !policy().isRequired) assertNothingRefused(listRefused(policy(next)))
+        const isFirst = !policy().isRequired
+        if (isFirst && !force) assertNothingRefused(listRefused(policy(next)))
         return next
       }),
     removePublisher: (key, ifMatch) =>
@@ -124,14 +138,15 @@ export function createPluginTrust({
   }
 }
 
-/** The first publisher makes signatures required, which ends plugins that run without one. */
-function assertNothingRefused(refused: readonly { plugin: string; version: string }[]): void {
+function assertNothingRefused(refused: readonly RefusedVersion[]): void {
   const [first] = refused
   if (!first) return
   const names = refused.map(({ plugin, version }) => `${plugin} ${version}`).join(', ')
   throw new EyrieError(
     'reference',
-    `with a publisher, this engine requires signatures, and plugins that no trusted publisher has signed would stop: ${names}. Allow each of them first (eyrie plugin allow ${first.plugin}), or let them stop with ?force=true (eyrie plugin trust --force)`,
+    'with a publisher, this engine requires signatures, and plugins that no trusted publisher has signed would stop: ' +
+      `${names}. Allow each of them first (eyrie plugin allow ${first.plugin}), ` +
+      'or let them stop with ?force=true (eyrie plugin trust --force)',
     { value: { plugins: refused.map(({ plugin }) => plugin) } },
   )
 }

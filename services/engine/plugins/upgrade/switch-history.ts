@@ -5,6 +5,7 @@ import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { openRecordFile } from '../../upgrade/record-file.ts'
 
+/** Maximum number of switches that are stored of a plugin. */
 const MAX_SWITCHES = 50
 
 /** The elements of a pipeline before and after a switch. */
@@ -19,14 +20,18 @@ export type ChangedPipeline = z.infer<typeof changedPipeline>
 const watch = z.strictObject({
   from: z.string(),
   to: z.string(),
-  /** Time of the switch in ms. */
+  /** Time of the switch in epoch ms. */
   since: z.number(),
+  /** How much the version before had failed. */
   before: z.strictObject({ failures: z.number(), failedMs: z.number(), observedMs: z.number() }),
   pipelines: z.array(changedPipeline),
 })
 export type SwitchWatch = z.infer<typeof watch>
 
-/** A switch that changes pipelines, before both are stored. */
+/**
+ * A switch that has begun. It changes the active version and pipelines, which are in two files: if the engine ends in between, it
+ * changes the pipelines at the next start.
+ */
 const unfinishedSwitch = z.strictObject({ to: z.string(), pipelines: z.array(changedPipeline) })
 export type UnfinishedSwitch = z.infer<typeof unfinishedSwitch>
 
@@ -36,23 +41,22 @@ const historyEntry = z.strictObject({
   unfinished: unfinishedSwitch.optional(),
 })
 
-/** The switches of the active versions of plugins, and which of them are watched. */
+/** The switches between versions of plugins, and which of them are watched. Stored in a file. */
 export interface SwitchHistory {
   /** Lists the switches of a plugin, oldest first. */
   list(plugin: string): VersionSwitch[]
   /** Returns the watched switch of a plugin. */
   findWatch(plugin: string): SwitchWatch | undefined
-  /** Stores that a switch begins, so that it can be completed if the engine ends before `add`. */
+  /** Stores that a switch begins. `add` or `endUnfinished` must follow. */
   begin(plugin: string, unfinished: UnfinishedSwitch): Promise<void>
-  /** Lists the switches that have begun and were not added, by plugin. */
+  /** Lists the switches that have begun and not ended, by plugin. */
   listUnfinished(): [plugin: string, unfinished: UnfinishedSwitch][]
   endUnfinished(plugin: string): Promise<void>
-  /** Adds a switch, and watches it from now on, or nothing. */
+  /** Stores a switch, which ends one that has begun. Replaces the watched switch by `watch`, or by none. */
   add(plugin: string, entry: VersionSwitch, watch?: SwitchWatch): Promise<void>
   endWatch(plugin: string): Promise<void>
 }
 
-/** Opens the history. */
 export function openSwitchHistory({ file, log }: { file: string; log: Log }): SwitchHistory {
   const { find, entries, save } = openRecordFile({
     file,
@@ -66,10 +70,12 @@ export function openSwitchHistory({ file, log }: { file: string; log: Log }): Sw
     list: plugin => find(plugin)?.switches ?? [],
     findWatch: plugin => find(plugin)?.watch,
     begin: (plugin, unfinished) => save(plugin, { switches: [], ...find(plugin), unfinished }),
-    listUnfinished: () =>
-      entries().flatMap(([plugin, { unfinished }]) =>
-        unfinished ? [[plugin, unfinished] as [string, UnfinishedSwitch]] : [],
-      ),
+    listUnfinished: () => {
+      const unfinishedSwitches: [string, UnfinishedSwitch][] = []
+      for (const [plugin, { unfinished }] of entries())
+        if (unfinished) unfinishedSwitches.push([plugin, unfinished])
+      return unfinishedSwitches
+    },
     endUnfinished: plugin => {
       const { unfinished, ...entry } = find(plugin) ?? { switches: [] }
       return save(plugin, entry)

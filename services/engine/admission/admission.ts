@@ -4,20 +4,22 @@ import type { Plan } from '../plan/plan.ts'
 import type { KnownCosts } from './costs.ts'
 import { estimateLoad, type FindDemands, type Load } from './load.ts'
 
-/** Checks that the machine has the capacity for a configuration before it is applied. */
+/** Checks that the machine has the capacity for a configuration, before the configuration is applied. */
 export interface Admission {
   /** Capacity for channels, in CPU cores. */
   readonly cores: number
+  /** Predicts the load of all channels of a plan. */
   estimateLoad(plan: Plan): Load
   /** Predicts the load of a source and its channels in CPU cores. Undefined if a part of it has not been measured. */
   estimateSourceLoad(plan: Plan, source: number): number | undefined
   /** Throws `EyrieError` (`capacity`) if `after` exceeds the capacity and needs more than `before`. */
   check(before: Plan, after: Plan): void
-  /** Throws `EyrieError` (`capacity`) if the plan exceeds the capacity with other demands, and needs more than now. */
+  /** Checks other models or elements for the same plan. Throws `EyrieError` (`capacity`) as `check` does. */
   checkDemands(plan: Plan, findDemands: FindDemands): void
 }
 
 export interface AdmissionOptions {
+  /** Capacity for channels, in CPU cores. */
   cores: number
   costs: KnownCosts
   findDemands: FindDemands
@@ -29,8 +31,8 @@ export function createAdmission({ cores, costs, findDemands }: AdmissionOptions)
     cores,
     estimateLoad: estimate,
     estimateSourceLoad: (plan, source) => {
-      const { cores, unknown } = estimate(selectSource(plan, source))
-      return unknown.length > 0 ? undefined : cores
+      const load = estimate(selectSource(plan, source))
+      return load.unknown.length > 0 ? undefined : load.cores
     },
     check: (before, after) => assertFits(estimate(before), estimate(after), cores),
     checkDemands: (plan, demands) => assertFits(estimate(plan), estimateLoad(plan, costs, demands), cores),
@@ -57,7 +59,7 @@ function selectSource(plan: Plan, source: number): Plan {
 /** Relative tolerance for rounding errors, which depend on the order in which costs are summed. */
 const ROUNDING_ERROR = 1e-9
 
-/** Returns undefined if the change is admitted: its load fits, or is not higher than the current load. */
+/** Returns the shortage of capacity after a change; undefined if the load fits, or is not higher than before. */
 export function findShortage(before: Load, after: Load, available: number): CapacityShortage | undefined {
   if (after.cores <= available || after.cores <= before.cores * (1 + ROUNDING_ERROR)) return undefined
   const { decoding, inference, elements, unknown } = after

@@ -25,7 +25,7 @@ export interface Costs extends InferenceCosts, KnownCosts {
 
 const AVERAGE_WINDOW = 200
 
-/** A moving average, in which values before about the last `AVERAGE_WINDOW` have little weight. */
+/** A moving average, in which values that are older than about the last `AVERAGE_WINDOW` ones have little weight. */
 export interface Average {
   mean: number
   /** Number of averaged values, up to `AVERAGE_WINDOW`. */
@@ -122,7 +122,7 @@ function addToAverage(average: Average | undefined, value: number): Average {
   return { mean: mean + (value - mean) / newCount, count: newCount }
 }
 
-// The keys of the table.
+// The keys of the table: sources, elements, and models at one size of pictures.
 
 const formatSize = ({ width, height }: { width: number; height: number }) => `${width}x${height}`
 const parseSize = (text: string) => text.split('x').map(Number)

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffDelayMs, fetchService, type Log } from '@eyrie/kit'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { z } from 'zod'
 
-/** How an engine registers itself with a management service. */
+/** The engine that registers itself, and the management service that it joins. */
 export interface JoinOptions {
   /** URL of the management service. */
   url: string
   joinToken: string
-  /** Identifies this engine for ever, wherever it is. */
+  /** Identifies this engine, even if its name or address changes. */
   identity: string
   name: string
+  /** Port of this engine's API. */
   port: number
+  /** Whether the API is served with TLS. */
   isSecure: boolean
   /** Token with which the management service calls this engine. */
   token: string
@@ -22,54 +24,46 @@ export interface JoinOptions {
 
 const RETRY_BACKOFF = { initialMs: 1000, maxMs: 30_000 }
 const REQUEST_TIMEOUT_MS = 10_000
-
-const envelope = z.object({ message: z.string(), response: z.unknown() })
-const joined = z.object({ engine_id: z.string() })
+const SECRET_BYTES = 32
 
 /**
- * Returns the identity of the engine with this data folder. The first call creates it. It is a secret: management sends passwords of
- * cameras to the engine that has it.
- */
-export const readIdentity = (folder: string): string => readOrCreateSecret(join(folder, 'identity'), generate)
-
-/** Returns the token for the API of an engine that was given none. The first call creates it. */
-export const readOwnToken = (data: string): string =>
-  readOrCreateSecret(join(data, 'secrets', 'engine-token'), generate).trim()
-
-const generate = () => randomBytes(32).toString('base64url')
-
-/**
- * Registers the engine, and repeats it until the management service accepts: it may start later. The management service learns the
- * address from the connection. Returns a function that ends the attempts.
+ * Registers the engine with the management service, which learns the address of the engine from the connection. Tries again until it
+ * succeeds, because the management service may start later. Returns a function that ends the attempts.
  */
 export function joinManagement(options: JoinOptions): () => Promise<void> {
-  const { url, log } = options
   const stopping = new AbortController()
-  const { signal } = stopping
-
-  async function run(): Promise<void> {
-    let lastReason = ''
-    for (let failures = 0; !signal.aborted; failures += 1)
-      try {
-        const engine_id = await requestJoin(options, signal)
-        log.info({ management: url, engine_id }, 'joined management service')
-        return
-      } catch (error) {
-        if (signal.aborted) return
-        const reason = describe(error)
-        if (reason !== lastReason) log.warn({ management: url, reason }, 'failed to join management service')
-        lastReason = reason
-        await wait(backoffDelayMs(failures, RETRY_BACKOFF), undefined, { signal }).catch(() => {})
-      }
-  }
-
-  const running = run()
+  const joining = joinWithRetries(options, stopping.signal)
   return async () => {
     stopping.abort()
-    await running
+    await joining
   }
 }
 
+async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promise<void> {
+  const { url, log } = options
+  let lastReason: string | undefined
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      const engine_id = await requestJoin(options, signal)
+      log.info({ management: url, engine_id }, 'joined management service')
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      const reason = describeError(error)
+      // The same reason is logged only once.
+      if (reason !== lastReason) log.warn({ management: url, reason }, 'failed to join management service')
+      lastReason = reason
+      // The delay ends early when the attempts are ended.
+      await sleep(backoffDelayMs(failures, RETRY_BACKOFF), undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+/** The response of the management service. */
+const envelope = z.object({ message: z.string(), response: z.unknown() })
+const joinedEngine = z.object({ engine_id: z.string() })
+
+/** Returns the id of the engine in the management service. Throws an `Error` with the reason if it is not accepted. */
 async function requestJoin(options: JoinOptions, signal: AbortSignal): Promise<string> {
   const { url, joinToken, identity, name, port, isSecure, token } = options
   const response = await fetchService(url, '/api/v1/engine/join', {
@@ -85,13 +79,26 @@ async function requestJoin(options: JoinOptions, signal: AbortSignal): Promise<s
     }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
   })
-  const answer = envelope.parse(await response.json())
-  if (!response.ok) throw new Error(answer.message)
-  return joined.parse(answer.response).engine_id
+  const body = envelope.parse(await response.json())
+  if (!response.ok) throw new Error(body.message)
+  return joinedEngine.parse(body.response).engine_id
 }
 
-/** The reason of a failed request is in the cause of the error. */
-function describe(error: unknown): string {
+/** The reason why a request could not be sent is in the cause of its error. */
+function describeError(error: unknown): string {
   const { message, cause } = error as Error
   return cause instanceof Error ? `${message}: ${cause.message}` : message
 }
+
+/**
+ * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. It is a secret: the management
+ * service sends passwords of cameras to the engine that has it.
+ */
+export const readIdentity = (folder: string): string =>
+  readOrCreateSecret(join(folder, 'identity'), generateSecret)
+
+/** Returns the API token that the engine uses if its settings contain none. The first call creates it. */
+export const readOwnToken = (dataFolder: string): string =>
+  readOrCreateSecret(join(dataFolder, 'secrets', 'engine-token'), generateSecret).trim()
+
+const generateSecret = () => randomBytes(SECRET_BYTES).toString('base64url')

@@ -3,7 +3,7 @@ import type { PipelineElement } from '@eyrie/contract/pipeline'
 import type { Channel } from '../channels/channel.ts'
 import type { ChannelPlan, Plan, SourcePlan } from '../plan/plan.ts'
 
-/** The parts of a plan from which a channel (one pipeline on one source) is created. */
+/** The parts of a plan from which a channel, one pipeline on one source, is created. */
 export interface ChannelSpec {
   plan: ChannelPlan
   source: SourcePlan
@@ -13,10 +13,10 @@ export interface ChannelSpec {
 export interface RunningChannelsOptions {
   /** Returns the part of an element's configuration that affects `source`. Other changes do not replace the channel. */
   toComparableElement(element: PipelineElement, source: number): unknown
-  /** Returns what identifies the code that an element of a pipeline runs. */
+  /** Returns a value that identifies the code of an element, such as the version of its plugin. */
   toComparableCode(element: PipelineElement): unknown
   create(spec: ChannelSpec): Channel
-  /** Continues a channel with the elements of `spec`, when they are open. */
+  /** Opens the elements of `spec`, and continues the channel with them when they are open. */
   replaceElements(channel: Channel, spec: ChannelSpec): void
 }
 
@@ -25,12 +25,13 @@ interface RunningChannel {
   comparableSpec: ComparableSpec
 }
 
+/**
+ * The parts of a spec that are compared when a plan is applied. If only the code changes, perhaps together with its arguments, the
+ * channel continues with new elements and loses no frame. Any other change replaces the channel.
+ */
 interface ComparableSpec {
-  /** The channel is replaced when this value changes. */
   input: unknown
-  /** The channel is replaced when this value changes, unless the code changes. */
   elements: unknown
-  /** The elements of the channel are replaced, without losing a frame, when this value changes. */
   code: unknown
 }
 
@@ -39,7 +40,7 @@ export class RunningChannels {
   readonly #options: RunningChannelsOptions
   /** By id of the channel. */
   #running = new Map<number, RunningChannel>()
-  /** Removed or replaced channels that stop when the new channels are initialized. */
+  /** Removed and replaced channels, which stop when the new channels are initialized. */
   readonly #stopping = new Set<Channel>()
 
   constructor(options: RunningChannelsOptions) {
@@ -55,9 +56,8 @@ export class RunningChannels {
   }
 
   /**
-   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately.
-   * Replaced and removed channels are stopped completely when the new channels are initialized. Channels whose code changes
-   * continue, with new elements.
+   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately. Replaced and removed
+   * channels are stopped completely when the new channels are initialized.
    */
   apply(plan: Plan): void {
     const obsolete = this.#running
@@ -72,7 +72,7 @@ export class RunningChannels {
         this.#running.set(id, existing)
         continue
       }
-      if (existing && hasOtherCode(existing.comparableSpec, comparableSpec)) {
+      if (existing && hasOnlyOtherCode(existing.comparableSpec, comparableSpec)) {
         obsolete.delete(id)
         this.#options.replaceElements(existing.channel, spec)
         this.#running.set(id, { ...existing, comparableSpec })
@@ -102,7 +102,7 @@ export class RunningChannels {
     }
   }
 
-  /** Channels do not depend on whether their source has ended or is recorded. */
+  /** Returns the compared parts. Whether a source has ended or is recorded does not affect its channels. */
   #toComparableSpec({ plan, source, elements }: ChannelSpec): ComparableSpec {
     const { toComparableElement, toComparableCode } = this.#options
     return {
@@ -113,8 +113,8 @@ export class RunningChannels {
   }
 }
 
-/** Whether other code analyses the same input, perhaps with other arguments. */
-const hasOtherCode = (current: ComparableSpec, next: ComparableSpec) =>
+/** Whether only the code has changed, perhaps together with its arguments. */
+const hasOnlyOtherCode = (current: ComparableSpec, next: ComparableSpec) =>
   isDeepStrictEqual(current.input, next.input) && !isDeepStrictEqual(current.code, next.code)
 
 function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {

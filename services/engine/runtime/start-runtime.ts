@@ -13,11 +13,11 @@ import { type ActiveModels, createActiveModels } from '../models/active-models.t
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
 
-/** What the engine needs to run pipelines: the settings of the runtime and the folders of its models. */
+/** The settings of the runtime, and the folders and workers of its models. */
 export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 'cropInference'> {
   /** Folders of models. New models are added to the first folder. */
   modelFolders: readonly [string, ...string[]]
-  /** Returns the name of the model that runs in place of one; the same by default. */
+  /** Returns the name of the model that was selected to run in place of the named one. By default, models run themselves. */
   findSelectedModel?(name: string): string
   /** Folder for copies of the models that plugins contain. */
   pluginModelFolder: string
@@ -25,7 +25,7 @@ export interface StartRuntimeOptions extends Omit<RuntimeOptions, 'inference' | 
   inferenceWorkers?: number
 }
 
-/** The runtime and the catalog of the elements and models that pipelines can use. */
+/** The runtime, and the catalog of the elements and models that pipelines can use. */
 export interface StartedRuntime {
   runtime: Runtime
   /** Returns the boundaries around the processes that run models. */
@@ -37,15 +37,15 @@ export interface StartedRuntime {
   stop(): Promise<void>
 }
 
-/** What the selection of models needs. */
+/** The models of the runtime, for the selection of other models. */
 export interface RuntimeModels {
   /** The models by their own names. */
   store: ModelStore
-  /** The models that run. */
+  /** The models that run, by the names in pipelines. */
   active: ActiveModels
   quarantine: Quarantine
   inference: InferencePool
-  /** Starts a worker at the lowest priority, whose crashes do not count for the quarantine. */
+  /** Starts an inference worker for a model in shadow. It has the lowest priority, and its crashes cause no quarantine. */
   startShadowPool(): Promise<InferencePool>
   /** Estimates what elements compute if other models were selected. */
   estimateDemand(
@@ -54,24 +54,28 @@ export interface RuntimeModels {
   ): ElementDemand[]
 }
 
-/** The worker of models in shadow: everything else comes first. */
+/** Nice value of workers for models in shadow, the highest one: everything else has priority. */
 const SHADOW_NICENESS = 19
 
 /** Opens the model folders, starts the inference workers and begins to connect to the media service. */
 export async function startRuntime(options: StartRuntimeOptions): Promise<StartedRuntime> {
-  const { modelFolders, elements, inferenceWorkers: workers = availableParallelism(), costs, log } = options
+  const { modelFolders, elements, costs, log } = options
+  const { inferenceWorkers: workers = availableParallelism(), findSelectedModel = name => name } = options
   const store = await openModelStore({ roots: modelFolders, log })
-  const { findSelectedModel = name => name } = options
   const models = createActiveModels(store, findSelectedModel)
   const quarantine = openQuarantine(modelFolders[0])
   const releaseRingFolder = await holdFolder(options.ring, 'engine')
+  const release = async () => {
+    store.close()
+    await releaseRingFolder()
+  }
+
   // Workers can read only folders that exist when they start.
   await mkdir(modelFolders[0], { recursive: true })
   const folders = [...modelFolders, options.ring]
   const inference = await createInference({ models, quarantine, folders, workers, costs, log }).catch(
     async error => {
-      store.close()
-      await releaseRingFolder()
+      await release()
       throw error
     },
   )
@@ -98,10 +102,10 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       log: log.child({ shadow: true }),
     })
 
-  const estimateDemand: RuntimeModels['estimateDemand'] = (pipelineElements, findSelected) =>
-    createCatalog({ elements, models: createActiveModels(store, findSelected), inference }).estimateDemand(
-      pipelineElements,
-    )
+  const estimateDemand: RuntimeModels['estimateDemand'] = (pipelineElements, findSelected) => {
+    const otherModels = createActiveModels(store, findSelected)
+    return createCatalog({ elements, models: otherModels, inference }).estimateDemand(pipelineElements)
+  }
 
   const createCatalogFor = (elements: KnownElements) => createCatalog({ elements, models, inference })
 
@@ -115,8 +119,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       await runtime.stop()
       await inference.stop()
       await cropInference.stop()
-      store.close()
-      await releaseRingFolder()
+      await release()
     },
   }
 }

@@ -40,7 +40,7 @@ interface Subject {
  */
 export class StatusReporter {
   readonly #options: StatusReporterOptions
-  /** The last published state as JSON, by subject. */
+  /** The last published state as JSON, by the JSON of its subject. */
   #published = new Map<string, string>()
 
   constructor(options: StatusReporterOptions) {
@@ -72,7 +72,7 @@ export class StatusReporter {
     }
   }
 
-  /** Publishes changed states of `pipelines` and their channels. The states of all other pipelines are deleted. */
+  /** Publishes changed states of `pipelines` and their channels. The last states of all other pipelines are deleted. */
   publishStates(pipelines: readonly number[]): void {
     const previous = this.#published
     this.#published = new Map()

@@ -91,7 +91,7 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     elements: () =>
       [...elements.values()].map(({ plugin, manifest }) => {
         // These fields concern only the engine, which runs the element.
-        const { runs, stateless, needs, ...published } = manifest
+        const { runs: _runs, stateless: _stateless, needs: _needs, ...published } = manifest
         return { ...published, version: plugin.version }
       }),
 
@@ -134,7 +134,7 @@ function checkConfig(element: KnownElement, config: Record<string, unknown>, pat
     )
 }
 
-/** Says what is wrong with the name of an element: the element, or the version that it pins. */
+/** Returns the error message for a reference to an unknown element, or to an unknown version of a known one. */
 function describeUnknownElement(reference: string, elements: KnownElements): string {
   const { name, pin } = parseElementReference(reference)
   const versions = elements.listVersions(name)
@@ -142,7 +142,11 @@ function describeUnknownElement(reference: string, elements: KnownElements): str
     const names = [...elements.values()].map(({ manifest }) => manifest.name)
     return `unknown element ${reference}; ${formatAvailable(names)}`
   }
-  return `no installed version of ${name} matches "${pin}": use one of ${versions.join(', ')}, the beginning of one, such as ${name}@${versions[0]!.split('.')[0]}, or ${name} for the active version`
+  const [majorVersion] = versions[0]!.split('.')
+  return (
+    `no installed version of ${name} matches "${pin}": use one of ${versions.join(', ')}, ` +
+    `the beginning of one, such as ${name}@${majorVersion}, or ${name} for the active version`
+  )
 }
 
 const formatAvailable = (names: readonly string[]) =>

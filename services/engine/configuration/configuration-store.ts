@@ -13,16 +13,22 @@ import { sealAddresses, unsealAddresses } from './sealed-addresses.ts'
  */
 export interface ConfigurationStore {
   /**
-   * Returns an empty configuration if the file does not exist. Encrypts the addresses of a file of an earlier release. Throws an
-   * Error with the path if the file is damaged.
+   * Reads the configuration. It is empty if the file does not exist. A file of an earlier release, whose addresses are not encrypted, is
+   * replaced. Throws an Error with the path if the file is damaged.
    */
   read(): Promise<ConfigurationState>
   write(state: ConfigurationState): Promise<void>
 }
 
 const TAG_KEY_BYTES = 16
-/** Version of the file whose addresses are not encrypted. */
+/** Version of files whose addresses are not encrypted. */
 const PLAIN_VERSION = 1
+
+interface StoredConfiguration {
+  state: ConfigurationState
+  /** Whether the addresses in the file are not encrypted. */
+  isPlain: boolean
+}
 
 export function createConfigurationStore(folder: string, secrets: Secrets): ConfigurationStore {
   const file = join(folder, 'configuration.json')
@@ -30,14 +36,14 @@ export function createConfigurationStore(folder: string, secrets: Secrets): Conf
   const write = (state: ConfigurationState) =>
     writeDurably(file, `${JSON.stringify(sealAddresses(state, secrets), null, 2)}\n`)
 
-  const parse = (text: string) => {
+  const parse = (text: string): StoredConfiguration => {
     const content = JSON.parse(text)
     const isPlain = content?.version === PLAIN_VERSION
     const state = isPlain ? { ...content, version: 2 } : unsealAddresses(content, secrets)
     return { state: parseAs(configurationState, state), isPlain }
   }
 
-  const read = async () => {
+  const readFileOrEmpty = async (): Promise<StoredConfiguration> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     try {
       return parse(await readFile(file, 'utf8'))
@@ -54,7 +60,7 @@ export function createConfigurationStore(folder: string, secrets: Secrets): Conf
 
   return {
     read: async () => {
-      const { state, isPlain } = await read()
+      const { state, isPlain } = await readFileOrEmpty()
       if (isPlain) await write(state)
       return state
     },

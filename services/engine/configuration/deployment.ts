@@ -18,8 +18,8 @@ import { assignPipelineIds, canonicalJson, createIdAssigner } from './entity-ide
 import { checkElements } from './pipeline-definition.ts'
 
 /**
- * Whether a deployment replaces the recording settings of its sources or keeps the stored ones, as in v1 and v2, whose
- * sources have no recording settings.
+ * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones as a deployment of v1 or v2 does:
+ * sources have no recording settings there.
  */
 export type RecordingPolicy = 'replace' | 'keep'
 
@@ -45,11 +45,11 @@ export async function applyDeployment(
     const sourceIds = object.sources.map((source, position) =>
       sources.assign(source, `/${index}/sources/${position}/address`),
     )
+    const toSourceId = (position: number) => sourceIds[position]!
     const sinkIds = object.sinks.map((sink, position) => {
-      const filter = removeDuplicates(sink.filter.map(sourcePosition => sourceIds[sourcePosition]!))
+      const filter = removeDuplicates(sink.filter.map(toSourceId))
       return sinks.assign({ ...sink, filter }, `/${index}/sinks/${position}/address`)
     })
-    const toSourceId = (position: number) => sourceIds[position]
 
     return {
       ...object,
@@ -77,24 +77,24 @@ export async function applyDeployment(
 /** Throws `EyrieError` (`syntax`) at the first invalid address, filter or element. */
 async function checkDeployment(deployment: Deployment, roots: Roots, catalog: Catalog): Promise<void> {
   for (const [index, { sources, sinks, elements }] of deployment.entries()) {
-    const isSource = (position: number) => position < sources.length
+    const isSourcePosition = (position: number) => position < sources.length
 
     for (const [position, { type, address }] of sources.entries())
       await checkSourceAddress(type, address, toJsonPointer([index, 'sources', position, 'address']), roots)
 
     for (const [position, { type, address, filter }] of sinks.entries()) {
       await checkSinkAddress(type, address, toJsonPointer([index, 'sinks', position, 'address']), roots)
-      const invalid = filter.findIndex(sourcePosition => !isSource(sourcePosition))
-      if (invalid >= 0)
+      const invalidIndex = filter.findIndex(sourcePosition => !isSourcePosition(sourcePosition))
+      if (invalidIndex >= 0)
         throw syntaxError(
-          toJsonPointer([index, 'sinks', position, 'filter', invalid]),
-          `source position ${filter[invalid]} does not exist: the object has ${sources.length} sources`,
+          toJsonPointer([index, 'sinks', position, 'filter', invalidIndex]),
+          `source position ${filter[invalidIndex]} does not exist: the object has ${sources.length} sources`,
         )
     }
 
     const positions = sources.length === 1 ? 'position 0' : `positions 0 to ${sources.length - 1}`
     const description = `the keys of a deployed config are positions in sources, here ${positions}`
-    checkElements(elements, catalog, `/${index}/elements`, { has: isSource, description })
+    checkElements(elements, catalog, `/${index}/elements`, { has: isSourcePosition, description })
   }
 }
 
@@ -136,20 +136,20 @@ function createSinkAssigner(state: ConfigurationState) {
 }
 
 /**
- * Returns a function that replaces each `***` in an address by the stored secret. The stored source or sink has no id
- * here: it is found by its type and its address without secrets.
+ * Returns a function that replaces each `***` in an address by the stored secret. Because sources and sinks of a deployment have no ids,
+ * the stored one is found by its type and its address without secrets.
  */
 function createSecretRestorer(stored: (Source | Sink)[]) {
   const toKey = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) =>
     canonicalJson({ type, address })
-  const addresses = new Map(stored.map(resource => [toKey(hideSecrets(resource)), resource.address]))
+  const storedAddresses = new Map(stored.map(resource => [toKey(hideSecrets(resource)), resource.address]))
   return <Input extends SourceInput | SinkInput>(input: Input, path: string): Input => ({
     ...input,
-    address: restoreSecrets(input.address, addresses.get(toKey(input)), path),
+    address: restoreSecrets(input.address, storedAddresses.get(toKey(input)), path),
   })
 }
 
-/** Error paths refer to the deployment, in which the position of an object is that of its pipeline. */
+/** Throws `EyrieError` (`syntax`) if pipelines or sinks conflict. The position of an object is that of its pipeline. */
 function assertNoConflicts(deployed: ConfigurationState): void {
   const { pipelines, sinks } = deployed
   assertDistinctSinkTargets(sinks, sink => {

@@ -6,6 +6,7 @@ import type { Pipeline } from '@eyrie/contract'
  */
 export function createIdAssigner<Stored extends { id: number }>(stored: Stored[], firstFreeId: number) {
   const storedByContent = new Map(stored.map(entity => [toContentKey(entity), entity]))
+  /** The objects of the deployment by their content. */
   const assigned = new Map<string, Stored>()
   let nextId = firstFreeId
   return {
@@ -19,8 +20,9 @@ export function createIdAssigner<Stored extends { id: number }>(stored: Stored[]
       assigned.set(key, entity)
       return entity.id
     },
-    /** All objects that an id was assigned to. */
+    /** Returns all objects to which an id was assigned, with their ids. */
     list: () => [...assigned.values()],
+    /** Returns the first id that is still free. */
     nextId: () => nextId,
   }
 }

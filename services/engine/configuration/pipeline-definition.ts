@@ -44,17 +44,17 @@ export function createPipelineDefinition(catalog: Catalog): ResourceDefinition<P
   }
 }
 
-/** The sources that the keys of a config may name. */
+/** The sources to which the keys of an element's config may refer. */
 export interface ConfigSources {
   has(source: number): boolean
-  /** What the keys may be, for error messages. */
+  /** Describes the valid keys in error messages. */
   description: string
 }
 
 /** Maximum number of ids in an error message. */
 const MAX_LISTED_IDS = 20
 
-/** The keys of a stored config are ids of sources. */
+/** Returns the sources of a stored config, whose keys are ids of sources. */
 export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
   const listed = [...ids].slice(0, MAX_LISTED_IDS).join(', ')
   const more = ids.size > MAX_LISTED_IDS ? ', …' : ''
@@ -65,7 +65,10 @@ export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
   return { has: source => ids.has(source), description }
 }
 
-/** Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. */
+/**
+ * Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. `path` is the JSON pointer
+ * to the elements.
+ */
 export function checkElements(
   elements: PipelineElement[],
   catalog: Catalog,
@@ -73,14 +76,15 @@ export function checkElements(
   sources: ConfigSources,
 ): void {
   for (const [index, element] of elements.entries()) catalog.checkElement(element, `${path}/${index}`)
+  // Visits the sources in all keys, without changing them.
   const assertSource = (source: number, sourcePath: string) => {
-    if (!sources.has(source))
-      throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
-    return source
+    if (sources.has(source)) return source
+    throw syntaxError(sourcePath, `source ${source} does not exist: ${sources.description}`)
   }
   mapSourceKeys(elements, catalog, assertSource, path)
 }
 
+/** Throws `EyrieError` (`id`) if sources or sinks do not exist. */
 function assertExist(kind: 'sources' | 'sinks', ids: number[], existing: Set<number>): void {
   const missing = ids.filter(id => !existing.has(id))
   if (missing.length > 0)

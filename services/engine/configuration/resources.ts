@@ -73,6 +73,9 @@ export function createResources<Stored extends { id: number }, Input>(
     return stored
   }
 
+  // TypeScript does not know that `Stored` is its own content together with an id.
+  const withId = (id: number, content: Omit<Stored, 'id'>) => ({ id, ...content }) as Stored
+
   function getTagged(state: ConfigurationState, id: number): WithEtag<Stored> {
     const stored = find(state, id)
     return { value: definition.redact(stored), etag: computeEtag(state.tagKey, stored) }
@@ -89,9 +92,9 @@ export function createResources<Stored extends { id: number }, Input>(
       const stored = definition.list(state)
       assertIfMatch(ifMatch, computeEtag(state.tagKey, stored))
       const id = state.next[definition.name]
-      const created = { id, ...(await definition.toStored(input, undefined, state)) } as Stored
-      const next = { ...state.next, [definition.name]: id + 1 }
-      const extended = definition.replaceList({ ...state, next }, [...stored, created])
+      const created = withId(id, await definition.toStored(input, undefined, state))
+      const withNextId = { ...state, next: { ...state.next, [definition.name]: id + 1 } }
+      const extended = definition.replaceList(withNextId, [...stored, created])
       return definition.afterEdit(extended, id)
     }, override)
     const createdId = edited.next[definition.name] - 1
@@ -102,10 +105,9 @@ export function createResources<Stored extends { id: number }, Input>(
     const edited = await edit(async state => {
       const stored = find(state, id)
       assertIfMatch(ifMatch, computeEtag(state.tagKey, stored))
-      const changed = { id, ...(await toChanged(stored, state)) } as Stored
-      const all = definition.list(state).map(resource => (resource.id === id ? changed : resource))
-      const next = definition.replaceList(state, all)
-      return definition.afterEdit(next, id)
+      const changed = withId(id, await toChanged(stored, state))
+      const resources = definition.list(state).map(resource => (resource.id === id ? changed : resource))
+      return definition.afterEdit(definition.replaceList(state, resources), id)
     }, override)
     return getTagged(edited, id)
   }
@@ -115,7 +117,7 @@ export function createResources<Stored extends { id: number }, Input>(
 
   const modify: Methods['modify'] = (id, patch, ifMatch, override) => {
     const applyPatch = (stored: Stored) => {
-      // Hidden secrets are restored only for the host that they are stored for, which the patch may change.
+      // Secrets remain hidden here: they are restored later, unless the patch changes the host to which they belong.
       const { id: _, ...content } = definition.redact(stored)
       return parseAs(definition.input, mergePatch(content, patch))
     }

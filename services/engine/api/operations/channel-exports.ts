@@ -14,13 +14,13 @@ import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
 /**
- * The operations on exports, which are what other systems read from the engine: the live streams of sources, and the channels
- * with their properties. A channel is a pipeline that analyses one source.
+ * The operations on exports, the results that other systems read from the engine: the live streams of sources, and the channels with
+ * their properties. A channel is a pipeline that analyses one source.
  */
 
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>
 
-/** Elements open within this time, even if they load a large model. */
+/** Maximum time to wait until the elements of a channel are open. Loading a large model takes seconds. */
 const MAX_OPENING_MS = 5000
 
 /** Lists one stream for each source, with the same id. Empty while the media service is disconnected. */
@@ -114,12 +114,13 @@ async function readProperties(
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Waits until the elements of the channel are open, because only open elements have metadata. */
+/** Reads the metadata of a channel when its elements are open, because only open elements have metadata. */
 async function awaitMetadata(
   { runtime }: ExportContext,
   channel: number,
   format: StaticFormat,
 ): Promise<unknown> {
+  // After a timeout, the metadata of the elements that are open is returned.
   await withTimeout(MAX_OPENING_MS, runtime.waitForChannel(channel)).catch(() => {})
   return formatMetadata(runtime.channelMetadata(channel), format)
 }

@@ -5,7 +5,10 @@ import type { z } from 'zod'
 import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
-// The parts of the routes that the operations below depend on.
+/**
+ * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the API. The types below describe the
+ * parts of the routes on which the operations depend.
+ */
 
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }
 type WithBody<Body, Stored> = { body: z.ZodType<Body>; response: z.ZodType<Stored> }
@@ -29,7 +32,7 @@ export type ServedResources<Stored extends { id: number }, Input> = Omit<
   'change' | 'updateFrom'
 >
 
-/** Binds the routes of sources, sinks or pipelines. */
+/** Creates the operations of the routes of sources, sinks or pipelines. */
 export function createResourceOperations<Stored extends { id: number }, Input>(
   routes: ResourceRoutes<Stored, Input>,
   resources: ServedResources<Stored, Input>,
@@ -54,7 +57,7 @@ export function createResourceOperations<Stored extends { id: number }, Input>(
   ]
 }
 
-/** An id in the body must equal the id in the path. */
+/** Throws `EyrieError` (`syntax`) if the body contains another id than the path. */
 function assertSameId({ id }: OptionalId, pathId: number): void {
   if (id !== undefined && id !== pathId)
     throw syntaxError('/id', `the id is ${id} in the body but ${pathId} in the path`)

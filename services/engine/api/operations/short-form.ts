@@ -7,12 +7,11 @@ import type { Catalog } from '../../catalog/catalog.ts'
  * v1 and v2 of the API accept an element of a pipeline in short form: the name and the arguments, separated by colons, such as
  * `image-resize:640:360`. The long form is `{ name: 'image-resize', args: { width: 640, height: 360 } }`.
  */
+
+/** Expands elements to the long form. `path` is the JSON pointer to the elements. */
 export type ExpandElements = (elements: PipelineElementV2[], path: string) => PipelineElement[]
 
-/**
- * Creates a function that expands elements to the long form. `path` is the JSON pointer to the elements. The catalog is read
- * at each call, because plugins may be added or removed at any time.
- */
+/** Creates the function that expands elements. It reads the catalog at each call, because plugins may be added or removed. */
 export function createElementExpander(catalog: Pick<Catalog, 'elements'>): ExpandElements {
   return (elements, path) => {
     const catalogElements = catalog.elements()
@@ -22,7 +21,7 @@ export function createElementExpander(catalog: Pick<Catalog, 'elements'>): Expan
 
 /**
  * Expands an element from the short form. Arguments have the order of the properties in the schema of the element; an empty
- * argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments.
+ * argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments, or arguments and a pinned version.
  */
 export function expandElement(
   element: PipelineElementV2,
@@ -31,9 +30,10 @@ export function expandElement(
 ): PipelineElement {
   if (typeof element !== 'string') return element
   const [name = '', ...texts] = element.split(':')
-  const catalogElement = catalogElements.find(candidate => candidate.name === name)
-  if (name.includes('@') && texts.length > 0)
+  const hasVersion = name.includes('@')
+  if (hasVersion && texts.length > 0)
     throw syntaxError(path, `the short form has no versions: write {"name": "${name}", "args": {…}} instead`)
+  const catalogElement = catalogElements.find(candidate => candidate.name === name)
   // The validation of the pipeline reports unknown elements later.
   if (!catalogElement || texts.length === 0) return { name }
 

@@ -38,11 +38,12 @@ export function assertInScope(c: Context, { scope }: Route, pluginTokens: readon
   if (scope === undefined || pluginTokens.length === 0 || isKnownToken(readToken(c), pluginTokens)) return
   throw new EyrieError(
     'rights',
-    'this token does not permit changing plugins: send one in EYRIE_PLUGIN_TOKENS of the engine, or else in secrets/plugin-token of its data folder',
+    'this token does not permit changing plugins: ' +
+      'send one in EYRIE_PLUGIN_TOKENS of the engine, or else in secrets/plugin-token of its data folder',
   )
 }
 
-/** Reads the bearer token, or `?access_token=` on a WebSocket, because browsers cannot set headers there. */
+/** Reads the bearer token. A WebSocket may have it in `?access_token=`, because browsers cannot set headers there. */
 function readToken(c: Context): string | undefined {
   const bearerToken = parseBearerToken(c.req.header('Authorization'))
   if (bearerToken !== undefined) return bearerToken
@@ -50,7 +51,10 @@ function readToken(c: Context): string | undefined {
   return isWebSocket ? c.req.query('access_token') : undefined
 }
 
-/** Also checks the origin, so that no web page from elsewhere can reach the engine through the browser of a visitor. */
+/**
+ * Throws `EyrieError` (`auth`) unless a program on this machine has sent the request. The origin is checked because a browser on this
+ * machine may show a web page from elsewhere.
+ */
 function assertFromLoopback(c: Context): void {
   const origin = c.req.header('Origin')
   const isForwarded = getRequestClient(c).isForwarded

@@ -33,11 +33,13 @@ export function readParams<Schema extends z.ZodType>(c: Context, schema: Schema)
   const parsed = schema.safeParse(c.req.param())
   if (parsed.success) return parsed.data
 
-  const [part] = parsed.error.issues[0]!.path
-  const rule = part === 'id' ? 'ids are integers from 0 to 2147483647' : `there is no such ${String(part)}`
-  throw new EyrieError('id', `${c.req.path}: ${rule}`)
+  const [parameter] = parsed.error.issues[0]!.path
+  const problem =
+    parameter === 'id' ? 'ids are integers from 0 to 2147483647' : `there is no such ${String(parameter)}`
+  throw new EyrieError('id', `${c.req.path}: ${problem}`)
 }
 
+/** Reads the body as JSON, or as bytes if the route has another content type. Throws `EyrieError`: `type` or `syntax`. */
 async function readBody(c: Context, { method, contentType }: Route): Promise<unknown> {
   const type = getMediaType(c)
   const acceptedTypes = contentType ? [contentType, ...BINARY_TYPES] : [JSON_TYPE]

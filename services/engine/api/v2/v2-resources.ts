@@ -18,6 +18,11 @@ import type { Resources } from '../../configuration/resources.ts'
 import type { ServedResources } from '../operations/resource-operations.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
 
+/**
+ * The sources, sinks and pipelines of v1 and v2, the older revisions of the API. Resources are stored as in v3, and translated in both
+ * directions.
+ */
+
 /** Sources of v1 and v2 have no `decoder` and no `recording`. */
 export function toV2Source({ decoder: _decoder, recording: _recording, ...source }: Source): SourceV2 {
   return source
@@ -28,7 +33,7 @@ export function toV2Pipeline({ priority: _priority, ...pipeline }: Pipeline): Pi
   return pipeline
 }
 
-/** Channels of v1 and v2 refer to their stream by its id alone; null if the channel has no stream. */
+/** Channels of v1 and v2 refer to their stream only by its id; null if the channel has no stream. */
 export const toStreamId = (stream: Channel['stream']) => stream?.id ?? null
 
 export function toV2Channel({ stream, ...channel }: Channel) {
@@ -48,7 +53,7 @@ export function toV2Models(models: CatalogModel[]): CatalogModelV2[] {
   })
 }
 
-/** Converts a resource between v2 and v3. Resources are stored as v3. */
+/** Translates one kind of resource between v2 and v3. */
 interface Translation<Stored, Input, V2, V2Input> {
   toV2(stored: Stored): V2
   /** Returns the v3 input for a v2 body. Fields that v2 lacks keep their stored values. */
@@ -68,7 +73,7 @@ export function createV2Sources(
     toV2: toV2Source,
     toInput: (body: SourceInputV2, stored) => ({
       ...body,
-      // `parse` returns the default for a new source.
+      // For a new source, `parse` returns the default.
       decoder: sourceInput.shape.decoder.parse(stored?.decoder),
       ...(stored?.recording && { recording: stored.recording }),
     }),
@@ -93,7 +98,7 @@ export function createV2Pipelines(
   })
 }
 
-/** Wraps the v3 operations on a kind of resource, so that they accept and return v2. */
+/** Wraps the v3 operations on one kind of resource, so that they accept and return v2. */
 function translateResources<Stored extends { id: number }, Input, V2 extends { id: number }, V2Input>(
   resources: Resources<Stored, Input>,
   { toV2, toInput, toPatch }: Translation<Stored, Input, V2, V2Input>,

@@ -9,6 +9,7 @@ import { COMMON_ERRORS, errorResponses, JPEG_RESPONSE } from '../routing/describ
 import { readParams, readQuery } from '../routing/read-request.ts'
 
 const params = z.object({ id: idParameter })
+/** Which frame is returned, and how it is drawn. */
 const query = z
   .strictObject({
     pts: integerParameter(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -70,6 +71,7 @@ export function createSnapshotEndpoint({
   }
 }
 
+/** Returns the requested frame; undefined for the newest one. */
 function toPosition(pts: number | undefined, time: string | undefined): FramePosition | undefined {
   if (pts !== undefined) return { pts }
   return time === undefined ? undefined : { timeMs: Date.parse(time) }

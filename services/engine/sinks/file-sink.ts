@@ -3,15 +3,16 @@ import { fileURLToPath } from 'node:url'
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts'
 import type { Sink, SinkRecord } from './sink.ts'
 
-/** Maximum size of the lines that wait for the disk. Beyond it, lines are lost and reported. */
+/** Maximum size of all lines that wait for the disk. Beyond it, lines are lost, which is reported. */
 const MAX_QUEUED_BYTES = 8 << 20
 /** Maximum number of bytes in one write. */
 const MAX_CHUNK_BYTES = 1 << 20
 const RETRY_MS = 1000
 
+/** Returns the values that are written for the results of a frame, each as a line of JSON. */
 type ToLines = (record: SinkRecord) => readonly object[]
 
-/** Writes the results of each frame to a file as lines of JSON, by default as one line. The file is rotated when it is full. */
+/** Writes the results of frames to a file as lines of JSON, by default one line for each frame. The file is rotated when it is full. */
 export class FileSink implements Sink {
   readonly #path: string
   readonly #file: RotatingFile

@@ -15,6 +15,7 @@ export interface RotatingFileOptions {
 export class RotatingFile {
   readonly #options: RotatingFileOptions
   #file: FileHandle | undefined
+  /** Size of the file in bytes. */
   #size = 0
 
   constructor(options: RotatingFileOptions) {
@@ -31,6 +32,7 @@ export class RotatingFile {
       await this.#file.appendFile(bytes)
       this.#size += bytes.length
     } catch (error) {
+      // Removes a part that was written, as far as the disk still permits it.
       await this.#file.truncate(this.#size).catch(() => {})
       throw error
     }

@@ -7,8 +7,9 @@ import { type EmbeddingRecord, toEmbeddingRecords } from './embedding-record.ts'
 import { EmbeddingTable } from './embedding-table.ts'
 import type { TableAddress } from './table-address.ts'
 
-/** Maximum total length of the queued vectors. Beyond it, embeddings are lost and reported. */
+/** Maximum number of numbers in all queued vectors together. Beyond it, embeddings are lost, which is reported. */
 const MAX_QUEUED_NUMBERS = 4 << 20
+/** Maximum number of embeddings in one insert. */
 const BATCH_SIZE = 200
 const RETRY_MS = 1000
 const INSERT_TIMEOUT_MS = 15_000
@@ -19,6 +20,7 @@ const CLOSE_TIMEOUT_S = 5
  * Embeddings are queued while the database is slow or unreachable.
  */
 export class PostgresEmbeddingSink implements Sink {
+  /** Names the database in messages. */
   readonly #name: string
   readonly #table: EmbeddingTable
   readonly #closing = new AbortController()
@@ -70,13 +72,14 @@ export class PostgresEmbeddingSink implements Sink {
         for (const { embedding } of batch) this.#queuedNumbers -= embedding.length
       } else {
         if (signal.aborted) break
+        // The wait ends early when the sink is closed.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
       }
     }
     this.#writing = undefined
   }
 
-  /** Returns false if the insert should be retried. Data that the database rejects is lost. */
+  /** Inserts a batch. Returns false if it should be retried. Embeddings that the database rejects are lost. */
   async #insert(batch: EmbeddingRecord[]): Promise<boolean> {
     const timeoutMs = this.#closing.signal.aborted ? CLOSE_TIMEOUT_S * 1000 : INSERT_TIMEOUT_MS
     try {

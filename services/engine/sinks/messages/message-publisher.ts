@@ -87,6 +87,7 @@ export class MessagePublisher {
       } catch (error) {
         const action = this.#bind ? 'bound' : 'reached'
         this.#failure = `${this.#endpoint} cannot be ${action}: ${describeError(error as Error)}`
+        // The wait ends early when the publisher is closed.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
       }
     }

@@ -14,7 +14,7 @@ const SAMPLE_COUNT = 1
 /** Size of `next_track_ID`, the last field of the movie header `mvhd` (8.2.2). */
 const NEXT_TRACK_ID_BYTES = 4
 
-/** Adds the metadata track to the init segment of a video track, the header of the MP4 file. */
+/** Adds the metadata track to the init segment of a video track, which is the header of an MP4 file. */
 export function addMetadataTrack(init: Buffer): Buffer {
   const movieBoxes = parseBoxes(findBox(init, 'moov')).map(({ type, whole, payload }) => {
     if (type === 'mvhd') return setNextTrackId(whole, METADATA_TRACK + 1)
@@ -65,14 +65,16 @@ export function createMetadataFragment(
 }
 
 function createTrack(): Buffer {
-  const dataReferenceIndex = u16(0, 0, 0, 1)
+  // Six reserved bytes precede the index of the data reference (8.5.2).
+  const sampleEntryStart = u16(0, 0, 0, 1)
   const noEncoding = Buffer.from('\0')
   return trackBox(
     { id: METADATA_TRACK, handler: 'meta', name: 'metadata', volume: 0 },
     {
+      // Metadata has no width and no height.
       size: u32(0, 0),
       header: fullBox('nmhd', 0, 0),
-      entry: box('mett', dataReferenceIndex, noEncoding, Buffer.from('application/json\0')),
+      entry: box('mett', sampleEntryStart, noEncoding, Buffer.from('application/json\0')),
       references: box('tref', box('cdsc', u32(VIDEO_TRACK))),
     },
   )

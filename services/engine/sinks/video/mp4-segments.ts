@@ -17,8 +17,9 @@ export interface Segment {
 
 /** Splits a stream of bytes into segments. Throws an Error if the stream is not an MP4. */
 export async function* splitSegments(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Segment> {
+  /** The received bytes of the current segment. */
   let buffered = Buffer.alloc(0)
-  /** End of the complete boxes of the current segment. */
+  /** Offset after the last complete box of the current segment. */
   let end = 0
   for await (const chunk of stream) {
     buffered = Buffer.concat([buffered, chunk])

@@ -6,7 +6,7 @@ import { StreamFollower } from './stream-follower.ts'
 import { removeDraft } from './video-file.ts'
 import { WriteQueue } from './write-queue.ts'
 
-/** What is recorded, and where. */
+/** The recorded source, and where its recordings are stored. */
 export interface RecorderOptions {
   media: MediaAccess
   source: number
@@ -37,6 +37,7 @@ export class Recorder {
   #stream: { init: Buffer; epoch: number } | undefined
   /** The open recordings. The last one receives pictures; earlier ones may still receive results. */
   #recordings: Recording[] = []
+  /** The results that wait for their pictures, oldest first. */
   #pending: PendingResult[] = []
   /** Whether pictures are dropped, because the disk is too slow, until the next keyframe that fits into the queue. */
   #isOverloaded = false
@@ -121,7 +122,7 @@ export class Recorder {
       const { record, epoch } = result
       const recording = this.#findRecording(result)
 
-      // Such a result waits, because its picture has not arrived yet.
+      // The picture of this result has not arrived yet, nor have those of the later results.
       const isPictureMissing = recording === current && record.pts > current.newest
       const isStreamMissing = epoch !== null && epoch > current.epoch
       if (isPictureMissing || isStreamMissing) return

@@ -54,6 +54,7 @@ export class Recording {
 
   /** The last picture in decoding order. */
   #last: AccessUnit
+  /** The latest presentation time of all pictures. */
   #newest: number
 
   constructor(
@@ -68,7 +69,7 @@ export class Recording {
     this.#origin = unit.dts
     this.#limits = limits
     this.#queue = queue
-    // Precedes the first picture, so that `contains` is false for it.
+    // A picture before the first one, so that `contains` is false for the first one.
     this.#last = { ...unit, dts: unit.dts - 1, duration: 0 }
     this.#newest = unit.pts
     this.#file = new VideoFile(path, limits.keep)

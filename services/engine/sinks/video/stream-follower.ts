@@ -24,7 +24,7 @@ export class StreamFollower {
   readonly #headers: Record<string, string>
   readonly #listener: StreamFollowerListener
   readonly #stopping = new AbortController()
-  /** Ends the current delay between two connections early. */
+  /** Ends the current delay before the next connection early. */
   #delaySkip = new AbortController()
   readonly #ended: Promise<void>
 
@@ -48,20 +48,21 @@ export class StreamFollower {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stopping
-    let attempt = 0
+    /** Attempts since the last one that received anything. */
+    let failedAttempts = 0
     while (!signal.aborted) {
       try {
         const hasReceived = await this.#receive(signal)
-        if (hasReceived) attempt = 0
+        if (hasReceived) failedAttempts = 0
       } catch (error) {
         if (!signal.aborted) this.#listener.onFailure((error as Error).message)
       }
 
       this.#delaySkip = new AbortController()
-      const interrupted = AbortSignal.any([signal, this.#delaySkip.signal])
-      const delayMs = backoffDelayMs(attempt, RECONNECT_BACKOFF, Math.random)
-      await sleep(delayMs, undefined, { signal: interrupted }).catch(() => {})
-      attempt += 1
+      const interruption = AbortSignal.any([signal, this.#delaySkip.signal])
+      const delayMs = backoffDelayMs(failedAttempts, RECONNECT_BACKOFF, Math.random)
+      await sleep(delayMs, undefined, { signal: interruption }).catch(() => {})
+      failedAttempts += 1
     }
   }
 

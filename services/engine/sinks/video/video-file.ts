@@ -30,6 +30,7 @@ export class VideoFile {
       await rename(draft, this.#path)
     } catch (error) {
       await file.close()
+      // A draft that cannot be deleted now is deleted by `removeDraft`.
       await rm(draft, { force: true }).catch(() => {})
       throw error
     }
@@ -45,6 +46,7 @@ export class VideoFile {
       await file.appendFile(bytes)
       this.#size += bytes.length
     } catch (error) {
+      // Removes a part that was written, as far as the disk still permits it.
       await file.truncate(this.#size).catch(() => {})
       throw error
     }

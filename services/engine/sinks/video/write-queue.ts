@@ -51,6 +51,7 @@ export class WriteQueue {
       } catch (error) {
         this.#error = (error as Error).message
         if (signal.aborted) break
+        // The wait ends early when the queue is closed.
         await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => {})
         continue
       }

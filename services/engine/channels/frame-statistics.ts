@@ -1,6 +1,9 @@
 /** The statistics of a channel cover this time. */
 const WINDOW_MS = 10_000
-/** A channel becomes overloaded when it drops a larger share of its frames than the first one, and recovers below the second one. */
+/**
+ * A channel becomes overloaded when it drops a larger share of its frames than the first one, and recovers below the
+ * second one.
+ */
 const OVERLOAD_RATE = 0.1
 const RECOVERY_RATE = 0.03
 /** With fewer frames in the window, the drop rate cannot start an overload. */

@@ -17,7 +17,10 @@ export interface StagePlan {
   name: string
   /** Whether the element can process several frames at the same time, because it has no state between frames. */
   isStateless: boolean
-  /** Rejects with the reason if the element cannot be opened. `onCost` is called with the CPU time of each measured frame in ms. */
+  /**
+   * Rejects with the reason if the element cannot be opened. `onCost` is called with the CPU time of each measured
+   * frame in ms.
+   */
   open(context: OpenContext, onCost?: (ms: number) => void): Promise<HostedElement>
   /** Called with the reason of each failure, and with undefined when the element processes frames again, or has ended. */
   onHealth?(failure: string | undefined): void
@@ -106,7 +109,10 @@ async function rejectUnknown(reference: string): Promise<never> {
   )
 }
 
-/** Returns undefined for an element that is not under development. Only elements in processes have a state that can be saved. */
+/**
+ * Returns undefined for an element that is not under development. Only elements in processes have a state that can be
+ * saved.
+ */
 function describeDevelopment(
   { plugin: { name, version }, manifest, host }: KnownElement,
   log: Log,
@@ -131,7 +137,10 @@ export type ElementEnvironment = Pick<
 > &
   Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
 
-/** Opens an element with the args and the config of its pipeline. Of a config by source, it receives only the part of its source. */
+/**
+ * Opens an element with the args and the config of its pipeline. Of a config by source, it receives only the part of
+ * its source.
+ */
 export function openConfigured(
   { args, config }: PipelineElement,
   known: KnownElement,

@@ -105,9 +105,9 @@ export class Stage {
   }
 
   /**
-   * Continues with the state of `previous`, if both elements are of the same development version. Waits until `previous` has
-   * processed its frames; the frames of this stage wait meanwhile. If the previous code has failed, only the state with which it
-   * began is left.
+   * Continues with the state of `previous`, if both elements are of the same development version. Waits until
+   * `previous` has processed its frames; the frames of this stage wait meanwhile. If the previous code has failed, only
+   * the state with which it began is left.
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan

@@ -13,8 +13,8 @@ import { sealAddresses, unsealAddresses } from './sealed-addresses.ts'
  */
 export interface ConfigurationStore {
   /**
-   * Reads the configuration. It is empty if the file does not exist. A file of an earlier release, whose addresses are not encrypted, is
-   * replaced. Throws an Error with the path if the file is damaged.
+   * Reads the configuration. It is empty if the file does not exist. A file of an earlier release, whose addresses are
+   * not encrypted, is replaced. Throws an Error with the path if the file is damaged.
    */
   read(): Promise<ConfigurationState>
   write(state: ConfigurationState): Promise<void>

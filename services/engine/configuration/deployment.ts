@@ -18,8 +18,8 @@ import { assignPipelineIds, canonicalJson, createIdAssigner } from './entity-ide
 import { checkElements } from './pipeline-definition.ts'
 
 /**
- * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones as a deployment of v1 or v2 does:
- * sources have no recording settings there.
+ * Whether a deployment replaces the recording settings of its sources, or keeps the stored ones as a deployment of v1
+ * or v2 does: sources have no recording settings there.
  */
 export type RecordingPolicy = 'replace' | 'keep'
 
@@ -136,8 +136,8 @@ function createSinkAssigner(state: ConfigurationState) {
 }
 
 /**
- * Returns a function that replaces each `***` in an address by the stored secret. Because sources and sinks of a deployment have no ids,
- * the stored one is found by its type and its address without secrets.
+ * Returns a function that replaces each `***` in an address by the stored secret. Because sources and sinks of a
+ * deployment have no ids, the stored one is found by its type and its address without secrets.
  */
 function createSecretRestorer(stored: (Source | Sink)[]) {
   const toKey = ({ type, address }: Pick<Source | Sink, 'type' | 'address'>) =>

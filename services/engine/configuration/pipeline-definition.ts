@@ -66,8 +66,8 @@ export function listSourceIds(ids: ReadonlySet<number>): ConfigSources {
 }
 
 /**
- * Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. `path` is the JSON pointer
- * to the elements.
+ * Throws `EyrieError` (`syntax`) if the catalog rejects an element or a config refers to an unknown source. `path` is
+ * the JSON pointer to the elements.
  */
 export function checkElements(
   elements: PipelineElement[],

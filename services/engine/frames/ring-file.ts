@@ -14,8 +14,8 @@ export type NewRingShape = Pick<RingShape, 'width' | 'height' | 'format' | 'payl
   Partial<Pick<RingShape, 'slots' | 'generation' | 'content'>>
 
 /**
- * A frame ring, the file in shared memory with the pictures of a source, written from JavaScript as the media service writes it. For
- * benchmarks and tests, including those of plugins.
+ * A frame ring, the file in shared memory with the pictures of a source, written from JavaScript as the media service
+ * writes it. For benchmarks and tests, including those of plugins.
  */
 export interface RingFile {
   readonly path: string

@@ -172,8 +172,8 @@ function toCropModel({ card, file }: StoredModel): LoadableModel {
 }
 
 /**
- * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins. Throws an `Error` if the file is not
- * the one of the manifest.
+ * Copies a model of a plugin to `folder`, which workers can read, unlike the folders of plugins. Throws an `Error` if
+ * the file is not the one of the manifest.
  */
 async function copyOwnModel(own: OwnModel, pluginFolder: string, folder: string): Promise<LoadableModel> {
   const { name, sha256, input } = own

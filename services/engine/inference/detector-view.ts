@@ -8,8 +8,9 @@ const MAX_WAIT_MS = 10_000
 const POLL_MS = 20
 
 /**
- * The view of a detector: the size and format of the pictures that its model reads. Before the model is replaced by one with another
- * view, the pictures of that view are requested in addition, so that the model can be replaced between two frames.
+ * The view of a detector: the size and format of the pictures that its model reads. Before the model is replaced by one
+ * with another view, the pictures of that view are requested in addition, so that the model can be replaced between two
+ * frames.
  */
 export class DetectorView {
   readonly #client: Pick<InferenceClient, 'requestView' | 'onViewChange'>

@@ -32,9 +32,10 @@ interface LeasedModel {
 }
 
 /**
- * Leases a model and switches to its replacement when the store has another one under its name. The new model is loaded while the
- * old one still runs, and takes over between two frames. If the new model cannot be loaded, the old one remains in use. If it needs
- * other pictures, and `prepare` cannot provide them without a gap, the lease is revoked, so that the element reopens.
+ * Leases a model and switches to its replacement when the store has another one under its name. The new model is loaded
+ * while the old one still runs, and takes over between two frames. If the new model cannot be loaded, the old one
+ * remains in use. If it needs other pictures, and `prepare` cannot provide them without a gap, the lease is revoked, so
+ * that the element reopens.
  */
 export async function followModel(first: StoredModel, options: FollowModelOptions): Promise<FollowedModel> {
   const { name, models, registry, provider, prepare, onReplaced, log } = options
@@ -76,7 +77,7 @@ export async function followModel(first: StoredModel, options: FollowModelOption
     log.info({ model: name, ...(active !== name && { active }), sha256 }, 'model replaced')
   }
 
-  // The store awaits the promise, so that whoever replaces a model can wait until all detectors use the new one.
+  // The store awaits the promise, so that the replacement of a model ends when all detectors use the new one.
   const unsubscribe = models.onChange(() =>
     replacementMutex
       .runExclusive(replaceIfChanged)

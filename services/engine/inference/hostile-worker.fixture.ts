@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 /**
- * Runs in place of an inference worker, and attempts what the code of a hostile model could do. Answers the first message, an `Attack`,
- * with the outcome of each attempt: `done` or an error code.
+ * Runs in place of an inference worker, and attempts what the code of a hostile model could do. Answers the first
+ * message, an `Attack`, with the outcome of each attempt: `done` or an error code.
  */
 
 /** What is attacked. */

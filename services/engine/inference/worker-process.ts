@@ -22,9 +22,9 @@ export interface WorkerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<WorkerExitError>
   /**
-   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if the request
-   * fails, or with `WorkerExitError` if the worker exits. If several requests wait then, only the first was running: for the others,
-   * `isCrash` is false.
+   * Sends a request and returns the answer. The worker answers in the order of the requests. Rejects with the reason if
+   * the request fails, or with `WorkerExitError` if the worker exits. If several requests wait then, only the first was
+   * running: for the others, `isCrash` is false.
    */
   request(request: WorkerRequest): Promise<WorkerAnswer>
   /** Sends a notice, which the worker does not answer. */

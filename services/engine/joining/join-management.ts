@@ -27,8 +27,8 @@ const REQUEST_TIMEOUT_MS = 10_000
 const SECRET_BYTES = 32
 
 /**
- * Registers the engine with the management service, which learns the address of the engine from the connection. Tries again until it
- * succeeds, because the management service may start later. Returns a function that ends the attempts.
+ * Registers the engine with the management service, which learns the address of the engine from the connection. Tries
+ * again until it succeeds, because the management service may start later. Returns a function that ends the attempts.
  */
 export function joinManagement(options: JoinOptions): () => Promise<void> {
   const stopping = new AbortController()
@@ -91,8 +91,8 @@ function describeError(error: unknown): string {
 }
 
 /**
- * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. It is a secret: the management
- * service sends passwords of cameras to the engine that has it.
+ * Returns the identity of the engine whose configuration is in `folder`. The first call creates it. It is a secret: the
+ * management service sends passwords of cameras to the engine that has it.
  */
 export const readIdentity = (folder: string): string =>
   readOrCreateSecret(join(folder, 'identity'), generateSecret)

@@ -23,8 +23,8 @@ const MAX_DISTANCE_TICKS = MAX_PICTURE_OFFSET_MS * TICKS_PER_MS
 export const isSameMoment = (pts: number, otherPts: number) => Math.abs(pts - otherPts) <= MAX_DISTANCE_TICKS
 
 /**
- * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is better than none. The media service
- * buffers no frame for longer (setting `snapshot_s`).
+ * Time limit of a request. Decoding takes seconds on an overloaded machine, and a late picture is better than none. The
+ * media service buffers no frame for longer (setting `snapshot_s`).
  */
 const TIMEOUT_MS = 60_000
 /** The media service rejects more requests at a time, so that further ones wait here. */

@@ -25,8 +25,8 @@ interface Pair {
 }
 
 /**
- * Pairs the objects that two models have found in the same place. Pairs of the same class come first, then those with the largest
- * overlap. Both lists must be ordered by descending score.
+ * Pairs the objects that two models have found in the same place. Pairs of the same class come first, then those with
+ * the largest overlap. Both lists must be ordered by descending score.
  */
 export function compareBoxes(
   activeObjects: readonly DetectedObject[],

@@ -27,8 +27,8 @@ interface Outages {
 }
 
 /**
- * Observes the detectors of all channels. Another model may run in place of the one that a pipeline names. Here, `model` is the name
- * in the pipeline, and `version` the model that runs.
+ * Observes the detectors of all channels. Another model may run in place of the one that a pipeline names. Here,
+ * `model` is the name in the pipeline, and `version` the model that runs.
  */
 export class DetectorMonitor {
   /** How much each model has failed, by name and version. */

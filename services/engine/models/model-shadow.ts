@@ -26,8 +26,8 @@ interface ShadowDetector {
 }
 
 /**
- * Runs a candidate model in shadow: on the frames that the detectors of the active model have processed, in a worker of its own. Its
- * results are only compared.
+ * Runs a candidate model in shadow: on the frames that the detectors of the active model have processed, in a worker of
+ * its own. Its results are only compared.
  */
 export class ModelShadow implements DetectorListener {
   readonly #options: ModelShadowOptions
@@ -87,8 +87,8 @@ export class ModelShadow implements DetectorListener {
   }
 
   /**
-   * Returns the comparison for a detector of this channel. A detector that is closed and opened again continues its comparison; several
-   * open detectors of a channel have one each.
+   * Returns the comparison for a detector of this channel. A detector that is closed and opened again continues its
+   * comparison; several open detectors of a channel have one each.
    */
   #findTally(channel: number): ModelTally {
     const used = new Set([...this.#detectors.values()].map(({ tally }) => tally))

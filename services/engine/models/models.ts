@@ -34,8 +34,8 @@ export interface Models {
   /** Throws `EyrieError` (`id`) if there is no model of this name. */
   get(name: string): ModelUse
   /**
-   * Selects the model that runs in place of another one. Throws `EyrieError`: `conflict` if it cannot be loaded, `capacity` if it
-   * needs more than the machine has.
+   * Selects the model that runs in place of another one. Throws `EyrieError`: `conflict` if it cannot be loaded,
+   * `capacity` if it needs more than the machine has.
    */
   use(name: string, selection: ModelSelection, request: SwitchRequest): Promise<ModelUse>
   /** Lists the switches of a model, oldest first. */

@@ -7,9 +7,10 @@ export type CountDraft = Extract<MessageDraft, { kind: 'count' }>
 const INTERVAL_MS = 100
 
 /**
- * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within the interval are
- * merged into one, in which newer values replace older ones. A busy machine may analyse the frames of several seconds within the
- * interval. Only counts whose frames are within the interval, too, are merged: otherwise, a count would be far from its events.
+ * Limits the rate of `count` messages per channel. The first count is published immediately. Counts that follow within
+ * the interval are merged into one, in which newer values replace older ones. A busy machine may analyse the frames of
+ * several seconds within the interval. Only counts whose frames are within the interval, too, are merged: otherwise, a
+ * count would be far from its events.
  */
 export interface CountCoalescer {
   add(count: CountDraft): void

@@ -36,9 +36,10 @@ export interface ChannelSnapshot {
  */
 export interface ChannelSnapshots {
   /**
-   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur, the picture may
-   * show any frame within a second of it. Throws `EyrieError`: `id` if the requested frame is no longer available, `unavailable` if
-   * it may arrive later, the newest frame is not available, or the media service is unreachable.
+   * Returns the analysed frame nearest to a position, or the newest analysed frame, as JPEG. Without boxes and blur,
+   * the picture may show any frame within a second of it. Throws `EyrieError`: `id` if the requested frame is no longer
+   * available, `unavailable` if it may arrive later, the newest frame is not available, or the media service is
+   * unreachable.
    */
   capture(channel: { id: number; source: number }, options: SnapshotOptions): Promise<ChannelSnapshot>
 }
@@ -74,8 +75,8 @@ export function createChannelSnapshots({
   }
 
   /**
-   * Finds the frame at a position, which need not have been analysed: the media service may have a picture of any time. Its `pts` is
-   * extrapolated from the nearest analysed frame.
+   * Finds the frame at a position, which need not have been analysed: the media service may have a picture of any time.
+   * Its `pts` is extrapolated from the nearest analysed frame.
    */
   function findAnyFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
     const nearest = frameHistory.find(channel, position)
@@ -88,8 +89,8 @@ export function createChannelSnapshots({
   }
 
   /**
-   * Returns when the picture at `pts` was captured: computed from the nearest analysed frame if that shows the same moment, because
-   * `pts` does not increase while a camera is disconnected; otherwise from the requested frame.
+   * Returns when the picture at `pts` was captured: computed from the nearest analysed frame if that shows the same
+   * moment, because `pts` does not increase while a camera is disconnected; otherwise from the requested frame.
    */
   function computeTimeMs(channel: number, pts: number, requested: AnalysedFrame): number {
     const analysed = frameHistory.find(channel, { pts })

@@ -19,8 +19,8 @@ export interface EventPicturesOptions {
   loadPicture: LoadFramePicture
   store: Pick<PictureStore, 'save'>
   /**
-   * Minimum time between two pictures of a channel. It is measured in stream time, because a busy machine may analyse the frames of
-   * several seconds at once, and each of these seconds needs its picture.
+   * Minimum time between two pictures of a channel. It is measured in stream time, because a busy machine may analyse
+   * the frames of several seconds at once, and each of these seconds needs its picture.
    */
   intervalMs: number
   /** `WAIT_MS` by default. */

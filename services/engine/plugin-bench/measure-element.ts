@@ -20,8 +20,9 @@ const WARM_UP_SECONDS = 2
 const USAGE_INTERVAL_MS = 500
 
 /**
- * Measures what the frames of a channel cost an element, in a process with the limits of uploaded plugins. Only the budget of its
- * manifest is not enforced. Throws an `Error` with the reason if the element fails. `log` receives the log of the element.
+ * Measures what the frames of a channel cost an element, in a process with the limits of uploaded plugins. Only the
+ * budget of its manifest is not enforced. Throws an `Error` with the reason if the element fails. `log` receives the
+ * log of the element.
  */
 export async function measureElement(
   request: BenchRequest,
@@ -97,7 +98,10 @@ function findElement({ folder, element: name }: BenchRequest): KnownElement {
   return element
 }
 
-/** Returns the value, completed with the defaults of its schema. `option` is the option of the command line that contains it. */
+/**
+ * Returns the value, completed with the defaults of its schema. `option` is the option of the command line that
+ * contains it.
+ */
 function assertValid(option: string, { value, problem }: ReturnType<KnownElement['checkArgs']>): unknown {
   if (problem) throw new Error(`--${option}: ${problem.pointer} ${problem.message}`)
   return value

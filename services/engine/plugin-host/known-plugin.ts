@@ -7,8 +7,8 @@ import { isPython } from './sandbox/python/python-process.ts'
 import { type Check, compileCheck } from './schema-check.ts'
 
 /**
- * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only built-in plugins are trusted: their
- * elements may run on the main thread and use inference.
+ * A plugin is a folder with a manifest and code. It provides elements, the steps of pipelines. Only built-in plugins
+ * are trusted: their elements may run on the main thread and use inference.
  */
 
 /** An element (a step of pipelines) of an installed plugin. */

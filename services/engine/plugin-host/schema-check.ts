@@ -73,8 +73,8 @@ export function compileCheck(schema: Record<string, unknown> | null): Check {
 }
 
 /**
- * Removes the defaults of properties with the annotation `defaultFrom`. Their value comes from another part of Eyrie, such as the card
- * of a model; the default is only shown.
+ * Removes the defaults of properties with the annotation `defaultFrom`. Their value comes from another part of Eyrie,
+ * such as the card of a model; the default is only shown.
  */
 function removeForeignDefaults(schema: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {

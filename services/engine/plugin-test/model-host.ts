@@ -24,8 +24,8 @@ export interface ModelHostOptions {
 const PRIORITY = 5
 
 /**
- * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the process of the
- * tests, which reports each frame that one of them processes.
+ * Runs the models of a plugin for its tests, with the workers and the limits of the engine. The elements run in the
+ * process of the tests, which reports each frame that one of them processes.
  */
 export interface ModelHost {
   /** Returns the result of an inference, and undefined for other requests. Rejects with the reason. */

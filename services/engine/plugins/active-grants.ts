@@ -10,8 +10,9 @@ import { findPublisherChange, type SignaturePolicy } from './trust/signature-pol
 /** What happens to grants when the active version or the publisher of a plugin changes without anybody granting anything. */
 
 /**
- * Aligns the grants with the installed plugins when the engine starts: withdraws those of plugins that are no longer installed, and
- * grants everything to active versions that were installed by an earlier release of the engine, which had no grants.
+ * Aligns the grants with the installed plugins when the engine starts: withdraws those of plugins that are no longer
+ * installed, and grants everything to active versions that were installed by an earlier release of the engine, which
+ * had no grants.
  */
 export async function alignGrants(grants: PluginGrants, installed: InstalledPlugins): Promise<void> {
   // What was granted is unknown: a person decides again.
@@ -35,8 +36,8 @@ export interface PublisherAcceptance {
 }
 
 /**
- * Accepts the publisher that has signed a version. If this is another publisher than before, the grants so far do not apply to its
- * versions. Throws `EyrieError` (`signature`) if the owner does not accept another publisher.
+ * Accepts the publisher that has signed a version. If this is another publisher than before, the grants so far do not
+ * apply to its versions. Throws `EyrieError` (`signature`) if the owner does not accept another publisher.
  */
 export async function acceptPublisher(
   signed: SignedVersion,

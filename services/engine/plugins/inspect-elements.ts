@@ -51,9 +51,9 @@ export async function inspectElements({ elements }: KnownPlugin, signal: AbortSi
 }
 
 /**
- * Lets the elements of a version migrate arguments of an earlier one, in the same kind of process as `inspectElements`. Returns the
- * arguments in the order of `migrations`; null for an element that has no `migrate`. Throws `EyrieError` (`reference`) with the reason
- * if one fails.
+ * Lets the elements of a version migrate arguments of an earlier one, in the same kind of process as `inspectElements`.
+ * Returns the arguments in the order of `migrations`; null for an element that has no `migrate`. Throws `EyrieError`
+ * (`reference`) with the reason if one fails.
  */
 export async function migrateArgs(
   { name, version, elements }: KnownPlugin,

@@ -13,15 +13,15 @@ const digestFile = z.record(pluginName, z.record(pluginVersion, z.string().regex
 type Digests = z.infer<typeof digestFile>
 
 /**
- * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so that later changes of its files are
- * detected before they run.
+ * The digests of the files of uploaded plugins. They are recorded when a plugin is installed, so that later changes of
+ * its files are detected before they run.
  */
 export interface PackageDigests {
   record(name: string, version: string): Promise<void>
   delete(name: string, version: string): Promise<void>
   /**
-   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were installed. A plugin without a digest,
-   * which an earlier release of the engine has installed, gets one.
+   * Returns the files of a plugin. Rejects with an `Error` if they have changed since they were installed. A plugin
+   * without a digest, which an earlier release of the engine has installed, gets one.
    */
   verify(name: string, version: string): Promise<PackageFiles>
 }

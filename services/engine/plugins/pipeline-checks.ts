@@ -14,8 +14,9 @@ import { findIncompatiblePipelines, findUsers } from './plugin-usage.ts'
 /** Checks that the pipelines fit the installed plugins after a change. */
 export interface PipelineChecks {
   /**
-   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`, in which `version` is
-   * selected. `pipelines` are the configured ones after the change, in the same order; they are unchanged by default.
+   * Throws `EyrieError` (`reference`) if pipelines become invalid when the installed plugins change to `next`, in which
+   * `version` is selected. `pipelines` are the configured ones after the change, in the same order; they are unchanged
+   * by default.
    */
   assertRemainValid(
     configured: ConfiguredPipelines,
@@ -24,8 +25,9 @@ export interface PipelineChecks {
     pipelines?: readonly Pipeline[],
   ): void
   /**
-   * Checks a new version before it is installed. Pipelines that pin the beginning of it, such as `1.2`, would run it at once. Throws
-   * `EyrieError`: `conflict` if it asks for more than was granted, `reference` if it is incompatible with them.
+   * Checks a new version before it is installed. Pipelines that pin the beginning of it, such as `1.2`, would run it at
+   * once. Throws `EyrieError`: `conflict` if it asks for more than was granted, `reference` if it is incompatible with
+   * them.
    */
   assertFollowersAccept(configured: ConfiguredPipelines, plugin: KnownPlugin): void
   /** Throws `EyrieError` (`syntax`) if elements in `edits` are invalid. They are checked as in an edit of their pipeline. */

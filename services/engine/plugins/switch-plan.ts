@@ -13,8 +13,9 @@ export interface PlannedSwitch {
 }
 
 /**
- * Lets the elements of a new version migrate the arguments that pipelines have for the previous one. Returns all pipelines. They
- * are unchanged if the new version is older than the previous one, because only a newer version knows the arguments of an older one.
+ * Lets the elements of a new version migrate the arguments that pipelines have for the previous one. Returns all
+ * pipelines. They are unchanged if the new version is older than the previous one, because only a newer version knows
+ * the arguments of an older one.
  */
 export async function migratePipelines(
   pipelines: readonly Pipeline[],

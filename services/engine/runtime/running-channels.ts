@@ -26,8 +26,8 @@ interface RunningChannel {
 }
 
 /**
- * The parts of a spec that are compared when a plan is applied. If only the code changes, perhaps together with its arguments, the
- * channel continues with new elements and loses no frame. Any other change replaces the channel.
+ * The parts of a spec that are compared when a plan is applied. If only the code changes, perhaps together with its
+ * arguments, the channel continues with new elements and loses no frame. Any other change replaces the channel.
  */
 interface ComparableSpec {
   input: unknown
@@ -56,8 +56,8 @@ export class RunningChannels {
   }
 
   /**
-   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately. Replaced and removed
-   * channels are stopped completely when the new channels are initialized.
+   * Creates, replaces and removes channels to match the plan. Replaced channels stop their analysis immediately.
+   * Replaced and removed channels are stopped completely when the new channels are initialized.
    */
   apply(plan: Plan): void {
     const obsolete = this.#running

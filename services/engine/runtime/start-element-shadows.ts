@@ -31,8 +31,8 @@ export interface ShadowContext {
 }
 
 /**
- * Runs the elements of another version of a plugin in shadow: on the frames that the active version processes, without any effect.
- * Returns a comparison for each element of the channel that uses the active version.
+ * Runs the elements of another version of a plugin in shadow: on the frames that the active version processes, without
+ * any effect. Returns a comparison for each element of the channel that uses the active version.
  */
 export function startElementShadows(
   { channel, plugin, current, next }: ChannelShadow,

@@ -12,7 +12,10 @@ const RETRY_MS = 1000
 /** Returns the values that are written for the results of a frame, each as a line of JSON. */
 type ToLines = (record: SinkRecord) => readonly object[]
 
-/** Writes the results of frames to a file as lines of JSON, by default one line for each frame. The file is rotated when it is full. */
+/**
+ * Writes the results of frames to a file as lines of JSON, by default one line for each frame. The file is rotated when
+ * it is full.
+ */
 export class FileSink implements Sink {
   readonly #path: string
   readonly #file: RotatingFile

@@ -1,8 +1,8 @@
 import { HEALTH_PERIOD_MS, type HealthSummary, type VersionHealth } from './version-health.ts'
 
 /**
- * After the switch to another version of a plugin, or to another model, the engine watches how much it fails, and switches back if it
- * fails more than the version before.
+ * After the switch to another version of a plugin, or to another model, the engine watches how much it fails, and
+ * switches back if it fails more than the version before.
  */
 
 /** Fewer failures can have any cause, such as a camera that is restarted. */
@@ -33,8 +33,8 @@ export function summarizeBefore(
 }
 
 /**
- * Returns why the engine must switch back from the active version. Undefined if it need not, if the switch is no longer watched after
- * ten minutes, or if another version has become active since.
+ * Returns why the engine must switch back from the active version. Undefined if it need not, if the switch is no longer
+ * watched after ten minutes, or if another version has become active since.
  */
 export function findRevertReason(
   name: string,

@@ -20,8 +20,8 @@ export interface ShadowRunnerOptions<Target> {
 }
 
 /**
- * Runs a target, which is an element or a model, in shadow on a channel. The channel never waits for it: frames that arrive while the
- * target is busy are skipped. After a failure, the target is opened again.
+ * Runs a target, which is an element or a model, in shadow on a channel. The channel never waits for it: frames that
+ * arrive while the target is busy are skipped. After a failure, the target is opened again.
  */
 export class ShadowRunner<Target extends { close?(): void }> {
   readonly #options: ShadowRunnerOptions<Target>

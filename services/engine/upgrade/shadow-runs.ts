@@ -28,7 +28,10 @@ export interface ShadowRunsOptions {
   describeMissing(name: string): string
 }
 
-/** The runs in shadow, at most one at a time for each plugin or model. The last report remains available until the engine stops. */
+/**
+ * The runs in shadow, at most one at a time for each plugin or model. The last report remains available until the
+ * engine stops.
+ */
 export class ShadowRuns<Comparison, Report> {
   readonly #options: ShadowRunsOptions
   readonly #runs = new Map<string, StartedRun<Comparison, Report>>()

@@ -14,8 +14,8 @@ import type { ChannelPlan } from '../../plan/plan.ts'
 import type { ApiContext } from './api-context.ts'
 
 /**
- * The operations on exports, the results that other systems read from the engine: the live streams of sources, and the channels with
- * their properties. A channel is a pipeline that analyses one source.
+ * The operations on exports, the results that other systems read from the engine: the live streams of sources, and the
+ * channels with their properties. A channel is a pipeline that analyses one source.
  */
 
 type ExportContext = Pick<ApiContext, 'configuration' | 'runtime'>

@@ -6,8 +6,8 @@ import type { Resources } from '../../configuration/resources.ts'
 import { type Operation, operation } from '../routing/operation.ts'
 
 /**
- * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the API. The types below describe the
- * parts of the routes on which the operations depend.
+ * Sources, sinks and pipelines have the same six routes and operations, in all revisions of the API. The types below
+ * describe the parts of the routes on which the operations depend.
  */
 
 type RouteWithId = Route & { params: z.ZodType<{ id: number }> }

@@ -20,8 +20,9 @@ export function createElementExpander(catalog: Pick<Catalog, 'elements'>): Expan
 }
 
 /**
- * Expands an element from the short form. Arguments have the order of the properties in the schema of the element; an empty
- * argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments, or arguments and a pinned version.
+ * Expands an element from the short form. Arguments have the order of the properties in the schema of the element; an
+ * empty argument is omitted. Throws `EyrieError` (`syntax`) at `path` if there are too many arguments, or arguments and
+ * a pinned version.
  */
 export function expandElement(
   element: PipelineElementV2,

@@ -52,8 +52,8 @@ function readToken(c: Context): string | undefined {
 }
 
 /**
- * Throws `EyrieError` (`auth`) unless a program on this machine has sent the request. The origin is checked because a browser on this
- * machine may show a web page from elsewhere.
+ * Throws `EyrieError` (`auth`) unless a program on this machine has sent the request. The origin is checked because a
+ * browser on this machine may show a web page from elsewhere.
  */
 function assertFromLoopback(c: Context): void {
   const origin = c.req.header('Origin')

@@ -19,8 +19,8 @@ import type { ServedResources } from '../operations/resource-operations.ts'
 import type { ExpandElements } from '../operations/short-form.ts'
 
 /**
- * The sources, sinks and pipelines of v1 and v2, the older revisions of the API. Resources are stored as in v3, and translated in both
- * directions.
+ * The sources, sinks and pipelines of v1 and v2, the older revisions of the API. Resources are stored as in v3, and
+ * translated in both directions.
  */
 
 /** Sources of v1 and v2 have no `decoder` and no `recording`. */

@@ -44,8 +44,8 @@ export function readCrop(ring: RingReader, n: number, rect: PixelRect): Uint8Arr
 }
 
 /**
- * Scales an RGB crop of this size to the input of a model. Returns the pixels in the layout and order of colours of the input, and the
- * part of the input that they fill.
+ * Scales an RGB crop of this size to the input of a model. Returns the pixels in the layout and order of colours of the
+ * input, and the part of the input that they fill.
  */
 export function fitCrop(
   crop: Uint8Array,

@@ -20,7 +20,10 @@ export interface EncodedTensor {
 const MAX_RESULT_BYTES = 64 * 2 ** 10
 const MAX_OUTPUTS = 16
 
-/** Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a counterpart in JavaScript. */
+/**
+ * Encodes the outputs of a model. Throws an `Error` if they are too large, or of a type without a counterpart in
+ * JavaScript.
+ */
 export function encodeOutputs(tensors: Readonly<Record<string, Tensor>>): EncodedTensor[] {
   const entries = Object.entries(tensors)
   if (entries.length > MAX_OUTPUTS)

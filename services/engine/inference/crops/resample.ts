@@ -8,8 +8,8 @@ export interface Size {
 }
 
 /**
- * Returns a picture in another size. `pixels` are RGB or BGR, row by row without padding. The filter is `BILINEAR` of Pillow, with
- * which most classifiers are trained.
+ * Returns a picture in another size. `pixels` are RGB or BGR, row by row without padding. The filter is `BILINEAR` of
+ * Pillow, with which most classifiers are trained.
  */
 export function resample(pixels: Uint8Array, from: Size, to: Size): Uint8ClampedArray {
   const rows = resampleRows(pixels, from, to.width)
@@ -58,8 +58,8 @@ interface Filter {
 }
 
 /**
- * Creates a triangle filter that scales from `oldLength` to `newLength` pixels. If that reduces the picture, the triangle is widened,
- * so that all pixels contribute.
+ * Creates a triangle filter that scales from `oldLength` to `newLength` pixels. If that reduces the picture, the
+ * triangle is widened, so that all pixels contribute.
  */
 function createFilter(oldLength: number, newLength: number): Filter {
   const scale = oldLength / newLength

@@ -115,7 +115,8 @@ export async function openModels({ declared, maxFrameMs, folder = createTemporar
 }
 
 /**
- * Opens an element in a sandbox. `process` is the source text of its function `process`. Reasons of crashes are added to `crashes`.
+ * Opens an element in a sandbox. `process` is the source text of its function `process`. Reasons of crashes are added
+ * to `crashes`.
  */
 export async function openElement(process: string, setup: Setup = {}, crashes: string[] = []) {
   const folder = createTemporaryFolder()

@@ -29,8 +29,8 @@ export interface ElementModels {
   /** Runs a model for a frame that the element is processing. Rejects with the reason. */
   infer(call: InferCall): Promise<EncodedResult>
   /**
-   * Wraps the element, so that it can infer for its frames. `process` then resolves only when all inferences for the frame have ended:
-   * until then, the picture of the frame remains in its ring.
+   * Wraps the element, so that it can infer for its frames. `process` then resolves only when all inferences for the
+   * frame have ended: until then, the picture of the frame remains in its ring.
    */
   host(element: HostedElement): HostedElement
   close(): void

@@ -52,7 +52,10 @@ const processed = z.object({
   metrics: metrics.optional(),
 })
 
-/** The encoded state of the element, if it has one, or the problem because of which it cannot be kept. The engine does not decode it. */
+/**
+ * The encoded state of the element, if it has one, or the problem because of which it cannot be kept. The engine does
+ * not decode it.
+ */
 const saved = z.object({
   type: z.literal('saved'),
   state: z.base64().max(MAX_STATE_LENGTH).optional(),
@@ -108,8 +111,8 @@ const call = z.object({
 }) satisfies z.ZodType<CallMessage>
 
 /**
- * Messages from an element. They are validated, because the code of the plugin could send any message itself. The channel validates
- * the content of views and results.
+ * Messages from an element. They are validated, because the code of the plugin could send any message itself. The
+ * channel validates the content of views and results.
  */
 export const fromElement = z.discriminatedUnion('type', [
   loaded,

@@ -2,8 +2,8 @@ import { deserialize, serialize } from 'node:v8'
 import type { Element } from '@eyrie/element'
 
 /**
- * When the code of an element under development is replaced, the new code continues with the state of the old one. The state is encoded
- * and decoded only in the processes of the element: to the engine it is a text of limited length.
+ * When the code of an element under development is replaced, the new code continues with the state of the old one. The
+ * state is encoded and decoded only in the processes of the element: to the engine it is a text of limited length.
  */
 
 const MAX_STATE_BYTES = 512 * 1024
@@ -14,13 +14,16 @@ export const MAX_STATE_LENGTH = Math.ceil(MAX_STATE_BYTES / 3) * 4
 export interface ElementState {
   /** Returns the encoded state, if the element has one, or the problem because of which it cannot be kept. */
   save(): { state?: string; problem?: string }
-  /** Replaces the state by one of earlier code. If it does not fit, returns the problem, and the element keeps its initial state. */
+  /**
+   * Replaces the state by one of earlier code. If it does not fit, returns the problem, and the element keeps its
+   * initial state.
+   */
   restore(encoded: string): { problem?: string }
 }
 
 /**
- * The kinds of the values in an initial state, such as `number` or `Map`, by path, such as `state.counts.up`. It does not include the
- * content of arrays and maps.
+ * The kinds of the values in an initial state, such as `number` or `Map`, by path, such as `state.counts.up`. It does
+ * not include the content of arrays and maps.
  */
 type Shape = Readonly<Record<string, string>>
 
@@ -68,7 +71,10 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
   }
 }
 
-/** Throws an `Error` that names the first value with methods, which would be lost. `visited` are the objects of a cyclic state. */
+/**
+ * Throws an `Error` that names the first value with methods, which would be lost. `visited` are the objects of a cyclic
+ * state.
+ */
 function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
   if (kind === 'function' || kind === 'symbol') throw new Error(`${path} is a ${kind}, and not data`)
@@ -98,7 +104,10 @@ function describeShape(initial: unknown): Shape {
   return shape
 }
 
-/** Throws an `Error` that names the first value of a saved state that the new code lacks. The new code may have further values. */
+/**
+ * Throws an `Error` that names the first value of a saved state that the new code lacks. The new code may have further
+ * values.
+ */
 function assertFits(savedShape: Shape, newShape: Shape): void {
   for (const [path, kind] of Object.entries(savedShape)) {
     const newKind = newShape[path]

@@ -21,11 +21,14 @@ interface PluginEntry {
   entry: string
 }
 
-/** Code that is compiled in advance, so that sandboxed processes start faster. Only the processes of a version read its folder. */
+/**
+ * Code that is compiled in advance, so that sandboxed processes start faster. Only the processes of a version read its
+ * folder.
+ */
 export interface CompiledCode {
   /**
-   * Returns the folder with the compiled code of a version. Until that is ready, this is a folder with the SDK only, and undefined if
-   * that is not ready either. The first call for a version starts its compilation.
+   * Returns the folder with the compiled code of a version. Until that is ready, this is a folder with the SDK only,
+   * and undefined if that is not ready either. The first call for a version starts its compilation.
    */
   findFolder(plugin: PluginEntry): string | undefined
 }
@@ -63,8 +66,8 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
 }
 
 /**
- * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The process that compiles does not run
- * the plugin. Rejects if it fails.
+ * Stores the compiled code of the SDK, and of the plugin with this entry module, in a folder. The process that compiles
+ * does not run the plugin. Rejects if it fails.
  */
 export async function storeCompiledCode(codeFolder: string, entry?: string): Promise<void> {
   mkdirSync(codeFolder, { recursive: true, mode: 0o700 })

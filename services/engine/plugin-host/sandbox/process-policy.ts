@@ -27,8 +27,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Returns what the process of an uploaded plugin's element may use. It can read its package and the SDK, but can use no network, write
- * no files and start no programs.
+ * Returns what the process of an uploaded plugin's element may use. It can read its package and the SDK, but can use no
+ * network, write no files and start no programs.
  */
 export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
   // The thread of the debugger reserves as much memory as the main thread. `MAX_RESIDENT_BYTES` applies to both together.
@@ -71,8 +71,8 @@ function listReadable({ entry, codeFolder }: ProcessOptions): string[] {
 }
 
 /**
- * Returns what the process may use that compiles the SDK, and the plugin with this entry module if there is one. It writes to the folder
- * of the code only.
+ * Returns what the process may use that compiles the SDK, and the plugin with this entry module if there is one. It
+ * writes to the folder of the code only.
  */
 export function createCompilerPolicy(codeFolder: string, entry: string | undefined): LaunchPolicy {
   return {

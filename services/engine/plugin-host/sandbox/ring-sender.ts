@@ -21,8 +21,8 @@ export class RingSender {
   }
 
   /**
-   * Sends the ring, unless it was sent last. Returns the location under which the process knows it; undefined if the media service has
-   * removed the ring.
+   * Sends the ring, unless it was sent last. Returns the location under which the process knows it; undefined if the
+   * media service has removed the ring.
    */
   send(ring: RingLocation): RingLocation | undefined {
     const isSent = this.#sent?.path === ring.path && this.#sent.generation === ring.generation

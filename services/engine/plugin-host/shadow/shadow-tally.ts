@@ -95,7 +95,10 @@ export class ShadowTally {
     this.#skipped += 1
   }
 
-  /** Records the results of both versions for a frame. An element that returns no objects leaves those of the frame unchanged. */
+  /**
+   * Records the results of both versions for a frame. An element that returns no objects leaves those of the frame
+   * unchanged.
+   */
   recordFrame(objectsInFrame: number, active: FrameResult, shadow: FrameResult): void {
     this.#frames += 1
     const activeObjects = active.objects?.length ?? objectsInFrame

@@ -12,8 +12,8 @@ type Judgement = Pick<ShadowReport, 'verdict' | 'findings'>
 type Versions = Pick<ShadowReport, 'active' | 'version'>
 
 /**
- * Describes how a version of a plugin in shadow (`version`) differs from the active one, and decides whether it is worse. There is
- * a comparison for each of its elements on each channel.
+ * Describes how a version of a plugin in shadow (`version`) differs from the active one, and decides whether it is
+ * worse. There is a comparison for each of its elements on each channel.
  */
 export function judgeShadow(versions: Versions, comparisons: readonly ShadowComparison[]): Judgement {
   const findIn = (find: FindInComparison) =>

@@ -5,12 +5,15 @@ import { z } from 'zod'
 import { describeNewModels } from './requested-models.ts'
 
 /**
- * Finds out what a version of a plugin asks for beyond what was granted. Pictures, models, servers and storage are compared for each
- * element: an element that may use several of them could, for example, send pictures to a server. Events, counters and CPU time are
- * compared for the plugin as a whole.
+ * Finds out what a version of a plugin asks for beyond what was granted. Pictures, models, servers and storage are
+ * compared for each element: an element that may use several of them could, for example, send pictures to a server.
+ * Events, counters and CPU time are compared for the plugin as a whole.
  */
 
-/** What an element asks for. Without `capabilities`, it reports anything, and reads pictures of any size if it reads pictures. */
+/**
+ * What an element asks for. Without `capabilities`, it reports anything, and reads pictures of any size if it reads
+ * pictures.
+ */
 export const elementRequest = z.strictObject({
   readsPictures: z.boolean(),
   capabilities: capabilities.optional(),

@@ -33,7 +33,10 @@ export function assertAccepted({ name, version, claim }: SignedVersion, policy: 
   throw new EyrieError('signature', `version ${version} of plugin ${name} is not installed: ${reason}`)
 }
 
-/** Asserts that a version does not hand the plugin to another publisher. `installed` are the claims of its installed versions. */
+/**
+ * Asserts that a version does not hand the plugin to another publisher. `installed` are the claims of its installed
+ * versions.
+ */
 export function assertSamePublisher(
   { name, version, claim }: SignedVersion,
   installed: readonly PackageClaim[],

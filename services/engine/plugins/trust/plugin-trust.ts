@@ -30,15 +30,15 @@ interface RefusedVersion {
 }
 
 /**
- * The publishers of plugins that the owner of the engine trusts, and the plugins that need no signature. If `ifMatch` does not match,
- * a change rejects with `EyrieError` (`precondition`).
+ * The publishers of plugins that the owner of the engine trusts, and the plugins that need no signature. If `ifMatch`
+ * does not match, a change rejects with `EyrieError` (`precondition`).
  */
 export interface PluginTrust {
   policy(): SignaturePolicy
   get(): WithEtag<TrustedPlugins>
   /**
-   * Trusts or distrusts a publisher, identified by its key. The first publisher makes signatures required. Rejects with `EyrieError`
-   * (`reference`) if active plugins would stop because of that, unless `force` is true.
+   * Trusts or distrusts a publisher, identified by its key. The first publisher makes signatures required. Rejects with
+   * `EyrieError` (`reference`) if active plugins would stop because of that, unless `force` is true.
    */
   setPublisher(
     key: string,

@@ -29,8 +29,8 @@ const watch = z.strictObject({
 export type SwitchWatch = z.infer<typeof watch>
 
 /**
- * A switch that has begun. It changes the active version and pipelines, which are in two files: if the engine ends in between, it
- * changes the pipelines at the next start.
+ * A switch that has begun. It changes the active version and pipelines, which are in two files: if the engine ends in
+ * between, it changes the pipelines at the next start.
  */
 const unfinishedSwitch = z.strictObject({ to: z.string(), pipelines: z.array(changedPipeline) })
 export type UnfinishedSwitch = z.infer<typeof unfinishedSwitch>

@@ -2,8 +2,8 @@ import type { Capabilities } from '@eyrie/contract/plugin'
 import type { ViewSpec } from '@eyrie/contract/view'
 
 /**
- * Checks what an element does against the capabilities that its manifest declares. The messages propose the line of the manifest that
- * would declare it.
+ * Checks what an element does against the capabilities that its manifest declares. The messages propose the line of the
+ * manifest that would declare it.
  */
 
 /** The fields that every event may have (`eventData` of the contract). */

@@ -10,8 +10,9 @@ const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
 type FetchCall = Extract<ElementCall, { method: 'fetch' }>
 
 /**
- * Sends an HTTP request of an element through the egress, which decides to which addresses the engine may connect. `declared` lists the
- * servers of the manifest as `host:port`. Throws an `Error` with the reason if the server is not among them, or the request fails.
+ * Sends an HTTP request of an element through the egress, which decides to which addresses the engine may connect.
+ * `declared` lists the servers of the manifest as `host:port`. Throws an `Error` with the reason if the server is not
+ * among them, or the request fails.
  */
 export async function fetchForElement(
   { url, request }: FetchCall,

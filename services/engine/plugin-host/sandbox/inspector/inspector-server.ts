@@ -9,8 +9,8 @@ import type { InspectorCommand, ToInspector } from '../process/inspector-thread.
 import { encodeMessage, MESSAGE_KIND, MessageDecoder } from '../process/message-stream.ts'
 
 /**
- * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. They find and reach them as those that Node
- * runs with --inspect.
+ * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. To them, it looks like Node with the option
+ * --inspect.
  */
 export interface InspectorServer {
   readonly port: number
@@ -38,7 +38,10 @@ interface Target {
 
 const LOOPBACK = '127.0.0.1'
 
-/** Listens on the loopback interface. `plugin` is the name of the plugin whose processes are offered. Rejects if the port is in use. */
+/**
+ * Listens on the loopback interface. `plugin` is the name of the plugin whose processes are offered. Rejects if the
+ * port is in use.
+ */
 export async function serveInspector(plugin: string, port: number): Promise<InspectorServer> {
   const targets = new Map<string, Target>()
   const debuggers = new WebSocketServer({ noServer: true })

@@ -68,8 +68,8 @@ export class UsageReader {
   }
 
   /**
-   * Returns the time in which the main thread waited for a processor. The file contains its CPU time and this waiting time, both in ns.
-   * The kernel adds a wait only when it is over; a wait that lasts is estimated.
+   * Returns the time in which the main thread waited for a processor. The file contains its CPU time and this waiting
+   * time, both in ns. The kernel adds a wait only when it is over; a wait that lasts is estimated.
    */
   #readWaitedMs(isRunnable: boolean, now: number): number {
     if (this.#schedule === undefined) return 0

@@ -18,8 +18,8 @@ export interface UsageLimitsOptions {
 }
 
 /**
- * Checks the usage of a process: its memory in each sample, and its CPU time over periods. The CPU time of the first period is not
- * checked, because V8 has not compiled the code yet.
+ * Checks the usage of a process: its memory in each sample, and its CPU time over periods. The CPU time of the first
+ * period is not checked, because V8 has not compiled the code yet.
  */
 export class UsageLimits {
   readonly #options: UsageLimitsOptions
@@ -32,8 +32,8 @@ export class UsageLimits {
   }
 
   /**
-   * Checks a sample. Returns which limit is exceeded; undefined if none is. `frames` is the number of frames processed so far, undefined
-   * while the element is opened; `now` is in ms.
+   * Checks a sample. Returns which limit is exceeded; undefined if none is. `frames` is the number of frames processed
+   * so far, undefined while the element is opened; `now` is in ms.
    */
   check(
     { cpuMs, residentBytes }: Pick<ProcessUsage, 'cpuMs' | 'residentBytes'>,

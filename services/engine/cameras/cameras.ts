@@ -44,7 +44,7 @@ export function createCameras({ url, token }: MediaAccess): Cameras {
   }
 }
 
-/** Sends a request to the media service and validates the response. Throws an error of the media service as its own. */
+/** Sends a request to the media service and validates the response. Throws the media service's own error as `EyrieError`. */
 async function requestMedia<T>(
   url: string,
   path: string,
@@ -58,6 +58,8 @@ async function requestMedia<T>(
 
   const responseBody: unknown = await response.json().catch(() => undefined)
   if (response.ok) return responseSchema.parse(responseBody)
-  const { code, reason } = errorBody.parse(responseBody)
-  throw new EyrieError(code, reason)
+  const error = errorBody.safeParse(responseBody)
+  if (!error.success)
+    throw new EyrieError('unavailable', `the media service answered ${response.status}: try again later`)
+  throw new EyrieError(error.data.code, error.data.reason)
 }

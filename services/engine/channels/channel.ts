@@ -33,7 +33,7 @@ export interface ChannelOptions extends Omit<ResultPublisherOptions, 'findRing'>
   onChange(): void
 }
 
-/** The elements of a pipeline, as a channel runs them. */
+/** The elements of a pipeline before they are opened, and how a channel runs them. */
 export interface PlannedElements {
   /** The elements of the pipeline, in order. */
   stages: readonly StagePlan[]
@@ -41,7 +41,7 @@ export interface PlannedElements {
   window: number
 }
 
-/** Elements, and the frames that they analyse. */
+/** Opened elements, and the feed with the frames that they analyse. */
 interface RunningElements {
   chain: ElementChain
   /** Maximum number of frames that are analysed at the same time. */
@@ -69,7 +69,7 @@ export class Channel {
   readonly extraViews = new ExtraViews(() => (this.#isStopped ? undefined : this.#feed))
   readonly #options: ChannelOptions
   #elements: RunningElements
-  /** Replaces the present elements at the next frame, as soon as its elements are open and have pictures. */
+  /** The elements that replace the current ones at the next frame, as soon as they are open and have pictures. */
   #successor: RunningElements | undefined
   readonly #publisher: ResultPublisher
   readonly #traces: FrameTraces
@@ -150,8 +150,8 @@ export class Channel {
   }
 
   /**
-   * Continues with other elements. The present ones analyse the frames until the others are open and have pictures, or until the
-   * first of them has failed to open; then the next frame belongs to the others.
+   * Replaces the elements. The current ones analyse the frames until the new ones are open and have pictures, or until
+   * the first of these has failed to open. The new ones analyse all later frames.
    */
   replaceElements(planned: PlannedElements): void {
     this.#endSuccessor()
@@ -166,13 +166,14 @@ export class Channel {
     })
   }
 
-  /** Continues with the next elements if the frames after the last one that was handled have the pictures that they need. */
+  /** Continues with the new elements if the frames after the last handled one have the pictures that they need. */
   #continueIfReady(): void {
     const successor = this.#successor
     if (!successor?.feed) return
-    const hasEnded = this.#options.sourceStatus()?.state === 'ended' || successor.feed.failure !== undefined
-    if (this.#lastHandled === undefined || hasEnded || successor.feed.hasFramesAfter(this.#lastHandled))
-      this.#continueWith(successor)
+    const { feed } = successor
+    const hasPictures = this.#lastHandled === undefined || feed.hasFramesAfter(this.#lastHandled)
+    const hasNoFurtherPictures = this.#options.sourceStatus()?.state === 'ended' || feed.failure !== undefined
+    if (hasPictures || hasNoFurtherPictures) this.#continueWith(successor)
   }
 
   #continueWith(successor: RunningElements): void {
@@ -243,7 +244,7 @@ export class Channel {
     return this.#lastHandled !== undefined && (this.#feed?.newest ?? 0) > this.#lastHandled
   }
 
-  /** Must be called when an element has opened or failed, or its view has changed. Continues with the views of the elements. */
+  /** Must be called when an element has opened or failed, or when its view has changed. */
   updateFeed(): void {
     if (this.#isStopped) return
     const views = toChannelViews(this.#chain.views)
@@ -264,7 +265,7 @@ export class Channel {
     this.#resetPosition()
   }
 
-  /** Opens the frames for the present elements or the next ones. */
+  /** Opens a feed for the current elements or the new ones. */
   #openFeed(views: ViewSpec[]): FrameFeed {
     const feed = this.#options.media.openFeed(this.plan.source, views, {
       onFrame: () => {

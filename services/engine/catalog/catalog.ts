@@ -44,11 +44,11 @@ export function createCatalog({ elements, models, inference }: CatalogDependenci
     const element = elements.get(name)
     if (!element) throw syntaxError(`${path}/name`, describeUnknownElement(name, elements))
 
-    const checkedArgs = element.checkArgs(args)
-    const { problem } = checkedArgs
+    const { value: completedArgs, problem } = element.checkArgs(args)
     if (problem) throw syntaxError(`${path}/args${problem.pointer}`, problem.message)
     if (config) checkConfig(element, config, path)
-    checkModel(element, checkedArgs.value as Record<string, unknown>, path)
+    // The check has only added defaults to the object.
+    checkModel(element, completedArgs as Record<string, unknown>, path)
   }
 
   /** Throws `EyrieError` (`syntax`) if the model or the device that the arguments select does not exist. */

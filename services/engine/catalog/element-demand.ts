@@ -55,7 +55,8 @@ export function estimateDemand(
     const element = knownElements.get(reference)
     if (!element) continue
     const { name } = parseElementReference(reference)
-    // Other elements may resize the picture too, but their sizes are unknown before they are opened.
+    // Other elements may resize the picture too, but their sizes are unknown before they are opened. The schema of this
+    // element permits only sizes as arguments.
     if (name === RESIZING_ELEMENT) pictureSize = args as PictureSize
 
     const demand: ElementDemand = { name, version: element.plugin.version }

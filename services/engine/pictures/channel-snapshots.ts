@@ -82,8 +82,10 @@ export function createChannelSnapshots({
     const nearest = frameHistory.find(channel, position)
     if (nearest && isTime(position) && !isNear(nearest, position)) {
       const distanceMs = position.timeMs - nearest.timeMs
-      const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
-      if (Math.abs(distanceMs) <= MAX_EXTRAPOLATION_MS) return { pts, timeMs: position.timeMs, objects: [] }
+      if (Math.abs(distanceMs) <= MAX_EXTRAPOLATION_MS) {
+        const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
+        return { pts, timeMs: position.timeMs, objects: [] }
+      }
     }
     return findAnalysedFrame(channel, position)
   }

@@ -39,6 +39,7 @@ export async function unpackPackage(
     // Ends the loop over the entries with this error.
     entries.destroy(error)
   })
+  // `extract` returns a stream that works like those of Node, but has other types.
   unpacked.pipe(entries as unknown as NodeJS.WritableStream)
 
   try {
@@ -106,6 +107,7 @@ const quote = (name: string) => JSON.stringify(name.slice(0, MAX_NAME_BYTES))
 async function writeFile(path: string, content: AsyncIterable<unknown>): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
+    // The chunks of an archive's entry are buffers.
     await file.writeFile(content as AsyncIterable<Uint8Array>)
     await file.sync()
   } finally {

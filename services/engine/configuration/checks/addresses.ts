@@ -114,7 +114,8 @@ function checkTestPicture(url: string, pointer: string): void {
   if (parseTestPicture(url)) return
   throw syntaxError(
     pointer,
-    'a test picture has an address such as test://smpte, test://ball or test://snow?width=640&height=360&fps=10, with an even width and height from 16 to 4096 and 1 to 60 frames per second',
+    'a test picture has an address such as test://smpte, test://ball or test://snow?width=640&height=360&fps=10, ' +
+      'with an even width and height from 16 to 4096 and 1 to 60 frames per second',
   )
 }
 

@@ -53,6 +53,7 @@ export function createElementModels({
 
   async function infer(call: InferCall): Promise<EncodedResult> {
     const model = models.get(call.model) ?? throwUndeclared(call.model)
+    // A value of another type is the number of no frame.
     const n = call.n as number
     const frame = frames.get(n)
     if (!frame)

@@ -39,6 +39,7 @@ export type GrantedVersion = Pick<KnownPlugin, 'name' | 'version' | 'origin' | '
 export interface PluginGrants {
   /** Returns the names of the plugins that were granted something. */
   names(): string[]
+  /** Lists the grants of a plugin, oldest first, each with what it has added to the earlier ones. */
   list(name: string): PluginGrant[]
   /** Returns what a version asks for beyond what its plugin was granted. */
   findMissing(plugin: GrantedVersion): RequestedCapability[]
@@ -110,7 +111,6 @@ export function openPluginGrants({
     list: name => {
       const stored = listStored(name)
       return stored.map(({ elements, publishers: _, ...grant }, index) => {
-        // Each grant is reported with what it has added to the earlier ones.
         const earlier = stored.slice(0, index).map(other => other.elements)
         return { ...grant, capabilities: findNewCapabilities(elements, earlier) }
       })

@@ -9,8 +9,8 @@ import type { InspectorCommand, ToInspector } from '../process/inspector-thread.
 import { encodeMessage, MESSAGE_KIND, MessageDecoder } from '../process/message-stream.ts'
 
 /**
- * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. To them, it looks like Node with the option
- * --inspect.
+ * Offers sandboxed processes to debuggers on this machine, such as Chrome and editors. To a debugger, they look like
+ * processes of Node with the option `--inspect`.
  */
 export interface InspectorServer {
   readonly port: number

@@ -149,10 +149,7 @@ export class Channel {
     })
   }
 
-  /**
-   * Replaces the elements. The current ones analyse the frames until the new ones are open and have pictures, or until
-   * the first of these has failed to open. The new ones analyse all later frames.
-   */
+  /** Replaces the elements, as soon as the new ones are open and have pictures, or the first of these has failed to open. */
   replaceElements(planned: PlannedElements): void {
     this.#endSuccessor()
     const successor = this.#createElements(planned)
@@ -169,8 +166,8 @@ export class Channel {
   /** Continues with the new elements if the frames after the last handled one have the pictures that they need. */
   #continueIfReady(): void {
     const successor = this.#successor
-    if (!successor?.feed) return
-    const { feed } = successor
+    const feed = successor?.feed
+    if (!feed) return
     const hasPictures = this.#lastHandled === undefined || feed.hasFramesAfter(this.#lastHandled)
     const hasNoFurtherPictures = this.#options.sourceStatus()?.state === 'ended' || feed.failure !== undefined
     if (hasPictures || hasNoFurtherPictures) this.#continueWith(successor)

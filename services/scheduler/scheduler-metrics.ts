@@ -22,16 +22,16 @@ export function createSchedulerMetrics(): SchedulerMetrics {
   })
   return {
     registry,
-    updateJobs: createJobMetrics(registry),
     countOutcome: (type, { state }) => attempts.inc({ type, result: state }),
+    updateJobs: createJobMetrics(registry),
   }
 }
 
-/** Adds the metrics that are read from the dispatcher and from the MQTT bridge whenever Prometheus asks for them. */
+/** Adds the metrics whose values the dispatcher and the MQTT bridge return whenever Prometheus reads them. */
 export function addStatusMetrics(
   registry: Registry,
   countDownTargets: () => number,
-  readMqttStatus: () => MqttBridgeStatus,
+  getMqttStatus: () => MqttBridgeStatus,
 ): void {
   addGauge(registry, {
     name: 'eyrie_scheduler_targets_down',
@@ -41,19 +41,18 @@ export function addStatusMetrics(
   addGauge(registry, {
     name: 'eyrie_scheduler_mqtt_connected',
     help: 'Whether the MQTT broker is connected: 1 or 0.',
-    read: () => (readMqttStatus().isConnected ? 1 : 0),
+    read: () => (getMqttStatus().isConnected ? 1 : 0),
   })
   addGauge(registry, {
     name: 'eyrie_scheduler_mqtt_dropped_events',
     help: 'Events that were not published by MQTT, because the broker was unreachable for too long.',
-    read: () => readMqttStatus().droppedEvents,
+    read: () => getMqttStatus().droppedEvents,
   })
 }
 
-/** Returns the function that updates the metrics of the jobs. */
-function createJobMetrics(registry: Registry): (jobs: readonly Job[]) => void {
+/** Adds the metrics of the jobs. Returns the function that updates them. */
+function createJobMetrics(registry: Registry): SchedulerMetrics['updateJobs'] {
   const registers = [registry]
-  const labelNames = ['job']
   const runs = new Counter({
     name: 'eyrie_scheduler_job_runs_total',
     help: 'Runs of jobs, by result.',
@@ -63,26 +62,31 @@ function createJobMetrics(registry: Registry): (jobs: readonly Job[]) => void {
   const durations = new Gauge({
     name: 'eyrie_scheduler_job_duration_seconds',
     help: 'Duration of the last run of a job.',
-    ...{ labelNames, registers },
+    labelNames: ['job'],
+    registers,
   })
   const successes = new Gauge({
     name: 'eyrie_scheduler_job_last_success_seconds',
     help: 'When a job succeeded last, in Unix time.',
-    ...{ labelNames, registers },
+    labelNames: ['job'],
+    registers,
   })
-  const counted = new Map<string, string>()
-  /** Whether the runs before the start of this process, which the previous one has counted, are known. */
-  let knowsEarlier = false
+  /** Id of the last ended run of each job; undefined until the jobs are first read. */
+  let endedRuns: Map<string, string> | undefined
 
   return jobs => {
-    for (const { job_name, run_id, job_state, duration_ms, succeeded_at } of jobs) {
-      if (succeeded_at !== null) successes.set({ job: job_name }, Date.parse(succeeded_at) / 1000)
+    // Runs that ended before the start of this process were counted by the previous process.
+    const isFirstUpdate = endedRuns === undefined
+    endedRuns ??= new Map()
+
+    for (const { job_name: job, run_id, job_state, duration_ms, succeeded_at } of jobs) {
+      if (succeeded_at !== null) successes.set({ job }, Date.parse(succeeded_at) / 1000)
       if (run_id === null || job_state === null || duration_ms === null) continue
-      durations.set({ job: job_name }, duration_ms / 1000)
-      if (counted.get(job_name) === run_id) continue
-      if (knowsEarlier) runs.inc({ job: job_name, result: job_state })
-      counted.set(job_name, run_id)
+
+      durations.set({ job }, duration_ms / 1000)
+      const isNewRun = endedRuns.get(job) !== run_id
+      if (isNewRun && !isFirstUpdate) runs.inc({ job, result: job_state })
+      endedRuns.set(job, run_id)
     }
-    knowsEarlier = true
   }
 }

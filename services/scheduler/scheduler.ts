@@ -12,9 +12,9 @@ import { createScheduleRunner } from './schedules/schedule-runner.ts'
 import { createSenders } from './senders/senders.ts'
 
 /**
- * The scheduler delivers notifications, arms alerts by their schedules, publishes the live feed by MQTT, and starts jobs. It is a
- * client of the management service, which stores the deliveries and the armed states, and stores nothing itself. A message that was
- * being sent when the scheduler ended is therefore sent again after the restart, with the same id.
+ * Creates the scheduler, which delivers notifications, arms alerts by their schedules, publishes the live feed by MQTT, and starts
+ * jobs. It stores nothing: management stores the deliveries and the armed states. If the scheduler ends while a message is being sent,
+ * the message is sent again after the restart, with the same id.
  */
 export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment
@@ -71,7 +71,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
   }
 }
 
-/** Returns the alarm about receivers that do not accept messages, if there are any. */
+/** Returns an alarm if receivers do not accept messages. */
 function listDeliveryAlarms(downTargets: number): string[] {
   if (downTargets === 0) return []
   return [
@@ -80,12 +80,12 @@ function listDeliveryAlarms(downTargets: number): string[] {
   ]
 }
 
-/** Returns the alarm about the connection to the MQTT broker, if it has failed. */
+/** Returns an alarm if the connection to the MQTT broker has failed. */
 function listMqttAlarms({ isEnabled, isConnected, reason, droppedEvents }: MqttBridgeStatus): string[] {
   if (!isEnabled || isConnected || reason === '') return []
   const dropped = droppedEvents > 0 ? `, and ${droppedEvents} events were dropped` : ''
   return [
     `the MQTT broker is unreachable (${reason})${dropped}: ` +
-      'check that the broker is running, and the settings in /api/v1/config/mqtt',
+      'check that the broker is running and that the settings in /api/v1/config/mqtt are correct',
   ]
 }

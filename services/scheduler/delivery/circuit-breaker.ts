@@ -5,13 +5,13 @@ const FAILURE_THRESHOLD = 5
 const PAUSE = { initialMs: 5_000, maxMs: 300_000 }
 
 /**
- * Decides whether messages are sent to a target. It opens after consecutive failures, and permits one attempt after each
- * pause, until an attempt succeeds.
+ * Decides whether messages are sent to a target. After consecutive failures, the breaker opens. It then permits one attempt after
+ * each pause, until an attempt succeeds.
  */
 export interface CircuitBreaker {
-  /** closed: messages are sent; open: none is sent; half-open: one is sent to find out whether the target works again. */
+  /** `closed`: messages are sent. `open`: no message is sent. `half-open`: one message is sent, to probe the target. */
   state(): 'closed' | 'open' | 'half-open'
-  /** When an open breaker becomes half-open, in epoch ms. */
+  /** Time at which an open breaker becomes half-open, in ms since 1970. */
   readonly openUntil: number
   recordSuccess(): void
   recordFailure(): void
@@ -35,7 +35,7 @@ export function createCircuitBreaker(now: () => number, random = Math.random): C
     },
     recordFailure() {
       failures += 1
-      // Messages that were under way when it opened say nothing new.
+      // Messages that were already being sent when the breaker opened do not count as probes.
       const isOpen = pauses > 0 && now() < openUntil
       if (failures < FAILURE_THRESHOLD || isOpen) return
       openUntil = now() + backoffDelayMs(pauses, PAUSE, random)

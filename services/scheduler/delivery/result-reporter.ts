@@ -6,7 +6,7 @@ import type { ManagementClient } from '../management-client/management-client.ts
 const MAX_BATCH = 500
 const RETRY_BACKOFF = { initialMs: 200, maxMs: 5_000 }
 
-/** Reports results to management, and repeats it until management has stored them. */
+/** Reports results to management in batches, and repeats a report until management has stored it. */
 export interface ResultReporter {
   report(result: DeliveryResult): void
   /** Resolves when all results are stored. */
@@ -21,7 +21,8 @@ export function createResultReporter(
   let sending: Promise<void> | undefined
 
   async function sendAll(): Promise<void> {
-    for (let failures = 0; waiting.length > 0; ) {
+    let failures = 0
+    while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_BATCH)
       try {
         await management.storeResults(batch)
@@ -33,7 +34,7 @@ export function createResultReporter(
         failures += 1
       }
     }
-    // In the same turn as the last check, so that `report` never leaves a result behind.
+    // In the same turn of the event loop as the last check, so that no result is added in between.
     sending = undefined
   }
 

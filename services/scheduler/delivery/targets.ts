@@ -1,44 +1,55 @@
 import type { Outcome } from '../senders/sender.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 
-/** Maximum number of messages that are being sent to one target. */
+/** Maximum number of messages that are sent to one target at the same time. */
 export const TARGET_CONCURRENCY = 16
-/** Time after which a target without messages is forgotten. */
+/** Time after which a target without messages is removed. */
 const IDLE_MS = 3_600_000
 
-/** The targets that receive messages, each with its own limit, so that a slow or dead one delays no other. */
+/** Limits the messages to each target, such as a server, so that a slow or unreachable target does not delay other targets. */
 export interface Targets {
+  /** Must be called when an attempt begins. */
   begin(target: string): void
-  /** Records the outcome of an attempt. Returns whether the target has begun to count as down. */
+  /** Must be called with the outcome of the attempt. Returns whether the target counts as down since then. */
   finish(target: string, outcome: Outcome): boolean
-  /** How many more messages can be sent to each target; targets that are not listed take `TARGET_CONCURRENCY`. */
+  /** Returns how many more messages may be sent to each target. For targets that are not listed, it is `TARGET_CONCURRENCY`. */
   limits(): Record<string, number>
-  /** The time until a target that is down is tried again, in ms. Undefined if there is none. */
+  /** Returns the time in ms until the next attempt to reach a target that is down; undefined if none is down. */
   nextProbeMs(): number | undefined
-  /** Number of targets that are down. */
+  /** Returns the number of targets that are down. */
   countDown(): number
 }
 
 interface Target {
+  /** Number of messages that are being sent. */
   inFlight: number
-  /** Epoch ms. */
+  /** Start of the last attempt, in ms since 1970. */
   usedAt: number
+  /** Open while the target counts as down. */
   breaker: CircuitBreaker
 }
 
-/** `now` returns epoch ms. */
+/** `now` returns ms since 1970; `random` returns a number from 0 to 1. */
 export function createTargets(now: () => number, random?: () => number): Targets {
   const targets = new Map<string, Target>()
 
+  /** Returns how many more messages may be sent to a target. */
   function getLimit({ inFlight, breaker }: Target): number {
-    const state = breaker.state()
-    if (state === 'closed') return TARGET_CONCURRENCY - inFlight
-    return state === 'half-open' && inFlight === 0 ? 1 : 0
+    switch (breaker.state()) {
+      case 'closed':
+        return TARGET_CONCURRENCY - inFlight
+      case 'half-open':
+        return inFlight === 0 ? 1 : 0
+      case 'open':
+        return 0
+    }
   }
 
   function removeIdle() {
-    for (const [name, { inFlight, usedAt }] of targets)
-      if (inFlight === 0 && now() - usedAt > IDLE_MS) targets.delete(name)
+    for (const [name, { inFlight, usedAt }] of targets) {
+      const isIdle = inFlight === 0 && now() - usedAt > IDLE_MS
+      if (isIdle) targets.delete(name)
+    }
   }
 
   return {
@@ -48,32 +59,38 @@ export function createTargets(now: () => number, random?: () => number): Targets
         usedAt: 0,
         breaker: createCircuitBreaker(now, random),
       }
-      target.inFlight += 1
+      target.inFlight++
       target.usedAt = now()
       targets.set(name, target)
     },
     finish(name, outcome) {
       const target = targets.get(name)!
-      target.inFlight -= 1
+      target.inFlight--
       const { breaker } = target
-      const wasClosed = breaker.state() === 'closed'
-      if (outcome.state === 'failed' && outcome.isTargetDown) {
+
+      const isTargetDown = outcome.state === 'failed' && outcome.isTargetDown
+      if (isTargetDown) {
+        const wasClosed = breaker.state() === 'closed'
         breaker.recordFailure()
         return wasClosed && breaker.state() !== 'closed'
       }
+
       breaker.recordSuccess()
       if (target.inFlight === 0) targets.delete(name)
       return false
     },
+
     limits() {
       removeIdle()
       return Object.fromEntries(Array.from(targets, ([name, target]) => [name, getLimit(target)]))
     },
+
     nextProbeMs() {
       const open = [...targets.values()].filter(({ breaker }) => breaker.state() === 'open')
       if (open.length === 0) return undefined
       return Math.min(...open.map(({ breaker }) => breaker.openUntil)) - now()
     },
+
     countDown: () => [...targets.values()].filter(({ breaker }) => breaker.state() !== 'closed').length,
   }
 }

@@ -1,36 +1,37 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { JOB_NAMES, type JobName, type JobSettings } from '@eyrie/contract/jobs'
 import type { Job } from '@eyrie/contract/management/job'
 import type { PlannedJob } from '@eyrie/contract/management/job-queue'
 import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type Bree from 'bree'
+import { sleep } from '../runtime/abortable.ts'
 import { findNextRun } from './job-schedule.ts'
 import { holdRun, THREAD_LIMITS } from './job-thread.ts'
 import { type RequestRun, runJob } from './run-job.ts'
 
+/** Time between two readings of the jobs, which other processes may run as well. */
 const SYNC_INTERVAL_MS = 60_000
-/** Delay after a run without a result. */
+/** Delay before a job is started again whose run had no result. */
 const RETRY_MS = 60_000
 const UNAVAILABLE_BACKOFF = { initialMs: 500, maxMs: 30_000 }
-/** Jobs that are overdue start one after another, so that their threads do not exist at the same time. */
+/** Time between the starts of overdue jobs, so that not all threads exist at the same time. */
 const OVERDUE_INTERVAL_MS = 1_000
-/** bree skips a time that has passed. */
+/** bree ignores a start time that has passed. */
 const MIN_DELAY_MS = 20
-/** Time after the limit of a run in which its result is still awaited. */
+/** Time after the limit of a run in which its result can still arrive. */
 const REPORT_MARGIN_S = 120
 
 export interface JobsOptions {
   settings: JobSettings
-  /** Stores when jobs are due, and resolves to the jobs with their last runs. */
+  /** Stores when jobs are due. Returns all jobs with their last runs. */
   plan(jobs: readonly PlannedJob[]): Promise<Job[]>
   request: RequestRun
-  /** Is called with the jobs whenever they are known. */
+  /** Called with all jobs whenever they have been read. */
   onJobs(jobs: readonly Job[]): void
   log: Log
 }
 
-/** Starts the jobs of the appliance at their times, each run in a thread (bree). Management does the work. */
+/** Starts the jobs of the appliance, such as backups, at their times. bree sets the timers, and management does the work. */
 export interface Jobs {
   start(): void
   stop(): Promise<void>
@@ -39,49 +40,54 @@ export interface Jobs {
 export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions): Jobs {
   const stopping = new AbortController()
   const { signal } = stopping
-  /** The runs in progress; aborted when their thread has ended. */
-  const running = new Map<JobName, AbortController>()
-  /** The earliest next run of a job whose last one had no result, in epoch ms. */
+  /** The runs in progress. A run is aborted when its thread has ended. */
+  const runs = new Map<JobName, AbortController>()
+  /** Earliest next start of jobs whose last run had no result, in ms since 1970. */
   const retryAt = new Map<JobName, number>()
   let bree: Bree | undefined
+  /** Aborted when a run has ended, so that the next one is planned. */
   let wakeUp = new AbortController()
   let loop: Promise<void> | undefined
 
-  /** Sets the timers of all jobs by their last runs, and stores when they are due. */
-  async function sync(): Promise<void> {
+  /** Sets the timers of all jobs by their last runs, and stores when the jobs are due. */
+  async function planAll(): Promise<void> {
     const jobs = await plan([])
     onJobs(jobs)
+
     const now = Date.now()
-    let earliest = now + MIN_DELAY_MS
+    let earliestStart = now + MIN_DELAY_MS
     const changed: PlannedJob[] = []
     for (const job of jobs) {
-      const { job_name: name } = job
-      // Its next time is known when it has ended.
-      if (running.has(name) || job.job_state === 'running') continue
-      const time = findNextRun(settings[name], job, now, Math.random)
-      const startAt = time && Math.max(time, retryAt.get(name) ?? 0, earliest)
-      if (startAt === earliest) earliest += OVERDUE_INTERVAL_MS
-      await arm(name, startAt)
-      const next_run_at = time === undefined ? null : new Date(time).toISOString()
-      if (next_run_at !== job.next_run_at) changed.push({ job_name: name, next_run_at })
+      const { job_name } = job
+      // The next run is planned when this run has ended.
+      if (runs.has(job_name) || job.job_state === 'running') continue
+
+      const dueAt = findNextRun(settings[job_name], job, now, Math.random)
+      const startAt = dueAt && Math.max(dueAt, retryAt.get(job_name) ?? 0, earliestStart)
+      if (startAt === earliestStart) earliestStart += OVERDUE_INTERVAL_MS
+      await setTimer(job_name, startAt)
+
+      const next_run_at = dueAt === undefined ? null : new Date(dueAt).toISOString()
+      if (next_run_at !== job.next_run_at) changed.push({ job_name, next_run_at })
     }
     if (changed.length > 0) await plan(changed)
   }
 
-  /** Sets the timer of a job to a time in epoch ms; undefined if the job is off. */
-  async function arm(name: JobName, startAt: number | undefined): Promise<void> {
+  /** Sets the timer of a job to a time in ms since 1970. Without a time, only removes the timer. */
+  async function setTimer(name: JobName, startAt: number | undefined): Promise<void> {
     bree ??= await createBree()
-    // Its timer may have started it meanwhile.
-    if (signal.aborted || running.has(name)) return
+    // The previous timer may have started the job meanwhile.
+    if (signal.aborted || runs.has(name)) return
     bree.removeSafeTimer('timeouts', name)
     if (startAt === undefined) return
+
     const job = bree.config.jobs.find(candidate => candidate.name === name)!
     job.date = new Date(Math.max(startAt, Date.now() + MIN_DELAY_MS))
     await bree.start(name)
   }
 
-  /** Loaded when it is first needed, because it is large. */
   async function createBree(): Promise<Bree> {
+    // Loaded when it is first needed, because it is large.
     const { default: BreeClass } = await import('bree')
     const created = new BreeClass({
       root: false,
@@ -96,69 +102,70 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
       logger: { info() {}, warn: logUnexpected, error: logUnexpected },
       workerMessageHandler: ({ name }) => void run(name as JobName),
       errorHandler(error, { name }) {
-        if (!signal.aborted) reportFailure(name as JobName, error as Error)
+        if (!signal.aborted) handleFailure(name as JobName, error as Error)
       },
     })
-    created.on('worker created', (name: JobName) => running.set(name, new AbortController()))
+
+    created.on('worker created', (name: JobName) => runs.set(name, new AbortController()))
     created.on('worker deleted', (name: JobName) => {
-      running.get(name)?.abort()
-      running.delete(name)
-      // Plans the next run.
+      runs.get(name)?.abort()
+      runs.delete(name)
       wakeUp.abort()
     })
     return created
   }
 
-  /** Does a run whose thread has started, and ends the thread. */
+  /** Runs a job whose thread has started, and ends the thread. */
   async function run(name: JobName): Promise<void> {
-    const ended = running.get(name)?.signal ?? signal
-    const options = {
-      run_id: randomUUID(),
-      limit_s: settings[name].limit_s,
-      signal: AbortSignal.any([signal, ended]),
-    }
+    const threadEnded = runs.get(name)?.signal ?? signal
     try {
-      await runJob(request, name, options)
+      await runJob(request, name, {
+        run_id: randomUUID(),
+        limit_s: settings[name].limit_s,
+        signal: AbortSignal.any([signal, threadEnded]),
+      })
       retryAt.delete(name)
     } catch (error) {
-      if (!signal.aborted) reportFailure(name, error as Error)
+      if (!signal.aborted) handleFailure(name, error as Error)
     }
     bree?.workers.get(name)?.postMessage('end')
   }
 
-  function reportFailure(name: JobName, error: Error): void {
+  function handleFailure(name: JobName, error: Error): void {
     retryAt.set(name, Date.now() + RETRY_MS)
     log.error({ job: name, reason: error.message }, 'failed to run job; it is tried again')
   }
 
-  const logUnexpected = (reason: unknown) => log.warn({ reason: String(reason) }, 'unexpected state of a job')
+  function logUnexpected(reason: unknown): void {
+    log.warn({ reason: String(reason) }, 'unexpected state of a job')
+  }
 
-  async function syncRepeatedly(): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+  async function planUntilStopped(): Promise<void> {
+    let failures = 0
+    while (!signal.aborted) {
       wakeUp = new AbortController()
       try {
-        await sync()
+        await planAll()
         failures = 0
       } catch (error) {
-        // The first failure may be a connection that management has closed while it was idle.
-        if (failures === 1 && !signal.aborted) log.warn({ err: error }, 'failed to plan jobs')
-        failures += 1
+        failures++
+        // A single failure is normal: management may have closed an idle connection.
+        if (failures === 2 && !signal.aborted) log.warn({ err: error }, 'failed to plan jobs')
       }
       const delayMs = failures > 0 ? backoffDelayMs(failures, UNAVAILABLE_BACKOFF) : SYNC_INTERVAL_MS
-      const woken = AbortSignal.any([signal, wakeUp.signal])
-      await wait(delayMs, undefined, { signal: woken }).catch(() => {})
+      await sleep(delayMs, AbortSignal.any([signal, wakeUp.signal]))
     }
   }
 
   return {
     start() {
-      loop = syncRepeatedly()
+      loop = planUntilStopped()
     },
     async stop() {
       stopping.abort()
       await loop
       for (const name of JOB_NAMES) bree?.removeSafeTimer('timeouts', name)
-      // A run that management has begun goes on there. Its result is stored without this process.
+      // Runs that have begun continue in management, which stores their results without this process.
       await Promise.all(Array.from(bree?.workers.values() ?? [], worker => worker.terminate()))
     },
   }

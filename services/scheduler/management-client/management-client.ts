@@ -20,31 +20,36 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import { type EgressRequest, fetchService } from '@eyrie/kit'
 
-/** The internal API of management. Calls reject while management is unreachable. */
+/** A client of management's internal API for the scheduler. Calls reject while management is unreachable. */
 export interface ManagementClient {
   /** Claims due deliveries. */
   claim(claim: DeliveryClaim): Promise<ClaimedBatch>
   storeResults(results: readonly DeliveryResult[]): Promise<void>
-  /** Resolves with the current version once it differs from `version`, or after some seconds. */
+  /** Waits until the version of the deliveries differs from `version`, or for some seconds. Returns the current version. */
   waitForChange(version: number, signal: AbortSignal): Promise<number>
   /** Reads the active schedules of all alerts. */
   readSchedules(): Promise<ScheduleRules>
   storeArmedStates(states: readonly ArmedAlertState[]): Promise<void>
-  /** As `waitForChange`, for schedules. */
+  /** Waits until the version of the schedules differs from `version`, or for some seconds. Returns the current version. */
   waitForScheduleChange(version: number, signal: AbortSignal): Promise<number>
-  /** Stores when jobs are due, and resolves to all jobs. */
+  /** Stores when jobs are due. Returns all jobs. */
   planJobs(jobs: readonly PlannedJob[]): Promise<Job[]>
-  /** Starts a run of a job, and resolves when it has ended or after some seconds. */
+  /**
+   * Starts a run of a job, or waits further for a run that was started before. Returns the job when the run has ended, or after some
+   * seconds. `limit_s` is the maximum duration of the run.
+   */
   runJob(name: string, run_id: string, limit_s: number, signal: AbortSignal): Promise<Job>
-  /** Resolves to a JPEG, or to undefined if it is not stored. */
+  /** Returns a picture as JPEG; undefined if it is not stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
-  /** Resolves to the file of a scheduled report, or to undefined if it was deleted. */
+  /** Returns the file of a scheduled report; undefined if it was deleted. */
   readReport(report_id: string, signal: AbortSignal): Promise<Buffer | undefined>
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
-/** Management answers a request for changes, and for the result of a job, after 20 s at the latest. */
-const CHANGE_TIMEOUT_MS = 30_000
+/** Requests for changes and for the results of jobs wait in management for up to 20 s. */
+const LONG_REQUEST_TIMEOUT_MS = 30_000
+/** Maximum length of an answer in an error message. */
+const MAX_QUOTED_LENGTH = 200
 
 export function createManagementClient(url: string, token: string): ManagementClient {
   const authorization = `Bearer ${token}`
@@ -68,16 +73,15 @@ export function createManagementClient(url: string, token: string): ManagementCl
   }
 
   async function waitForVersion(
-    { path, response }: typeof deliveryChanges | typeof scheduleChanges,
+    route: typeof deliveryChanges | typeof scheduleChanges,
     version: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(CHANGE_TIMEOUT_MS)])
-    const answer = await readJson(await send(`${path}?version=${version}`, { signal: limited }))
-    return parseAs(response, answer).version
+    const response = await send(`${route.path}?version=${version}`, { signal: limitLongRequest(signal) })
+    return parseAs(route.response, await readJson(response)).version
   }
 
-  /** Resolves to undefined if the file does not exist. */
+  /** Returns undefined if the file does not exist. */
   async function readFile(path: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const response = await send(path, { signal })
     if (response.status === 404) {
@@ -98,8 +102,8 @@ export function createManagementClient(url: string, token: string): ManagementCl
     waitForChange: (version, signal) => waitForVersion(deliveryChanges, version, signal),
 
     async readSchedules() {
-      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-      return parseAs(scheduleRules.response, await readJson(await send(scheduleRules.path, { signal })))
+      const response = await send(scheduleRules.path, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+      return parseAs(scheduleRules.response, await readJson(response))
     },
 
     async storeArmedStates(states) {
@@ -111,13 +115,17 @@ export function createManagementClient(url: string, token: string): ManagementCl
     planJobs: async jobs => parseAs(jobPlan.response, await post(jobPlan.path, { jobs })).jobs,
 
     async runJob(name, run_id, limit_s, signal) {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(CHANGE_TIMEOUT_MS)])
-      return parseAs(jobRun.response, await post(jobRun.path(name), { run_id, limit_s }, limited))
+      const answer = await post(jobRun.path(name), { run_id, limit_s }, limitLongRequest(signal))
+      return parseAs(jobRun.response, answer)
     },
 
     readPicture: (sha256, signal) => readFile(deliveryPicturePath(sha256), signal),
     readReport: (report_id, signal) => readFile(deliveryReportPath(report_id), signal),
   }
+}
+
+function limitLongRequest(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(LONG_REQUEST_TIMEOUT_MS)])
 }
 
 async function readJson(response: Response): Promise<unknown> {
@@ -128,5 +136,5 @@ async function readJson(response: Response): Promise<unknown> {
 async function assertOk(response: Response): Promise<void> {
   if (response.ok) return
   const text = await response.text()
-  throw new Error(`management answers ${response.status}: ${text.slice(0, 200)}`)
+  throw new Error(`management answers ${response.status}: ${text.slice(0, MAX_QUOTED_LENGTH)}`)
 }

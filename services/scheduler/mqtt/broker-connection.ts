@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 import { type Egress, openWebSocket } from '@eyrie/kit'
-import type { MqttClient } from 'mqtt'
 import { createWebSocketStream } from 'ws'
+import { unlessAborted } from '../runtime/abortable.ts'
+import { type OpenMqttClient, openMqttClient } from './open-mqtt-client.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const KEEPALIVE_S = 30
-/** Time in which the broker has to confirm a message. */
-const PUBLISH_TIMEOUT_MS = 20_000
+/** Time within which the broker must confirm a message. */
+const ANSWER_TIMEOUT_MS = 20_000
+const NO_CONFIRMATION = 'the broker does not confirm messages'
 const DEFAULT_PORTS: Record<string, number> = { 'mqtt:': 1883, 'mqtts:': 8883 }
 
 /** A message that the broker publishes when the connection is lost. */
@@ -17,13 +19,13 @@ export interface LastWill {
   payload: string
 }
 
-/** An open connection to a broker. It is not restored when it is lost. */
+/** An open connection to an MQTT broker. It is not restored when it is lost. */
 export interface BrokerConnection {
   /** Resolves when the broker has confirmed the message. */
   publish(topic: string, payload: string | Buffer, options: { retain: boolean }): Promise<void>
-  /** Calls `onMessage` for messages of these topics. */
+  /** Subscribes to topics. `onMessage` is called for each of their messages. Resolves when the broker has confirmed. */
   subscribe(topics: string[], onMessage: (topic: string, payload: Buffer) => void): Promise<void>
-  /** Is aborted when the connection is lost. */
+  /** Aborted with the error when the connection is lost. */
   readonly lost: AbortSignal
   /** Closes the connection, so that the broker does not publish the last will. */
   close(): Promise<void>
@@ -36,82 +38,53 @@ export async function connectToBroker(
   will: LastWill,
   stopping: AbortSignal,
 ): Promise<BrokerConnection> {
-  const { MqttClient } = await import('mqtt')
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(CONNECT_TIMEOUT_MS)])
-  const stream = await openStream(egress, new URL(settings.mqtt_url), signal)
-  const client = new MqttClient(() => stream, {
+  const openStream = () => openBrokerStream(egress, new URL(settings.mqtt_url), signal)
+  const options = {
     ...(settings.mqtt_username !== '' && { username: settings.mqtt_username }),
     ...(settings.mqtt_password !== '' && { password: settings.mqtt_password }),
     will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
     keepalive: KEEPALIVE_S,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    reconnectPeriod: 0,
-    clean: true,
-  })
-  const lost = new AbortController()
-  client.on('close', () => lost.abort(new Error('the broker has closed the connection')))
-  client.on('error', error => lost.abort(error))
-  try {
-    await waitUntilConnected(client, AbortSignal.any([signal, lost.signal]))
-  } catch (error) {
-    client.end(true)
-    stream.destroy()
-    throw error
-  }
-  return createConnection(client, lost)
+  } as const
+  return createConnection(await openMqttClient(openStream, options, signal))
 }
 
-async function waitUntilConnected(client: MqttClient, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  const connected = new Promise<void>(resolve => client.once('connect', () => resolve()))
-  await Promise.race([connected, aborted.promise]).finally(() => signal.removeEventListener('abort', abort))
-}
-
-function createConnection(client: MqttClient, lost: AbortController): BrokerConnection {
-  /** Rejects when the connection is lost, because the client then never answers. */
-  async function unlessLost<T>(work: Promise<T>): Promise<T> {
-    const { signal } = lost
-    const aborted = Promise.withResolvers<never>()
-    const abort = () => aborted.reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    const timer = setTimeout(
-      () => lost.abort(new Error('the broker does not confirm messages')),
-      PUBLISH_TIMEOUT_MS,
-    )
-    // A work that fails after the connection is reported by the race.
-    work.catch(() => {})
-    return Promise.race([work, aborted.promise]).finally(() => {
+function createConnection({ client, lost }: OpenMqttClient): BrokerConnection {
+  /** Waits for the broker's answer. Without an answer in time, the connection counts as lost. */
+  async function waitForAnswer<T>(answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => lost.abort(new Error(NO_CONFIRMATION)), ANSWER_TIMEOUT_MS)
+    try {
+      return await unlessAborted(answer, lost.signal)
+    } finally {
       clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
-    })
+    }
   }
 
   return {
     lost: lost.signal,
     async publish(topic, payload, { retain }) {
-      await unlessLost(client.publishAsync(topic, payload, { qos: 1, retain }))
+      await waitForAnswer(client.publishAsync(topic, payload, { qos: 1, retain }))
     },
     async subscribe(topics, onMessage) {
       client.on('message', onMessage)
-      await unlessLost(client.subscribeAsync(topics, { qos: 0 }))
+      await waitForAnswer(client.subscribeAsync(topics, { qos: 0 }))
     },
     async close() {
       if (lost.signal.aborted) client.end(true)
-      else await unlessLost(client.endAsync())
+      else await waitForAnswer(client.endAsync())
     },
   }
 }
 
-/** Opens the connection, with TLS where the address asks for it. */
-async function openStream(egress: Egress, url: URL, signal: AbortSignal): Promise<Duplex> {
+/** Opens a stream to the broker: TCP, TLS or a WebSocket, by the scheme of the address. */
+async function openBrokerStream(egress: Egress, url: URL, signal: AbortSignal): Promise<Duplex> {
   const defaultPort = DEFAULT_PORTS[url.protocol]
   if (defaultPort === undefined) return openWebSocketStream(egress, url, signal)
-  const server = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || defaultPort }
+
   const isSecure = url.protocol === 'mqtts:'
+  const hostWithoutBrackets = url.hostname.replace(/^\[|\]$/g, '')
+  const server = { host: hostWithoutBrackets, port: Number(url.port) || defaultPort }
   return egress.connect(server, { signal, ...(isSecure && { tls: { rejectUnauthorized: true } }) })
 }
 
@@ -121,6 +94,7 @@ async function openWebSocketStream(egress: Egress, url: URL, signal: AbortSignal
     await once(socket, 'open', { signal })
     return createWebSocketStream(socket)
   } catch (error) {
+    // Terminating a socket that is still connecting emits an error, which would end the process without a listener.
     socket.on('error', () => {})
     socket.terminate()
     throw error

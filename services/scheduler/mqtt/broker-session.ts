@@ -6,11 +6,11 @@ import type { Publication, PublishQueue } from './publish-queue.ts'
 import type { PublishedRecords } from './published-records.ts'
 import type { Topics } from './topics.ts'
 
-/** Messages that wait for the confirmation of the broker at the same time. */
+/** Maximum number of messages that wait for the broker's confirmation at the same time. */
 const CONCURRENCY = 32
-/** Time in which everything that was published is removed when the settings change. */
+/** Time within which all states are removed from the broker when the settings change. */
 const WITHDRAW_TIMEOUT_MS = 5000
-/** Pause after a failure that is not the broker's. */
+/** Pause after messages could not be published although the broker is connected. */
 const RETRY_MS = 1000
 
 export interface SessionOptions {
@@ -19,28 +19,20 @@ export interface SessionOptions {
   topics: Topics
   queue: PublishQueue
   records: PublishedRecords
-  /** Returns a picture, a JPEG, if it is stored. */
+  /** Returns a picture as JPEG; undefined if it is no longer stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
   log: Log
 }
 
 /**
- * Publishes until the connection is lost or `signal` is aborted: first that the appliance is online and all states, then what is
- * added to the queue. All states follow again when Home Assistant has started. Rejects when the connection is lost.
+ * Publishes on a connection until `signal` is aborted: first that the appliance is online and all states, then messages as they are
+ * queued. Rejects when the connection is lost.
  */
 export async function runBrokerSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
-  const { connection, settings, topics, queue, records } = options
+  const { connection, settings, queue } = options
   queue.republish()
-  await connection.publish(topics.status, 'online', { retain: true })
-  if (settings.mqtt_is_discovery)
-    await connection.subscribe([topics.birth, topics.discoveryFilter], (topic, payload) => {
-      if (topic !== topics.birth) {
-        if (payload.length > 0) records.removeStale(topic)
-      } else if (payload.toString() === 'online') {
-        void connection.publish(topics.status, 'online', { retain: true }).catch(() => {})
-        queue.republish()
-      }
-    })
+  await publishOnline(options)
+  if (settings.mqtt_is_discovery) await followHomeAssistant(options)
 
   const ended = AbortSignal.any([signal, connection.lost])
   while (!signal.aborted) {
@@ -50,19 +42,59 @@ export async function runBrokerSession(options: SessionOptions, signal: AbortSig
   }
 }
 
-/** Publishes a part of the queue. What the broker does not confirm returns to the queue. */
+/** Removes all states from the broker, because new settings may publish them elsewhere or not at all. */
+export async function withdrawStates({ connection, topics, queue }: SessionOptions): Promise<void> {
+  const timeout = AbortSignal.timeout(WITHDRAW_TIMEOUT_MS)
+  for (const topic of [...queue.listStates(), topics.status]) {
+    if (timeout.aborted) return
+    await connection.publish(topic, '', { retain: true })
+  }
+}
+
+function publishOnline({ connection, topics }: SessionOptions): Promise<void> {
+  return connection.publish(topics.status, 'online', { retain: true })
+}
+
+/** Publishes all states again when Home Assistant has started, and removes retained messages of records that no longer exist. */
+async function followHomeAssistant(options: SessionOptions): Promise<void> {
+  const { connection, topics, queue, records } = options
+
+  function onBirth(state: string): void {
+    if (state !== 'online') return
+    queue.republish()
+    // If the connection is lost, the next session publishes this.
+    void publishOnline(options).catch(() => {})
+  }
+
+  function onMessage(topic: string, payload: Buffer): void {
+    if (topic === topics.birth) onBirth(payload.toString())
+    // An empty payload reports that a retained message was removed.
+    else if (payload.length > 0) records.removeStale(topic)
+  }
+
+  await connection.subscribe([topics.birth, topics.discoveryFilter], onMessage)
+}
+
+/** Publishes the next messages of the queue. Messages that could not be published return to the queue. */
 async function publishNext({ connection, queue, readPicture, log }: SessionOptions): Promise<void> {
-  const taken = queue.take(CONCURRENCY)
-  const results = await Promise.allSettled(
-    taken.map(publication => publish(publication, connection, readPicture)),
-  )
-  const failed = taken.filter((_, index) => results[index]!.status === 'rejected')
-  queue.putBack(failed)
+  async function tryToPublish(publication: Publication) {
+    try {
+      await publish(publication, connection, readPicture)
+      return undefined
+    } catch (error) {
+      return { publication, error }
+    }
+  }
+
+  const results = await Promise.all(queue.take(CONCURRENCY).map(tryToPublish))
+  const failures = results.filter(result => result !== undefined)
+  queue.putBack(failures.map(({ publication }) => publication))
+
   connection.lost.throwIfAborted()
-  if (failed.length === 0) return
-  // The connection works, so that it was a picture that could not be read.
-  const [rejected] = results.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
-  log.warn({ count: failed.length, err: rejected!.reason }, 'failed to publish messages')
+  const [firstFailure] = failures
+  if (!firstFailure) return
+  // The broker is connected, so the cause is a picture that could not be read.
+  log.warn({ count: failures.length, err: firstFailure.error }, 'failed to publish messages')
   await wait(RETRY_MS)
 }
 
@@ -73,16 +105,8 @@ async function publish(
 ): Promise<void> {
   const retain = kind === 'state'
   if (typeof payload === 'string') return connection.publish(topic, payload, { retain })
-  const picture = await readPicture(payload.picture, connection.lost)
-  // A picture that was deleted in the meantime leaves the one before.
-  if (picture) await connection.publish(topic, picture, { retain })
-}
 
-/** Removes all states from the broker, because the settings have changed. */
-export async function withdrawStates({ connection, topics, queue }: SessionOptions): Promise<void> {
-  const timeout = AbortSignal.timeout(WITHDRAW_TIMEOUT_MS)
-  for (const topic of [...queue.listStates(), topics.status]) {
-    if (timeout.aborted) return
-    await connection.publish(topic, '', { retain: true })
-  }
+  const picture = await readPicture(payload.picture, connection.lost)
+  // If the picture was deleted meanwhile, the previous one remains on the broker.
+  if (picture) await connection.publish(topic, picture, { retain })
 }

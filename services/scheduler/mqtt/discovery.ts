@@ -1,24 +1,24 @@
 import type { PublishedAlert, PublishedChannel } from '@eyrie/contract/management/scheduler-feed'
 import type { Topics } from './topics.ts'
 
-/** A retained message by which Home Assistant adds an entity. */
+/** A retained message by which Home Assistant adds an entity, such as a sensor. */
 export interface DiscoveryConfig {
   topic: string
   config: object
 }
 
-/** Statistics that are durations; all others are numbers without a unit. */
-const SECONDS_KEYS = ['dwell_time']
+/** Statistics that are durations in seconds. All others are numbers without a unit. */
+const DURATION_KEYS = ['dwell_time']
 
 /**
- * Describes a channel for Home Assistant (MQTT discovery): a device with sensors of its statistics, its alerts, its newest
- * picture and its connectivity. Ids are derived from the ids of records, so that entities keep their names and history.
+ * Describes a channel for Home Assistant (MQTT discovery): a device with sensors for its statistics, its alerts, its newest
+ * picture and its connectivity. Entity ids are derived from record ids, so that entities keep their names and history.
  */
 export function createDiscoveryConfigs(
   channel: PublishedChannel,
   alerts: readonly PublishedAlert[],
   topics: Topics,
-  options: { hasPictures: boolean },
+  { hasPictures }: { hasPictures: boolean },
 ): DiscoveryConfig[] {
   const { channel_id, statistics } = channel
   const device = {
@@ -28,60 +28,63 @@ export function createDiscoveryConfigs(
     model: channel.usecase_key,
     suggested_area: channel.site_name,
   }
-  const describe = (component: string, entity: string, fields: object): DiscoveryConfig => ({
-    topic: topics.discovery(component, channel_id, entity),
-    config: {
+  const configs: DiscoveryConfig[] = []
+
+  /** Adds an entity. `component` is its type in Home Assistant, and `entity` its name, which is unique within the channel. */
+  function add(component: string, entity: string, fields: object): void {
+    const config = {
       unique_id: `eyrie_${channel_id}_${entity}`,
       availability_topic: topics.status,
       ...fields,
       device,
       origin: { name: 'Eyrie' },
-    },
-  })
+    }
+    configs.push({ topic: topics.discovery(component, channel_id, entity), config })
+  }
 
-  const sensors = statistics.map(({ key, aggregation }) =>
-    describe('sensor', key, {
+  for (const { key, aggregation } of statistics) {
+    add('sensor', key, {
       name: toTitle(key),
       state_topic: topics.counts(channel_id),
       value_template: `{{ value_json['${key}'] }}`,
       state_class: aggregation === 'sum' ? 'total_increasing' : 'measurement',
-      ...(SECONDS_KEYS.includes(key) && { device_class: 'duration', unit_of_measurement: 's' }),
-    }),
-  )
-  const occupancy = statistics.some(({ key }) => key === 'occupancy')
-    ? [
-        describe('binary_sensor', 'occupied', {
-          name: 'Occupied',
-          device_class: 'occupancy',
-          state_topic: topics.counts(channel_id),
-          value_template: "{{ 'ON' if value_json['occupancy'] > 0 else 'OFF' }}",
-        }),
-      ]
-    : []
-  const alertSensors = alerts.map(({ alert_id, alert_name }) =>
-    describe('binary_sensor', `alert_${alert_id}`, {
+      ...(DURATION_KEYS.includes(key) && { device_class: 'duration', unit_of_measurement: 's' }),
+    })
+  }
+
+  if (statistics.some(({ key }) => key === 'occupancy')) {
+    add('binary_sensor', 'occupied', {
+      name: 'Occupied',
+      device_class: 'occupancy',
+      state_topic: topics.counts(channel_id),
+      value_template: "{{ 'ON' if value_json['occupancy'] > 0 else 'OFF' }}",
+    })
+  }
+
+  for (const { alert_id, alert_name } of alerts) {
+    add('binary_sensor', `alert_${alert_id}`, {
       name: alert_name,
       state_topic: topics.alertState(alert_id),
-    }),
-  )
-  const image = options.hasPictures
-    ? [
-        describe('image', 'picture', {
-          name: 'Picture',
-          image_topic: topics.picture(channel_id),
-          content_type: 'image/jpeg',
-        }),
-      ]
-    : []
-  const connectivity = describe('binary_sensor', 'connectivity', {
+    })
+  }
+
+  if (hasPictures) {
+    add('image', 'picture', {
+      name: 'Picture',
+      image_topic: topics.picture(channel_id),
+      content_type: 'image/jpeg',
+    })
+  }
+
+  add('binary_sensor', 'connectivity', {
     name: 'Connection',
     device_class: 'connectivity',
     entity_category: 'diagnostic',
     state_topic: topics.channelState(channel_id),
     value_template: "{{ 'ON' if value_json['is_connected'] else 'OFF' }}",
   })
-  return [...sensors, ...occupancy, ...alertSensors, ...image, connectivity]
+  return configs
 }
 
-/** Turns a key such as `non_violation` into a title. */
+/** Converts a key such as `non_violation` to a title such as `Non violation`. */
 const toTitle = (key: string) => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ')

@@ -1,86 +1,91 @@
-/** The content of a retained message: text, or the picture with this SHA-256, which is read when it is sent. */
+import { unlessAborted } from '../runtime/abortable.ts'
+
+/** The content of a state: text, or the SHA-256 of a picture, which is read only when it is published. */
 export type StatePayload = string | { picture: string }
 
+/** A message to publish. */
 export interface Publication {
   topic: string
   payload: StatePayload
-  /** A state is retained by the broker; only the newest is of interest. */
+  /** The broker retains the newest state of a topic for later subscribers. It does not retain events. */
   kind: 'state' | 'event'
 }
 
-/** Events that wait while the broker is unreachable. Older ones are dropped. */
-export const MAX_WAITING_EVENTS = 1000
+const MAX_WAITING_EVENTS = 1000
 
 /**
- * What waits to be published. Its size is bounded by the number of records, however long the broker is unreachable: of states,
- * only the newest is kept, and of events a limited number.
+ * The messages that wait to be published. While the broker is unreachable, the queue retains only the newest state of each topic
+ * and a limited number of events, so its size is bounded.
  */
 export interface PublishQueue {
-  /** Sets the state of a topic, and publishes it if it has changed. */
+  /** Sets the state of a topic. An equal state is not published again. */
   setState(topic: string, payload: StatePayload): void
-  /** Makes the broker forget the state of a topic. */
+  /** Removes the state of a topic, also from the broker. */
   removeState(topic: string): void
   hasState(topic: string): boolean
-  /** Topics that have a state. */
+  /** Returns the topics that have a state. */
   listStates(): string[]
+  /** Adds an event. If too many events wait, the oldest one is dropped. */
   addEvent(topic: string, payload: string): void
-  /** Publishes all states again. */
+  /** Queues all states again. */
   republish(): void
-  /** Takes publications from the queue: events first, in order. */
+  /** Removes and returns up to `limit` messages: events first, in order. */
   take(limit: number): Publication[]
-  /** Puts back what could not be published. */
+  /** Returns messages that could not be published to the queue. A newer state of the same topic has priority. */
   putBack(publications: readonly Publication[]): void
-  /** Resolves when there is something to take, or when `signal` is aborted. */
+  /** Resolves when the queue contains a message, or when `signal` is aborted. */
   waitForPublications(signal: AbortSignal): Promise<void>
-  /** Number of events that were dropped. */
+  /** Returns the number of events that were dropped. */
   countDropped(): number
-  /** Number of events that wait. */
   countWaitingEvents(): number
 }
 
 export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue {
   const states = new Map<string, StatePayload>()
-  /** Topics whose state is to be published, or removed if there is none. */
+  /** Topics whose state must be published, or removed from the broker if it is missing in `states`. */
   const waitingTopics = new Set<string>()
   let events: Publication[] = []
   let dropped = 0
+  /** Resolved when a message is added, and then replaced. */
   let added = Promise.withResolvers<void>()
 
-  function announce() {
+  function notifyAdded() {
     added.resolve()
     added = Promise.withResolvers()
   }
 
-  function limitEvents() {
-    const excess = events.length - maxEvents
-    if (excess <= 0) return
-    events = events.slice(excess)
-    dropped += excess
+  function queueState(topic: string) {
+    waitingTopics.add(topic)
+    notifyAdded()
   }
 
-  const queue: PublishQueue = {
+  function queueEvents(queued: Publication[]) {
+    const excess = Math.max(0, queued.length - maxEvents)
+    events = queued.slice(excess)
+    dropped += excess
+    notifyAdded()
+  }
+
+  return {
     setState(topic, payload) {
       if (JSON.stringify(states.get(topic)) === JSON.stringify(payload)) return
       states.set(topic, payload)
-      waitingTopics.add(topic)
-      announce()
+      queueState(topic)
     },
+
     removeState(topic) {
       states.delete(topic)
-      waitingTopics.add(topic)
-      announce()
+      queueState(topic)
     },
+
     hasState: topic => states.has(topic),
     listStates: () => [...states.keys()],
-    addEvent(topic, payload) {
-      events.push({ topic, payload, kind: 'event' })
-      limitEvents()
-      announce()
-    },
+    addEvent: (topic, payload) => queueEvents([...events, { topic, payload, kind: 'event' }]),
+
     republish() {
-      for (const topic of states.keys()) waitingTopics.add(topic)
-      announce()
+      for (const topic of states.keys()) queueState(topic)
     },
+
     take(limit) {
       const taken = events.splice(0, limit)
       for (const topic of waitingTopics) {
@@ -90,22 +95,21 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
       }
       return taken
     },
+
     putBack(publications) {
-      events = [...publications.filter(({ kind }) => kind === 'event'), ...events]
-      limitEvents()
-      for (const { topic, kind } of publications) if (kind === 'state') waitingTopics.add(topic)
-      announce()
+      const failedEvents = publications.filter(({ kind }) => kind === 'event')
+      const failedStates = publications.filter(({ kind }) => kind === 'state')
+      queueEvents([...failedEvents, ...events])
+      for (const { topic } of failedStates) queueState(topic)
     },
+
     async waitForPublications(signal) {
-      if (signal.aborted || events.length > 0 || waitingTopics.size > 0) return
-      const aborted = Promise.withResolvers<void>()
-      const abort = () => aborted.resolve()
-      signal.addEventListener('abort', abort, { once: true })
-      await Promise.race([added.promise, aborted.promise])
-      signal.removeEventListener('abort', abort)
+      if (events.length > 0 || waitingTopics.size > 0) return
+      // The caller checks the signal.
+      await unlessAborted(added.promise, signal).catch(() => {})
     },
+
     countDropped: () => dropped,
     countWaitingEvents: () => events.length,
   }
-  return queue
 }

@@ -1,84 +1,94 @@
-import type { FeedCounts } from '@eyrie/contract/management/feed'
-import { feedCounts } from '@eyrie/contract/management/feed'
+import { type FeedCounts, feedCounts } from '@eyrie/contract/management/feed'
 import type {
   PublishedChannel,
   SchedulerFeedMessage,
   SchedulerInventory,
 } from '@eyrie/contract/management/scheduler-feed'
-import { createDiscoveryConfigs } from './discovery.ts'
+import { createDiscoveryConfigs, type DiscoveryConfig } from './discovery.ts'
 import type { PublishQueue } from './publish-queue.ts'
 import { parseDiscoveryTopic, type Topics } from './topics.ts'
 
-/** Turns what management reports into publications. */
+/** Converts the records and messages of management to MQTT messages, and adds them to the publish queue. */
 export interface PublishedRecords {
-  /** Publishes all states, and removes those of records that no longer exist. */
+  /** Publishes the states of all records, and removes the states of records that no longer exist. */
   applyInventory(inventory: SchedulerInventory): void
   applyMessage(message: SchedulerFeedMessage): void
-  /** Removes what an earlier process has published for a record that no longer exists. */
+  /**
+   * Removes a retained message that an earlier process has published for a record that no longer exists. `topic` is a discovery
+   * topic on the broker.
+   */
   removeStale(topic: string): void
 }
 
 export function createPublishedRecords(queue: PublishQueue, topics: Topics): PublishedRecords {
   let channels = new Map<string, PublishedChannel>()
   let engineNames = new Map<string, string>()
-  /** The last position that the inventory contains: older states are outdated. */
+  /** Position in the feed up to which the inventory contains all states. */
   let inventoryPosition = 0
   let hasPictures = false
 
-  const setJson = (topic: string, value: object) => queue.setState(topic, JSON.stringify(value))
+  const setState = (topic: string, value: object) => queue.setState(topic, JSON.stringify(value))
+  const addEvent = (topic: string, value: object) => queue.addEvent(topic, JSON.stringify(value))
+
+  /** Whether a message has a newer state than the inventory. */
+  const isNew = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
 
   function publishCounts({ channel_id, statistics, counts }: PublishedChannel) {
-    const values = statistics.map(({ key }) => [key, counts[key]?.value ?? 0] as const)
-    setJson(topics.counts(channel_id), Object.fromEntries(values))
+    const values = statistics.map(({ key }) => [key, counts[key]?.value ?? 0])
+    setState(topics.counts(channel_id), Object.fromEntries(values))
   }
 
-  function publishChannelState({
-    channel_id,
-    channel_name,
-    status,
-    reason,
-    is_active,
-    is_current,
-  }: PublishedChannel) {
+  function publishChannelState(channel: PublishedChannel) {
+    const { channel_id, channel_name, status, reason, is_active, is_current } = channel
     const is_connected = is_current && status !== 'lost' && is_active
-    setJson(topics.channelState(channel_id), { channel_name, status, reason, is_active, is_connected })
+    setState(topics.channelState(channel_id), { channel_name, status, reason, is_active, is_connected })
   }
 
-  const publishEngine = (engine_id: string, state: object) =>
-    setJson(topics.engineState(engine_id), { engine_name: engineNames.get(engine_id), ...state })
+  function publishEngine(engine_id: string, state: object) {
+    setState(topics.engineState(engine_id), { engine_name: engineNames.get(engine_id), ...state })
+  }
 
-  const publishAlert = (alert_id: string, is_firing: boolean) =>
+  function publishAlert(alert_id: string, is_firing: boolean) {
     queue.setState(topics.alertState(alert_id), is_firing ? 'ON' : 'OFF')
-
-  function addEvent(topic: string, { position, time, channel_id, data }: SchedulerFeedMessage) {
-    const { channel_name } = channels.get(channel_id ?? '') ?? {}
-    queue.addEvent(topic, JSON.stringify({ id: String(position), time, channel_id, channel_name, ...data }))
   }
 
-  const addSystemAlert = ({ position, time, source_id, engine_id, data }: SchedulerFeedMessage) =>
-    queue.addEvent(
-      topics.systemAlert,
-      JSON.stringify({ id: String(position), time, source_id, engine_id, ...data }),
-    )
+  function addChannelEvent(
+    topic: string,
+    { channel_id, channel_name }: PublishedChannel,
+    message: SchedulerFeedMessage,
+  ) {
+    const { position, time, data } = message
+    addEvent(topic, { id: String(position), time, channel_id, channel_name, ...data })
+  }
 
-  /** Applies counts to a channel. A statistic without a description appears in the next inventory. */
-  function applyCounts(channel: PublishedChannel, added: FeedCounts) {
-    channel.counts = { ...channel.counts, ...added }
+  function addSystemAlert({ position, time, source_id, engine_id, data }: SchedulerFeedMessage) {
+    addEvent(topics.systemAlert, { id: String(position), time, source_id, engine_id, ...data })
+  }
+
+  /** Adds counts to a channel. The next inventory describes statistics that are still unknown. */
+  function applyCounts(channel: PublishedChannel, counts: FeedCounts) {
+    channel.counts = { ...channel.counts, ...counts }
     publishCounts(channel)
   }
 
+  function applyChannelState(channel: PublishedChannel, data: SchedulerFeedMessage['data']) {
+    channel.status = String(data.status)
+    channel.reason = String(data.reason)
+    channel.is_active = data.is_active === true
+    channel.is_current = data.is_current === true
+    publishChannelState(channel)
+  }
+
   function applyChannelMessage(channel: PublishedChannel, message: SchedulerFeedMessage) {
+    const { channel_id } = channel
     const { kind, data } = message
     switch (kind) {
       case 'notification':
-        addEvent(topics.notification(channel.channel_id), message)
-        return
+        return addChannelEvent(topics.notification(channel_id), channel, message)
       case 'incident':
-        addEvent(topics.incident(channel.channel_id), message)
-        return
+        return addChannelEvent(topics.incident(channel_id), channel, message)
       case 'picture':
-        if (hasPictures)
-          queue.setState(topics.picture(channel.channel_id), { picture: String(data.attachment) })
+        if (hasPictures) queue.setState(topics.picture(channel_id), { picture: String(data.attachment) })
         return
       case 'count':
         if (isNew(message)) applyCounts(channel, feedCounts.parse(data.counts))
@@ -87,52 +97,52 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
         if (isNew(message)) publishAlert(String(data.alert_id), data.is_firing === true)
         return
       case 'channel_state':
-        if (!isNew(message)) return
-        channel.status = String(data.status)
-        channel.reason = String(data.reason)
-        channel.is_active = data.is_active === true
-        channel.is_current = data.is_current === true
-        publishChannelState(channel)
+        if (isNew(message)) applyChannelState(channel, data)
     }
   }
 
-  const isNew = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
+  function createAllDiscoveryConfigs({ settings, alerts }: SchedulerInventory): DiscoveryConfig[] {
+    if (!settings.mqtt_is_discovery) return []
+    const alertsByChannel = Map.groupBy(alerts, ({ channel_id }) => channel_id)
+    return [...channels.values()].flatMap(channel => {
+      const channelAlerts = alertsByChannel.get(channel.channel_id) ?? []
+      return createDiscoveryConfigs(channel, channelAlerts, topics, { hasPictures })
+    })
+  }
+
+  /** Returns the topics that the records of an inventory may have, without discovery topics. */
+  function listTopics(inventory: SchedulerInventory): string[] {
+    const channelTopics = inventory.channels.flatMap(({ channel_id, source_id }) => [
+      topics.counts(channel_id),
+      topics.channelState(channel_id),
+      topics.sourceState(source_id),
+      ...(hasPictures ? [topics.picture(channel_id)] : []),
+    ])
+    const alertTopics = inventory.alerts.map(({ alert_id }) => topics.alertState(alert_id))
+    const engineTopics = inventory.engines.map(({ engine_id }) => topics.engineState(engine_id))
+    return [...channelTopics, ...alertTopics, ...engineTopics]
+  }
 
   return {
-    applyInventory({ position, settings, channels: newChannels, alerts, engines }) {
+    applyInventory(inventory) {
+      const { position, settings, alerts, engines } = inventory
       inventoryPosition = position
       hasPictures = settings.mqtt_is_picture
-      channels = new Map(newChannels.map(channel => [channel.channel_id, channel]))
-      const alertsByChannel = Map.groupBy(alerts, ({ channel_id }) => channel_id)
-      const previous = new Set(queue.listStates())
-      const keep = (topic: string) => previous.delete(topic)
+      channels = new Map(inventory.channels.map(channel => [channel.channel_id, channel]))
+      engineNames = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
 
-      for (const channel of newChannels) {
-        const { channel_id, source_id } = channel
+      for (const channel of channels.values()) {
         publishCounts(channel)
         publishChannelState(channel)
-        for (const topic of [topics.counts(channel_id), topics.channelState(channel_id)]) keep(topic)
-        if (hasPictures) keep(topics.picture(channel_id))
-        keep(topics.sourceState(source_id))
-        if (!settings.mqtt_is_discovery) continue
-        const channelAlerts = alertsByChannel.get(channel_id) ?? []
-        for (const { topic, config } of createDiscoveryConfigs(channel, channelAlerts, topics, {
-          hasPictures,
-        })) {
-          setJson(topic, config)
-          keep(topic)
-        }
       }
-      for (const { alert_id, is_firing } of alerts) {
-        publishAlert(alert_id, is_firing)
-        keep(topics.alertState(alert_id))
-      }
-      engineNames = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
-      for (const { engine_id, engine_status, engine_reason } of engines) {
+      const discoveryConfigs = createAllDiscoveryConfigs(inventory)
+      for (const { topic, config } of discoveryConfigs) setState(topic, config)
+      for (const { alert_id, is_firing } of alerts) publishAlert(alert_id, is_firing)
+      for (const { engine_id, engine_status, engine_reason } of engines)
         publishEngine(engine_id, { engine_status, engine_reason })
-        keep(topics.engineState(engine_id))
-      }
-      for (const topic of previous) queue.removeState(topic)
+
+      const currentTopics = new Set([...listTopics(inventory), ...discoveryConfigs.map(({ topic }) => topic)])
+      for (const topic of queue.listStates()) if (!currentTopics.has(topic)) queue.removeState(topic)
     },
 
     applyMessage(message) {
@@ -140,20 +150,23 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       const channel = channels.get(channel_id ?? '')
       if (channel) applyChannelMessage(channel, message)
       if (kind === 'system_alert') addSystemAlert(message)
-      if (kind === 'source_state' && source_id !== null) setJson(topics.sourceState(source_id), data)
+      if (kind === 'source_state' && source_id !== null) setState(topics.sourceState(source_id), data)
       if (kind === 'engine_state' && engine_id !== null && isNew(message)) publishEngine(engine_id, data)
     },
 
     removeStale(topic) {
-      const parsed = parseDiscoveryTopic(topic)
-      if (queue.hasState(topic) || !parsed) return
-      const { channel_id, alert_id } = parsed
+      const record = parseDiscoveryTopic(topic)
+      if (!record || queue.hasState(topic)) return
       queue.removeState(topic)
-      if (alert_id !== undefined && !queue.hasState(topics.alertState(alert_id)))
-        queue.removeState(topics.alertState(alert_id))
+
+      const { channel_id, alert_id } = record
+      const alertTopic = alert_id && topics.alertState(alert_id)
+      if (alertTopic && !queue.hasState(alertTopic)) queue.removeState(alertTopic)
+
       if (channels.has(channel_id)) return
-      for (const toTopic of [topics.channelState, topics.counts, topics.picture])
-        queue.removeState(toTopic(channel_id))
+      queue.removeState(topics.channelState(channel_id))
+      queue.removeState(topics.counts(channel_id))
+      queue.removeState(topics.picture(channel_id))
     },
   }
 }

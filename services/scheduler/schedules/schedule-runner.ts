@@ -1,28 +1,29 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { backoffDelayMs, type Log } from '@eyrie/kit'
+import type { Log } from '@eyrie/kit'
 import { computeArmedStates } from '@eyrie/kit/schedules/armed-states'
 import type { ManagementClient } from '../management-client/management-client.ts'
+import { repeat, sleep } from '../runtime/abortable.ts'
 
-/** Longest time without reading the schedules again. States are valid for longer, so that they do not expire before. */
+/** Maximum time between two reports. States remain valid for longer, so that they do not expire before the next report. */
 const MAX_IDLE_MS = 3_600_000
-/** Longest time without a look at the clock, which may be set while the process sleeps. */
+/** Maximum time between two readings of the clock, which may be set while the process sleeps. */
 const MAX_SLEEP_MS = 30_000
-/** Number of states in a request. */
+/** Maximum number of states in a request. */
 const BATCH_SIZE = 1_000
-/** How long a report may delay the end of the process. */
+/** Maximum time by which a report may delay the end of the process. */
 const STOP_TIMEOUT_MS = 800
 const UNAVAILABLE_BACKOFF = { initialMs: 250, maxMs: 5_000 }
 
 export interface ScheduleRunnerOptions {
   management: Pick<ManagementClient, 'readSchedules' | 'storeArmedStates' | 'waitForScheduleChange'>
-  /** Epoch ms. */
+  /** Returns ms since 1970. */
   now(): number
   log: Log
 }
 
 /**
- * Carries out the schedules of alerts: computes which alerts are armed, reports it to management, and sleeps until the next change
- * or until the schedules change. After downtime, the states that hold now are reported at once, and missed changes are not repeated.
+ * Arms and disarms alerts by their schedules: computes which alerts are armed and reports it to management, again and again at the next
+ * change. After downtime, only the current states are reported, not the changes that were missed.
  */
 export interface ScheduleRunner {
   start(): void
@@ -32,60 +33,52 @@ export interface ScheduleRunner {
 export function createScheduleRunner({ management, now, log }: ScheduleRunnerOptions): ScheduleRunner {
   const stopping = new AbortController()
   const { signal } = stopping
-  /** Aborted when the schedules have changed. */
+  /** Aborted when the schedules have changed since the last report. */
   let outdated = new AbortController()
+  /** Version of the schedules in management. */
+  let version = 0
   let loops: Promise<unknown> | undefined
 
-  /** Reports all states. Returns when to do so again, in epoch ms. */
+  /** Reports the states of all alerts. Returns the time of the next report, in ms since 1970. */
   async function reportStates(): Promise<number> {
     const rules = await management.readSchedules()
     const time = now()
     const states = computeArmedStates(rules, time)
     for (let first = 0; first < states.length; first += BATCH_SIZE)
       await management.storeArmedStates(states.slice(first, first + BATCH_SIZE))
-    const ends = states.map(({ valid_until }) => Date.parse(valid_until))
-    return ends.reduce((earliest, end) => Math.min(earliest, end), time + MAX_IDLE_MS)
+
+    let nextReport = time + MAX_IDLE_MS
+    for (const { valid_until } of states) nextReport = Math.min(nextReport, Date.parse(valid_until))
+    return nextReport
   }
 
-  async function reportRepeatedly() {
-    for (let failures = 0; !signal.aborted; ) {
-      outdated = new AbortController()
-      try {
-        await sleepUntil(await reportStates(), AbortSignal.any([signal, outdated.signal]))
-        failures = 0
-      } catch (error) {
-        if (failures === 0 && !signal.aborted) log.warn({ err: error }, 'failed to carry out schedules')
-        await sleep(backoffDelayMs(failures, UNAVAILABLE_BACKOFF), signal)
-        failures += 1
-      }
-    }
+  async function reportAndSleep(): Promise<void> {
+    outdated = new AbortController()
+    const nextReport = await reportStates()
+    await sleepUntil(nextReport, AbortSignal.any([signal, outdated.signal]))
   }
 
-  async function followChanges() {
-    for (let version = 0, failures = 0; !signal.aborted; ) {
-      try {
-        const current = await management.waitForScheduleChange(version, signal)
-        if (current !== version) outdated.abort()
-        version = current
-        failures = 0
-      } catch {
-        // `reportRepeatedly` logs that management is unreachable.
-        await sleep(backoffDelayMs(failures, UNAVAILABLE_BACKOFF), signal)
-        failures += 1
-      }
-    }
+  async function waitForChange(): Promise<void> {
+    const current = await management.waitForScheduleChange(version, signal)
+    if (current !== version) outdated.abort()
+    version = current
   }
 
-  /** Resolves at a time of the clock, or when the signal is aborted. */
-  async function sleepUntil(time: number, ended: AbortSignal) {
+  /** Resolves at a time in ms since 1970, or when the signal is aborted. */
+  async function sleepUntil(time: number, ended: AbortSignal): Promise<void> {
     while (!ended.aborted && now() < time) await sleep(Math.min(time - now(), MAX_SLEEP_MS), ended)
   }
 
-  const sleep = (ms: number, ended: AbortSignal) => wait(ms, undefined, { signal: ended }).catch(() => {})
-
   return {
     start() {
-      loops = Promise.all([reportRepeatedly(), followChanges()])
+      const reporting = repeat(reportAndSleep, {
+        signal,
+        backoff: UNAVAILABLE_BACKOFF,
+        onFailure: error => log.warn({ err: error }, 'failed to carry out schedules'),
+      })
+      // Failures are not logged, because the reports fail and are logged as well.
+      const following = repeat(waitForChange, { signal, backoff: UNAVAILABLE_BACKOFF })
+      loops = Promise.all([reporting, following])
     },
     async stop() {
       stopping.abort()

@@ -1,77 +1,122 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 import { createUnsubscribeLink } from './email-headers.ts'
 
-/** The parts of an e-mail. */
+/** An e-mail as plain text and as HTML, with its attachments. */
 export interface EmailMessage {
   text: string
   html: string
-  /** A picture has a `cid`, by which the HTML shows it. */
-  attachments: { filename: string; content: Buffer; contentType: string; cid?: string }[]
+  /** The HTML shows the attachment with a `cid`, which is the picture. */
+  attachments: Attachment[]
 }
 
-const PICTURE_ID = 'picture@eyrie'
-const UNSUBSCRIBE = 'Stop these summaries'
+interface Attachment {
+  filename: string
+  content: Buffer
+  contentType: string
+  cid?: string
+}
 
-/** What an e-mail contains in addition to its text. */
+/** Files that an e-mail contains in addition to its text; undefined if the e-mail has none. */
 export interface EmailFiles {
+  /** A JPEG. */
   picture: Buffer | undefined
   /** The file of a scheduled report. */
   report: Buffer | undefined
 }
 
-/** Creates the text of an e-mail, as plain text and as HTML with the picture in it, and its attachments. */
+const PICTURE_ID = 'picture@eyrie'
+const UNSUBSCRIBE_TITLE = 'Stop these summaries'
+
+/** `publicUrl` is the address at which people reach the console. Without it, the e-mail has no links to the appliance. */
 export function createEmailMessage(
   { request, unsubscribe_token }: ClaimedDelivery,
-  { picture, report }: EmailFiles,
+  files: EmailFiles,
   publicUrl: string | undefined,
 ): EmailMessage {
-  const { subject, message, details, action } = request
-  const links = [action.action_external_link, publicUrl].flatMap(link => link || [])
-  const facts = [
-    ['Channel', details.channel_name],
-    ['Alert', details.alert_name],
-    ['Priority', details.alert_priority],
-    ['Time', details.time],
-  ] as const
-  const unsubscribe =
-    unsubscribe_token === null ? undefined : createUnsubscribeLink(unsubscribe_token, publicUrl)
-  // The messages about system alerts and reports contain their facts.
-  const factLines =
-    request.system_alerts || request.report ? [] : facts.map(([name, value]) => `${name}: ${value}`)
+  const content = {
+    subject: request.subject,
+    message: request.message,
+    facts: listFacts(request),
+    // Links that are not configured are empty or undefined.
+    links: [request.action.action_external_link, publicUrl].flatMap(link => link || []),
+    unsubscribeLink:
+      unsubscribe_token === null ? undefined : createUnsubscribeLink(unsubscribe_token, publicUrl),
+  }
   return {
-    text: [
-      message,
-      factLines.join('\n'),
-      ...links,
-      ...(unsubscribe ? [`${UNSUBSCRIBE}: ${unsubscribe}`] : []),
-    ]
-      .filter(part => part !== '')
-      .join('\n\n'),
-    html: [
-      '<!doctype html><html><body style="font-family: sans-serif">',
-      `<h2>${escapeHtml(subject)}</h2>`,
-      `<p>${escapeHtml(message).replaceAll('\n', '<br>')}</p>`,
-      picture ? `<p><img src="cid:${PICTURE_ID}" alt="" style="max-width: 100%"></p>` : '',
-      `<p>${factLines.map(escapeHtml).join('<br>')}</p>`,
-      ...links.map(link => formatLink(link)),
-      unsubscribe ? formatLink(unsubscribe, UNSUBSCRIBE) : '',
-      '</body></html>',
-    ].join('\n'),
-    attachments: [
-      ...(picture
-        ? [{ filename: 'picture.jpg', content: picture, contentType: 'image/jpeg', cid: PICTURE_ID }]
-        : []),
-      ...(report && request.report
-        ? [{ filename: request.report.file_name, content: report, contentType: request.report.media_type }]
-        : []),
-    ],
+    text: renderText(content),
+    html: renderHtml(content, { hasPicture: files.picture !== undefined }),
+    attachments: listAttachments(request, files),
   }
 }
 
-/** Other schemes than HTTP, such as `javascript:`, become text. */
-const formatLink = (link: string, title = link) => {
-  const text = escapeHtml(title)
-  return /^https?:\/\//i.test(link) ? `<p><a href="${escapeHtml(link)}">${text}</a></p>` : `<p>${text}</p>`
+/** The content of an e-mail, unescaped. */
+interface EmailContent {
+  subject: string
+  message: string
+  /** Lines such as `Priority: high`. */
+  facts: readonly string[]
+  links: readonly string[]
+  unsubscribeLink: string | undefined
+}
+
+function listFacts({ details, system_alerts, report }: ClaimedDelivery['request']): string[] {
+  // The messages of system alerts and reports already contain their facts.
+  if (system_alerts || report) return []
+  return [
+    `Channel: ${details.channel_name}`,
+    `Alert: ${details.alert_name}`,
+    `Priority: ${details.alert_priority}`,
+    `Time: ${details.time}`,
+  ]
+}
+
+function renderText({ message, facts, links, unsubscribeLink }: EmailContent): string {
+  const paragraphs = [message, facts.join('\n'), ...links]
+  if (unsubscribeLink) paragraphs.push(`${UNSUBSCRIBE_TITLE}: ${unsubscribeLink}`)
+  return paragraphs.filter(paragraph => paragraph !== '').join('\n\n')
+}
+
+function renderHtml(
+  { subject, message, facts, links, unsubscribeLink }: EmailContent,
+  { hasPicture }: { hasPicture: boolean },
+): string {
+  return [
+    '<!doctype html><html><body style="font-family: sans-serif">',
+    `<h2>${escapeHtml(subject)}</h2>`,
+    `<p>${escapeHtml(message).replaceAll('\n', '<br>')}</p>`,
+    hasPicture ? `<p><img src="cid:${PICTURE_ID}" alt="" style="max-width: 100%"></p>` : '',
+    `<p>${facts.map(escapeHtml).join('<br>')}</p>`,
+    ...links.map(link => renderLink(link, link)),
+    unsubscribeLink ? renderLink(unsubscribeLink, UNSUBSCRIBE_TITLE) : '',
+    '</body></html>',
+  ].join('\n')
+}
+
+function listAttachments(
+  { report: reportInfo }: ClaimedDelivery['request'],
+  { picture, report }: EmailFiles,
+): Attachment[] {
+  const attachments: Attachment[] = []
+  if (picture) {
+    attachments.push({
+      filename: 'picture.jpg',
+      content: picture,
+      contentType: 'image/jpeg',
+      cid: PICTURE_ID,
+    })
+  }
+  if (report && reportInfo) {
+    const { file_name, media_type } = reportInfo
+    attachments.push({ filename: file_name, content: report, contentType: media_type })
+  }
+  return attachments
+}
+
+/** Renders a link as a paragraph. A link with another scheme than HTTP, such as `javascript:`, becomes text. */
+function renderLink(link: string, title: string): string {
+  const isHttp = /^https?:\/\//i.test(link)
+  const content = isHttp ? `<a href="${escapeHtml(link)}">${escapeHtml(title)}</a>` : escapeHtml(title)
+  return `<p>${content}</p>`
 }
 
 const ENTITIES: Record<string, string> = {
@@ -81,4 +126,5 @@ const ENTITIES: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
+
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => ENTITIES[character]!)

@@ -2,7 +2,7 @@ import type { SmtpSettings } from '@eyrie/contract/management/delivery-settings'
 import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import { createEmailHeaders } from './email-headers.ts'
 import { createEmailMessage } from './email-message.ts'
-import type { MailTransports } from './mail-transports.ts'
+import type { MailTransport, MailTransports } from './mail-transports.ts'
 import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
 
 const NO_SERVER = 'no mail server is configured: ask a superadmin to set smtp_host (/config/smtp/update)'
@@ -13,23 +13,24 @@ const UNSUBSCRIBED =
 const NO_REPORT = 'the file of the report was deleted'
 const TOO_SLOW = 'the mail server did not answer in time'
 
-/** Sends e-mails through the mail server of the settings. `dead` outcomes are final; failed deliveries are tried again. */
+/** Creates a sender of e-mails through the mail server of the settings. `publicUrl` is the address of the console for links. */
 export function createEmailSender(egress: Egress, publicUrl: string | undefined): Sender {
   let transports: MailTransports | undefined
   return async attempt => {
     const { smtp } = attempt.settings
     const { request, is_unsubscribed } = attempt.delivery
-    if (!smtp || smtp.smtp_host === '') return { state: 'failed', reason: NO_SERVER, isTargetDown: true }
+
+    if (!smtp || smtp.smtp_host === '') return createNotConfigured(NO_SERVER)
     const from = smtp.smtp_from || smtp.smtp_username
-    if (from === '') return { state: 'failed', reason: NO_SENDER, isTargetDown: true }
+    if (from === '') return createNotConfigured(NO_SENDER)
     const to = request.action.action_to || smtp.smtp_to
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
     if (is_unsubscribed) return { state: 'dead', reason: UNSUBSCRIBED }
 
-    // Loads the library with the first e-mail.
+    // The library is loaded with the first e-mail.
     transports ??= (await import('./mail-transports.ts')).createMailTransports(egress)
     try {
-      return await send(attempt, smtp, { from, to }, transports, publicUrl)
+      return await send(attempt, transports.get(smtp), { from, to, smtp, publicUrl })
     } catch (error) {
       if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
       if (attempt.signal.aborted) return { state: 'failed', reason: TOO_SLOW, isTargetDown: true }
@@ -38,18 +39,28 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
   }
 }
 
+/** Until the settings are corrected, every e-mail would fail. */
+const createNotConfigured = (reason: string): Outcome => ({ state: 'failed', reason, isTargetDown: true })
+
+interface SendOptions {
+  from: string
+  to: string
+  smtp: SmtpSettings
+  publicUrl: string | undefined
+}
+
 async function send(
   { delivery, signal, readPicture, readReport }: Attempt,
-  smtp: SmtpSettings,
-  addresses: { from: string; to: string },
-  transports: MailTransports,
-  publicUrl: string | undefined,
+  transport: MailTransport,
+  { from, to, smtp, publicUrl }: SendOptions,
 ): Promise<Outcome> {
   const picture = smtp.smtp_attachment ? await readPicture() : undefined
   const report = await readReport()
   if (delivery.request.report && !report) return { state: 'dead', reason: NO_REPORT }
-  const { response, rejected } = await transports.use(smtp).sendMail({
-    ...addresses,
+
+  const { response, rejected } = await transport.sendMail({
+    from,
+    to,
     subject: delivery.request.subject,
     ...createEmailMessage(delivery, { picture, report }, publicUrl),
     ...createEmailHeaders(delivery, publicUrl),
@@ -59,17 +70,21 @@ async function send(
   return { state: 'sent', reason: quote(response + refused) }
 }
 
-/** An error of nodemailer, with the answer of the server. */
+/** An error of nodemailer. */
 interface SmtpError extends Error {
   code?: string
+  /** The server's answer. */
   response?: string
+  /** The status code of the answer. */
   responseCode?: number
 }
 
-/** A server that refuses the receivers or the content for good (RFC 5321, 4.2.1) refuses this message only. */
+/** Converts an error to an outcome. It is final if the server permanently refuses the receivers or the content. */
 function explainFailure({ code, message, response, responseCode = 0 }: SmtpError): Outcome {
   const reason = quote(response ?? message)
+  // Other errors, of the connection or the login, concern every message.
   const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+  // Codes from 500 on are permanent (RFC 5321, section 4.2.1).
   if (isAboutMessage && responseCode >= 500) return { state: 'dead', reason }
   return { state: 'failed', reason, isTargetDown: !isAboutMessage }
 }

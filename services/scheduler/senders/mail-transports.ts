@@ -1,37 +1,42 @@
 import { isIP, type Socket } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import type { SmtpSettings } from '@eyrie/contract/management/delivery-settings'
 import type { Egress } from '@eyrie/kit'
 import { createTransport } from 'nodemailer'
 
 /** The port of SMTP inside TLS (RFC 8314). On other ports, a connection begins without TLS and changes to it (STARTTLS). */
 const IMPLICIT_TLS_PORT = 465
-/** Connections to the mail server, and messages on one of them. Servers limit both. */
+/** Maximum number of connections to the mail server. Servers limit them. */
 const MAX_CONNECTIONS = 4
-const MAX_MESSAGES = 100
-/** Time after which an unused connection is closed, before servers do so. */
+/** Number of messages after which a connection is replaced, because servers limit this number as well. */
+const MAX_MESSAGES_PER_CONNECTION = 100
+/** Time after which an unused connection is closed, before the server closes it. */
 const IDLE_MS = 20_000
 const CONNECT_TIMEOUT_MS = 20_000
-/** A server may have closed a connection that was idle: the message is sent by another one. */
+/** The server may have closed an idle connection without notice. The message is then sent on another one. */
 const MAX_REQUEUES = 1
 
-type Transport = ReturnType<typeof createPool>
+/** A pool of connections to one mail server. */
+export type MailTransport = ReturnType<typeof createPool>
+
 type ConnectionSettings = Omit<SmtpSettings, 'smtp_from' | 'smtp_to' | 'smtp_attachment'>
 
-/** Connections to the mail server, which are used for several e-mails. */
+/** Keeps connections to the mail server open for several e-mails. */
 export interface MailTransports {
-  /** Returns the connections to the server of these settings. Those of other settings are closed when they are idle. */
-  use(settings: ConnectionSettings): Transport
+  /** Returns the connections for these settings. The connections of earlier settings are closed once they are idle. */
+  get(settings: ConnectionSettings): MailTransport
 }
 
 export function createMailTransports(egress: Egress): MailTransports {
-  let current: { key: string; transport: Transport } | undefined
+  let current: { settings: ConnectionSettings; transport: MailTransport } | undefined
   return {
-    use({ smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password }) {
+    get({ smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password }) {
+      // Settings that do not concern the connection, such as the sender, are left out of the comparison.
       const settings = { smtp_host, smtp_port, smtp_auth, smtp_username, smtp_password }
-      const key = JSON.stringify(settings)
-      if (current?.key === key) return current.transport
+      if (current && isDeepStrictEqual(current.settings, settings)) return current.transport
+
       current?.transport.close()
-      current = { key, transport: createPool(settings, egress) }
+      current = { settings, transport: createPool(settings, egress) }
       return current.transport
     },
   }
@@ -42,7 +47,7 @@ function createPool(settings: ConnectionSettings, egress: Egress) {
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
-    maxMessages: MAX_MESSAGES,
+    maxMessages: MAX_MESSAGES_PER_CONNECTION,
     maxRequeues: MAX_REQUEUES,
     idleTimeout: IDLE_MS,
     host,
@@ -50,11 +55,12 @@ function createPool(settings: ConnectionSettings, egress: Egress) {
     secure: port === IMPLICIT_TLS_PORT,
     // A password is never sent without TLS.
     requireTLS: smtp_auth,
+    // TLS has no server names for IP addresses.
     tls: { servername: isIP(host) ? '' : host },
     ...(smtp_auth && { auth: { user: smtp_username, pass: smtp_password } }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    getSocket(_: object, callback: (error: Error | null, options?: { connection: Socket }) => void) {
+    getSocket(_options: object, callback: (error: Error | null, options?: { connection: Socket }) => void) {
       egress.connect({ host, port }, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).then(
         connection => callback(null, { connection }),
         (error: Error) => callback(error),

@@ -8,42 +8,61 @@ import {
   sign,
 } from 'node:crypto'
 
-/** Where a browser receives messages, and the keys with which they are encrypted for it, in base64url. */
+/** A browser that receives messages. Its keys are in base64url (W3C Push API, `PushSubscription`). */
 export interface PushReceiver {
+  /** URL of the push service. */
   endpoint: string
+  /** The browser's public key on the curve P-256. */
   p256dh: string
+  /** A secret that the browser shares with this appliance. */
   auth: string
 }
 
 const CURVE = 'prime256v1'
-/** The record size. A message is one record, which push services limit to 4096 bytes (RFC 8291, section 4). */
+/** A message is a single record, which push services limit to 4096 bytes (RFC 8291, section 4). */
 const RECORD_BYTES = 4096
+/** Delimiter at the end of the last record (RFC 8188, section 2). */
 const LAST_RECORD = 2
-/** The longest period that push services accept is a day (RFC 8292, section 2). */
+const KEY_BYTES = 16
+const NONCE_BYTES = 12
+const SALT_BYTES = 16
+/** Half of the maximum that push services accept, which is a day (RFC 8292, section 2). */
 const TOKEN_LIFETIME_S = 12 * 3600
 
-/** Encrypts a message so that only the browser can read it, not the push service (RFC 8291, content encoding aes128gcm). */
+/**
+ * Encrypts a message so that only the browser can read it, not the push service (RFC 8291, content encoding aes128gcm). The result
+ * consists of a header with the salt and the sender's public key, and one record.
+ */
 export function encryptForBrowser({ p256dh, auth }: PushReceiver, message: string): Buffer {
   const browserKey = Buffer.from(p256dh, 'base64url')
   const sender = createECDH(CURVE)
   const senderKey = sender.generateKeys()
-  const shared = sender.computeSecret(browserKey)
-  const info = Buffer.concat([Buffer.from('WebPush: info\0'), browserKey, senderKey])
-  const inputKey = Buffer.from(hkdfSync('sha256', shared, Buffer.from(auth, 'base64url'), info, 32))
+  const sharedSecret = sender.computeSecret(browserKey)
+  const keyInfo = Buffer.concat([Buffer.from('WebPush: info\0'), browserKey, senderKey])
+  const inputKey = deriveKey(sharedSecret, Buffer.from(auth, 'base64url'), keyInfo, 32)
 
-  const salt = randomBytes(16)
-  const derive = (name: string, bytes: number) =>
-    Buffer.from(hkdfSync('sha256', inputKey, salt, `Content-Encoding: ${name}\0`, bytes))
-  const cipher = createCipheriv('aes-128-gcm', derive('aes128gcm', 16), derive('nonce', 12))
+  const salt = randomBytes(SALT_BYTES)
+  const key = deriveKey(inputKey, salt, 'Content-Encoding: aes128gcm\0', KEY_BYTES)
+  const nonce = deriveKey(inputKey, salt, 'Content-Encoding: nonce\0', NONCE_BYTES)
+  const cipher = createCipheriv('aes-128-gcm', key, nonce)
   const plain = Buffer.concat([Buffer.from(message), Buffer.of(LAST_RECORD)])
+  const record = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 
   const sizes = Buffer.alloc(5)
   sizes.writeUInt32BE(RECORD_BYTES)
   sizes.writeUInt8(senderKey.length, 4)
-  return Buffer.concat([salt, sizes, senderKey, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  return Buffer.concat([salt, sizes, senderKey, record])
 }
 
-/** Creates the value of `Authorization` by which a push service recognizes this appliance (VAPID, RFC 8292). */
+/** Derives a key of `bytes` bytes with HKDF (RFC 5869). */
+function deriveKey(inputKey: Buffer, salt: Buffer, info: string | Buffer, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', inputKey, salt, info, bytes))
+}
+
+/**
+ * Creates the `Authorization` header by which a push service recognizes this appliance (VAPID, RFC 8292): a signed token, and the
+ * public key to verify it.
+ */
 export function createVapidAuthorization(
   endpoint: URL,
   key: JsonWebKey,
@@ -53,7 +72,7 @@ export function createVapidAuthorization(
   const claims = {
     aud: endpoint.origin,
     exp: Math.floor(now.getTime() / 1000) + TOKEN_LIFETIME_S,
-    // Where the operator of the push service finds the operator of the appliance.
+    // The contact of the appliance's operator, for the operator of the push service.
     ...(publicUrl?.startsWith('https:') && { sub: publicUrl }),
   }
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -63,8 +82,8 @@ export function createVapidAuthorization(
   return `vapid t=${signed}.${signature.toString('base64url')}, k=${toPublicKey(key)}`
 }
 
-/** The public key as an uncompressed point, as browsers expect it. */
-const toPublicKey = ({ x = '', y = '' }: JsonWebKey) =>
-  Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]).toString(
-    'base64url',
-  )
+/** Returns the public key as browsers expect it: an uncompressed point, which begins with 4, in base64url. */
+function toPublicKey({ x = '', y = '' }: JsonWebKey): string {
+  const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
+  return Buffer.concat(point).toString('base64url')
+}

@@ -5,38 +5,45 @@ import { createVapidAuthorization, encryptForBrowser } from './push-encryption.t
 import { type Outcome, quote, type Sender } from './sender.ts'
 
 const NO_RECEIVER =
-  'no browser receives this message: someone with access to the channel switches on messages on the page Account of the console'
+  'no browser receives this message: a user with access to the channel must enable messages on the page Account of the console'
 /** The browser has unsubscribed, or the subscription has expired (RFC 8030, sections 7.3 and 8.1). */
 const EXPIRED = [404, 410]
 const TOO_LARGE = 413
-/** How long a push service keeps a message for a telephone that is switched off. */
+/** Time for which a push service stores a message for a telephone that is switched off. */
 const TTL_S = 86_400
-/** Lengths that leave room in a message of 4096 bytes, in which a character takes up to four bytes, or six if escaped. */
+
+// A push message has at most 4096 bytes. A character of the title or body takes up to six bytes, if it is escaped.
 const MAX_TITLE_LENGTH = 80
 const MAX_BODY_LENGTH = 300
 const MAX_LINK_LENGTH = 1000
 
-/** Sends messages to browsers by their push services (RFC 8030). The message shows the alert and links to the console. */
+/**
+ * Creates a sender that sends messages to browsers by their push services (RFC 8030). `publicUrl` is the address of the console, by
+ * which a push service can find the operator of the appliance.
+ */
 export function createPushSender(egress: Egress, publicUrl: string | undefined): Sender {
   return async ({ delivery, settings, signal }) => {
     const { push } = delivery
     if (!push || !settings.vapid_key) return { state: 'dead', reason: NO_RECEIVER }
+
+    const endpoint = new URL(push.endpoint)
+    const request = {
+      method: 'POST',
+      headers: {
+        authorization: createVapidAuthorization(endpoint, settings.vapid_key, publicUrl, new Date()),
+        'content-encoding': 'aes128gcm',
+        'content-type': 'application/octet-stream',
+        ttl: String(TTL_S),
+        urgency: isUrgent(delivery) ? 'high' : 'normal',
+        // A repeated message replaces the first one while the telephone is offline.
+        topic: delivery.delivery_id.replaceAll('-', ''),
+      },
+      body: encryptForBrowser(push, JSON.stringify(createMessage(delivery))),
+      signal,
+    }
+
     try {
-      const endpoint = new URL(push.endpoint)
-      const response = await fetchFrom(egress, endpoint, {
-        method: 'POST',
-        headers: {
-          authorization: createVapidAuthorization(endpoint, settings.vapid_key, publicUrl, new Date()),
-          'content-encoding': 'aes128gcm',
-          'content-type': 'application/octet-stream',
-          ttl: String(TTL_S),
-          urgency: isUrgent(delivery) ? 'high' : 'normal',
-          // A repeated message replaces the first one while the telephone is offline.
-          topic: delivery.delivery_id.replaceAll('-', ''),
-        },
-        body: encryptForBrowser(push, JSON.stringify(createMessage(delivery))),
-        signal,
-      })
+      const response = await fetchFrom(egress, endpoint, request)
       return toOutcome(response, await readBeginning(response))
     } catch (error) {
       if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
@@ -47,7 +54,7 @@ export function createPushSender(egress: Egress, publicUrl: string | undefined):
 
 const isUrgent = ({ request }: ClaimedDelivery) => /^(high|critical)$/.test(request.details.alert_priority)
 
-/** What the service worker of the console shows. */
+/** Creates the message that the console's service worker shows. A click on it opens `link`, by default the console. */
 function createMessage({ delivery_id, request }: ClaimedDelivery) {
   const { subject, message, action } = request
   const link = action.action_external_link ?? ''

@@ -9,13 +9,13 @@ export type Senders = Record<ActionType, Sender>
 export interface SendersOptions {
   /** Address at which people reach the console. */
   publicUrl: string | undefined
-  /** Number of messages of which an SMS may consist. */
+  /** Maximum number of messages that an SMS is divided into. */
   maxSmsSegments: number
 }
 
 /**
- * Creates all senders. Each one is loaded when it sends its first message, because an appliance uses few of them and their
- * libraries take much memory.
+ * Creates all senders. A sender loads its library with its first message, because an appliance uses few of the libraries, and they
+ * need much memory.
  */
 export function createSenders(environment: Environment, options: SendersOptions): Senders {
   const { publicUrl, maxSmsSegments } = options
@@ -41,6 +41,7 @@ export function createSenders(environment: Environment, options: SendersOptions)
   }
 }
 
+/** Returns a sender that is loaded with its first message. */
 function loadLazily(load: () => Promise<Sender>): Sender {
   let loaded: Promise<Sender> | undefined
   return async attempt => {

@@ -4,74 +4,81 @@ import twilio from 'twilio'
 import { readBeginning, readRetryAfter } from './http-outcome.ts'
 import type { Attempt } from './sender.ts'
 
-/** A message with its receiver. */
+/** A text message. */
 export interface Sms {
   from: string
   to: string
   body: string
 }
 
+/** A client of the API of Twilio, for one attempt to send a message. */
 export interface ProviderClient {
-  /** Returns the id that the provider assigns. Rejects with an error that has `status` and `code` if the provider refuses. */
+  /** Returns the id that the provider assigns; undefined if its answer has none. Rejects with `ProviderError` if it refuses. */
   send(sms: Sms): Promise<string | undefined>
-  /** The pause for which the last answer asks. */
-  readPause(): { retryAfterMs?: number }
+  /** Returns the pause that the last answer has requested, as a field of the outcome. */
+  getRetryAfter(): { retryAfterMs?: number }
+}
+
+/** The provider's refusal. Errors of the connection have no `status`. */
+export interface ProviderError extends Error {
+  /** HTTP status. */
+  status?: number
+  /** Error code of Twilio. */
+  code?: number | string
 }
 
 /** Answers are small objects. */
 const MAX_ANSWER_BYTES = 64 << 10
 
-/** Creates a client of Twilio whose requests go through the egress to `base`. */
+/** Creates a client whose requests go through the egress to `baseUrl`, which has the interface of Twilio. */
 export function createProviderClient(
   egress: Egress,
-  base: URL,
+  baseUrl: URL,
   { sms_auth_key, sms_auth_token }: SmsSettings,
   { delivery, signal }: Attempt,
 ): ProviderClient {
-  let headers = new Headers()
+  let lastHeaders = new Headers()
 
-  const httpClient = {
-    async request({ method, uri, username = '', password = '', data }: HttpRequest) {
-      const { pathname, search } = new URL(uri)
-      const credentials = Buffer.from(`${username}:${password}`).toString('base64')
-      const response = await fetchFrom(
-        egress,
-        new URL(base.pathname.replace(/\/+$/, '') + pathname + search, base),
-        {
-          method: method.toUpperCase(),
-          headers: {
-            'user-agent': 'Eyrie',
-            'content-type': 'application/x-www-form-urlencoded',
-            accept: 'application/json',
-            authorization: `Basic ${credentials}`,
-            // Twilio ignores it; a gateway with the same interface may honour it.
-            'idempotency-key': delivery.delivery_id,
-          },
-          body: new URLSearchParams(data).toString(),
-          signal,
-        },
-      )
-      headers = response.headers
-      const text = await readBeginning(response, MAX_ANSWER_BYTES)
-      return { statusCode: response.status, body: parseAnswer(text, response.status), headers: {} }
-    },
+  /** Sends a request of the library to the configured server instead of the server in `uri`. */
+  async function request({ method, uri, username = '', password = '', data }: HttpRequest) {
+    const { pathname, search } = new URL(uri)
+    const url = new URL(baseUrl.pathname.replace(/\/+$/, '') + pathname + search, baseUrl)
+    const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+    const response = await fetchFrom(egress, url, {
+      method: method.toUpperCase(),
+      headers: {
+        'user-agent': 'Eyrie',
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        authorization: `Basic ${credentials}`,
+        // Twilio ignores this header, but another server may use it.
+        'idempotency-key': delivery.delivery_id,
+      },
+      body: new URLSearchParams(data).toString(),
+      signal,
+    })
+    lastHeaders = response.headers
+    const text = await readBeginning(response, MAX_ANSWER_BYTES)
+    return { statusCode: response.status, body: parseAnswer(text, response.status), headers: {} }
   }
 
   const client = twilio(sms_auth_key, sms_auth_token, {
-    // The library uses this function only.
-    httpClient: httpClient as unknown as InstanceType<typeof twilio.RequestClient>,
+    // The library calls no other function of its HTTP client.
+    httpClient: { request } as unknown as InstanceType<typeof twilio.RequestClient>,
   })
+
   return {
     async send({ from, to, body }) {
-      // A messaging service has several numbers, of which it chooses the sender.
+      // The id of a messaging service, which chooses one of its numbers, begins with MG.
       const sender = from.startsWith('MG') ? { messagingServiceSid: from } : { from }
       const { sid } = await client.messages.create({ ...sender, to, body })
       return sid
     },
-    readPause: () => readRetryAfter(headers),
+    getRetryAfter: () => readRetryAfter(lastHeaders),
   }
 }
 
+/** A request as the library passes it to its HTTP client. */
 interface HttpRequest {
   method: string
   uri: string
@@ -80,13 +87,13 @@ interface HttpRequest {
   data?: Record<string, string>
 }
 
-/** The library expects an object. Proxies answer with pages. */
+/** Parses an answer. The library expects an object, but proxies answer with pages, so these become the `message` of one. */
 function parseAnswer(text: string, status: number): object {
   try {
     const answer: unknown = JSON.parse(text)
     if (typeof answer === 'object' && answer !== null) return answer
   } catch {
-    // Not JSON.
+    // The answer is not JSON.
   }
   return { message: text || `status ${status}` }
 }

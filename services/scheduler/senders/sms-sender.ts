@@ -1,12 +1,13 @@
-import type { SmsSettings } from '@eyrie/contract/management/delivery-settings'
 import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import { measureSms, toSmsText } from '@eyrie/kit/messages/sms-text'
 import { isServerDown } from './http-outcome.ts'
-import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
-import type { ProviderClient } from './sms-provider-client.ts'
+import { type Outcome, quote, type Sender } from './sender.ts'
+import type { ProviderClient, ProviderError, Sms } from './sms-provider-client.ts'
 
 const TWILIO_URL = 'https://api.twilio.com'
 const BAD_REQUEST = 400
+/** The provider rejects the account: unauthorized, forbidden, or not found. */
+const ACCOUNT_REJECTED = [401, 403, 404]
 
 const NO_PROVIDER =
   'no SMS provider is configured: ask a superadmin to set sms_auth_key and sms_auth_token (/config/sms/update)'
@@ -15,62 +16,64 @@ const NO_RECEIVER = 'the SMS has no receiver: set action_to of the alert, or sms
 const INVALID_PROVIDER =
   'sms_provider must be twilio, or the address of a server with the interface of Twilio'
 const INVALID_KEY = 'sms_auth_key must be an Account SID, which begins with AC'
-const INVALID_ANSWER = 'the answer of the SMS provider names no message'
+const NO_MESSAGE_ID = 'the SMS provider has answered without the id of a message'
 
-/** Sends SMS by Twilio, or by a server with the same interface. `maxSegments`: longer texts are shortened. */
+/**
+ * Creates a sender of SMS by Twilio, or by a server with the same interface. Longer texts are shortened to `maxSegments`, the number
+ * of messages that a telephone joins to one text.
+ */
 export function createSmsSender(egress: Egress, maxSegments: number): Sender {
   return async attempt => {
     const { delivery, settings } = attempt
-    const problem = findProblem(settings.sms)
-    if (problem !== undefined) return { state: 'failed', reason: problem, isTargetDown: true }
-    const sms = settings.sms!
+    const { sms } = settings
+
+    if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') return createNotConfigured(NO_PROVIDER)
+    if (sms.sms_from === '') return createNotConfigured(NO_SENDER)
+    const providerUrl = parseProviderUrl(sms.sms_provider)
+    if (!providerUrl) return createNotConfigured(INVALID_PROVIDER)
+    if (!sms.sms_auth_key.startsWith('AC')) return createNotConfigured(INVALID_KEY)
     const to = delivery.request.action.action_to || sms.sms_to
     if (to === '') return { state: 'dead', reason: NO_RECEIVER }
+
     const { createProviderClient } = await import('./sms-provider-client.ts')
-    const client = createProviderClient(egress, parseProviderUrl(sms.sms_provider)!, sms, attempt)
-    return send(attempt, client, { from: sms.sms_from, to, maxSegments })
+    const client = createProviderClient(egress, providerUrl, sms, attempt)
+    const body = toSmsText(delivery.request.message, maxSegments)
+    return send(client, { from: sms.sms_from, to, body })
   }
 }
 
-/** Returns what a superadmin has to correct before any SMS can be sent. */
-function findProblem(sms: SmsSettings | null): string | undefined {
-  if (!sms || sms.sms_auth_key === '' || sms.sms_auth_token === '') return NO_PROVIDER
-  if (sms.sms_from === '') return NO_SENDER
-  if (!parseProviderUrl(sms.sms_provider)) return INVALID_PROVIDER
-  return sms.sms_auth_key.startsWith('AC') ? undefined : INVALID_KEY
-}
+/** Until a superadmin has corrected the settings, every SMS would fail. */
+const createNotConfigured = (reason: string): Outcome => ({ state: 'failed', reason, isTargetDown: true })
 
+/** Returns the address of the provider's API; undefined if the setting is invalid. */
 function parseProviderUrl(provider: string): URL | undefined {
   if (provider === '' || /^twilio$/i.test(provider)) return new URL(TWILIO_URL)
   const url = URL.parse(provider)
   return url && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-interface Envelope {
-  from: string
-  to: string
-  maxSegments: number
-}
-
-async function send(
-  { delivery }: Attempt,
-  client: ProviderClient,
-  { from, to, maxSegments }: Envelope,
-): Promise<Outcome> {
-  const body = toSmsText(delivery.request.message, maxSegments)
+async function send(client: ProviderClient, sms: Sms): Promise<Outcome> {
   try {
-    const id = await client.send({ from, to, body })
-    if (id === undefined) return { state: 'failed', reason: INVALID_ANSWER, isTargetDown: true }
-    const { segments, encoding } = measureSms(body)
+    const id = await client.send(sms)
+    if (id === undefined) return { state: 'failed', reason: NO_MESSAGE_ID, isTargetDown: true }
+    const { segments, encoding } = measureSms(sms.body)
     return { state: 'sent', reason: quote(`${id}, ${segments} × ${encoding}`) }
   } catch (error) {
     if (error instanceof EgressDeniedError) return { state: 'dead', reason: error.message }
-    const { status, code, message } = error as Error & { status?: number; code?: number | string }
-    if (status === undefined) throw error
-    const reason = quote(`${status} ${code === undefined ? '' : `${code}: `}${message}`)
-    // About the receiver or the text: another attempt would be answered in the same way.
-    if (status === BAD_REQUEST) return { state: 'dead', reason }
-    const isRefused = status === 401 || status === 403 || status === 404
-    return { state: 'failed', reason, isTargetDown: isServerDown(status) || isRefused, ...client.readPause() }
+    return explainRefusal(error as ProviderError, client)
   }
+}
+
+/** Converts the provider's answer to an outcome. Throws an error that is not an answer, such as that of the connection. */
+function explainRefusal(error: ProviderError, client: ProviderClient): Outcome {
+  const { status, code, message } = error
+  if (status === undefined) throw error
+
+  const codePrefix = code === undefined ? '' : `${code}: `
+  const reason = quote(`${status} ${codePrefix}${message}`)
+  // A bad request concerns the receiver or the text, so another attempt would be refused as well.
+  if (status === BAD_REQUEST) return { state: 'dead', reason }
+
+  const isTargetDown = isServerDown(status) || ACCOUNT_REJECTED.includes(status)
+  return { state: 'failed', reason, isTargetDown, ...client.getRetryAfter() }
 }

@@ -1,0 +1,92 @@
+import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
+import { backoffDelayMs, type Egress, type Log } from '@eyrie/kit'
+import { sleep } from '../runtime/abortable.ts'
+import { type BrokerConnection, connectToBroker } from './broker-connection.ts'
+import { runBrokerSession, type SessionOptions, withdrawStates } from './broker-session.ts'
+import { createPublishQueue } from './publish-queue.ts'
+import { createPublishedRecords, type PublishedRecords } from './published-records.ts'
+import { createTopics } from './topics.ts'
+
+/** Publishes records to the MQTT broker of the settings, and reconnects until it is stopped. */
+export interface Publisher {
+  readonly settings: MqttSettings
+  readonly records: PublishedRecords
+  status(): PublisherStatus
+  /** Ends the connection. With `withdraw`, all states are removed from the broker first. */
+  stop(options: { withdraw: boolean }): Promise<void>
+}
+
+export interface PublisherStatus {
+  isConnected: boolean
+  /** Why the last attempt to connect failed; empty while connected. */
+  reason: string
+  /** Number of events that were dropped because the broker was unreachable for too long. */
+  droppedEvents: number
+}
+
+export interface PublisherOptions {
+  /** Opens the connection to the broker. */
+  egress: Egress
+  readPicture: SessionOptions['readPicture']
+  log: Log
+}
+
+const BACKOFF = { initialMs: 500, maxMs: 30_000 }
+
+export function startPublisher(settings: MqttSettings, options: PublisherOptions): Publisher {
+  const { egress, readPicture, log } = options
+  const topics = createTopics(settings)
+  const queue = createPublishQueue()
+  const records = createPublishedRecords(queue, topics)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let isWithdrawing = false
+  let isConnected = false
+  let reason = ''
+
+  async function publishUntilStopped(connection: BrokerConnection): Promise<void> {
+    const session = { connection, settings, topics, queue, records, readPicture, log }
+    try {
+      await runBrokerSession(session, signal)
+      if (isWithdrawing) await withdrawStates(session)
+      else await connection.publish(topics.status, 'offline', { retain: true })
+    } finally {
+      await connection.close()
+    }
+  }
+
+  async function connectUntilStopped(): Promise<void> {
+    const will = { topic: topics.status, payload: 'offline' }
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        const connection = await connectToBroker(egress, settings, will, signal)
+        isConnected = true
+        if (failures > 0) log.info('connected to the MQTT broker')
+        failures = 0
+        reason = ''
+        await publishUntilStopped(connection)
+      } catch (error) {
+        if (signal.aborted) break
+        isConnected = false
+        reason = (error as Error).message
+        if (failures === 0) log.warn({ err: error }, 'failed to publish to the MQTT broker')
+        await sleep(backoffDelayMs(failures, BACKOFF), signal)
+        failures++
+      }
+    }
+    isConnected = false
+  }
+
+  const running = connectUntilStopped()
+  return {
+    settings,
+    records,
+    status: () => ({ isConnected, reason, droppedEvents: queue.countDropped() }),
+    async stop({ withdraw }) {
+      isWithdrawing = withdraw
+      stopping.abort()
+      await running
+    },
+  }
+}

@@ -13,8 +13,8 @@ import { createSenders } from './senders/senders.ts'
 
 /**
  * Creates the scheduler, which delivers notifications, arms alerts by their schedules, publishes the live feed by MQTT, and starts
- * jobs. It stores nothing: management stores the deliveries and the armed states. If the scheduler ends while a message is being sent,
- * the message is sent again after the restart, with the same id.
+ * jobs. It stores nothing: management stores the deliveries and the armed states. A message that is being sent when the scheduler ends
+ * is sent again after the restart, with the same id.
  */
 export function createScheduler({ environment, log }: Dependencies): Service {
   const { urls, schedulerToken, data } = environment

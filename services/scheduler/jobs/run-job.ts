@@ -8,8 +8,8 @@ export type RequestRun = (name: JobName, run_id: string, limit_s: number, signal
 const RETRY_MS = 2_000
 
 /**
- * Runs a job in management, and waits for the result until `signal` aborts. A connection that is lost is repeated with the same run, which
- * happens only once. Throws the last error if there is no result.
+ * Runs a job in management, and waits for the result until `signal` is aborted. If the connection is lost, the request is repeated with
+ * the same `run_id`, so that the job runs only once. Throws the last error if no result has arrived.
  */
 export async function runJob(
   request: RequestRun,

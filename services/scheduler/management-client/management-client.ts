@@ -35,8 +35,8 @@ export interface ManagementClient {
   /** Stores when jobs are due. Returns all jobs. */
   planJobs(jobs: readonly PlannedJob[]): Promise<Job[]>
   /**
-   * Starts a run of a job, or waits further for a run that was started before. Returns the job when the run has ended, or after some
-   * seconds. `limit_s` is the maximum duration of the run.
+   * Starts a run of a job, or waits further for a run that has already started. Returns the job when the run has ended, or after
+   * some seconds. `limit_s` is the maximum duration of the run.
    */
   runJob(name: string, run_id: string, limit_s: number, signal: AbortSignal): Promise<Job>
   /** Returns a picture as JPEG; undefined if it is not stored. */

@@ -33,15 +33,12 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
   /** Whether a message has a newer state than the inventory. */
   const isNew = ({ position }: SchedulerFeedMessage) => position > inventoryPosition
 
-  function publishCounts({ channel_id, statistics, counts }: PublishedChannel) {
-    const values = statistics.map(({ key }) => [key, counts[key]?.value ?? 0])
-    setState(topics.counts(channel_id), Object.fromEntries(values))
+  function publishCounts(channel: PublishedChannel) {
+    setState(topics.counts(channel.channel_id), toCounts(channel))
   }
 
   function publishChannelState(channel: PublishedChannel) {
-    const { channel_id, channel_name, status, reason, is_active, is_current } = channel
-    const is_connected = is_current && status !== 'lost' && is_active
-    setState(topics.channelState(channel_id), { channel_name, status, reason, is_active, is_connected })
+    setState(topics.channelState(channel.channel_id), toChannelState(channel))
   }
 
   function publishEngine(engine_id: string, state: object) {
@@ -50,19 +47,6 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
 
   function publishAlert(alert_id: string, is_firing: boolean) {
     queue.setState(topics.alertState(alert_id), is_firing ? 'ON' : 'OFF')
-  }
-
-  function addChannelEvent(
-    topic: string,
-    { channel_id, channel_name }: PublishedChannel,
-    message: SchedulerFeedMessage,
-  ) {
-    const { position, time, data } = message
-    addEvent(topic, { id: String(position), time, channel_id, channel_name, ...data })
-  }
-
-  function addSystemAlert({ position, time, source_id, engine_id, data }: SchedulerFeedMessage) {
-    addEvent(topics.systemAlert, { id: String(position), time, source_id, engine_id, ...data })
   }
 
   /** Adds counts to a channel. The next inventory describes statistics that are still unknown. */
@@ -84,9 +68,9 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
     const { kind, data } = message
     switch (kind) {
       case 'notification':
-        return addChannelEvent(topics.notification(channel_id), channel, message)
+        return addEvent(topics.notification(channel_id), toChannelEvent(channel, message))
       case 'incident':
-        return addChannelEvent(topics.incident(channel_id), channel, message)
+        return addEvent(topics.incident(channel_id), toChannelEvent(channel, message))
       case 'picture':
         if (hasPictures) queue.setState(topics.picture(channel_id), { picture: String(data.attachment) })
         return
@@ -149,7 +133,7 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       const { kind, channel_id, source_id, engine_id, data } = message
       const channel = channels.get(channel_id ?? '')
       if (channel) applyChannelMessage(channel, message)
-      if (kind === 'system_alert') addSystemAlert(message)
+      if (kind === 'system_alert') addEvent(topics.systemAlert, toSystemAlert(message))
       if (kind === 'source_state' && source_id !== null) setState(topics.sourceState(source_id), data)
       if (kind === 'engine_state' && engine_id !== null && isNew(message)) publishEngine(engine_id, data)
     },
@@ -169,4 +153,25 @@ export function createPublishedRecords(queue: PublishQueue, topics: Topics): Pub
       queue.removeState(topics.picture(channel_id))
     },
   }
+}
+
+/** Returns the values of a channel's statistics by their keys. */
+function toCounts({ statistics, counts }: PublishedChannel): Record<string, number> {
+  return Object.fromEntries(statistics.map(({ key }) => [key, counts[key]?.value ?? 0]))
+}
+
+function toChannelState({ channel_name, status, reason, is_active, is_current }: PublishedChannel) {
+  const is_connected = is_current && status !== 'lost' && is_active
+  return { channel_name, status, reason, is_active, is_connected }
+}
+
+function toChannelEvent(
+  { channel_id, channel_name }: PublishedChannel,
+  { position, time, data }: SchedulerFeedMessage,
+) {
+  return { id: String(position), time, channel_id, channel_name, ...data }
+}
+
+function toSystemAlert({ position, time, source_id, engine_id, data }: SchedulerFeedMessage) {
+  return { id: String(position), time, source_id, engine_id, ...data }
 }

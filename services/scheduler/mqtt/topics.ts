@@ -3,8 +3,9 @@ import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 
 /** The topics of one appliance, as docs/guide/mqtt.md describes them. */
 export interface Topics {
-  /** Name of the appliance in topics. */
+  /** Name of the appliance in topics: the configured one, or else the host name. */
   box: string
+  /** Whether the appliance is `online` or `offline`. */
   status: string
   channelState(channel_id: string): string
   counts(channel_id: string): string
@@ -15,11 +16,11 @@ export interface Topics {
   sourceState(source_id: string): string
   engineState(engine_id: string): string
   systemAlert: string
-  /** The topic of a configuration that Home Assistant reads. `entity` is unique within the channel. */
+  /** Returns the topic by which Home Assistant adds an entity. `entity` is unique within the channel. */
   discovery(component: string, channel_id: string, entity: string): string
-  /** Matches all topics of `discovery`. */
+  /** A filter that matches all topics of `discovery`. */
   discoveryFilter: string
-  /** Where Home Assistant announces that it has started. */
+  /** The topic on which Home Assistant announces that it has started. */
   birth: string
 }
 

@@ -22,8 +22,8 @@ export interface ScheduleRunnerOptions {
 }
 
 /**
- * Arms and disarms alerts by their schedules: computes which alerts are armed and reports it to management, again and again at the next
- * change. After downtime, only the current states are reported, not the changes that were missed.
+ * Arms and disarms alerts by their schedules: computes which alerts are armed, and reports it to management at each change. After
+ * downtime, only the current states are reported, not the changes that were missed.
  */
 export interface ScheduleRunner {
   start(): void

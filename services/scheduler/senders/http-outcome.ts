@@ -1,15 +1,15 @@
-/** What the senders that use HTTP have in common. */
+// Functions that convert HTTP responses to outcomes, for all senders that use HTTP.
 
 export const TOO_MANY_REQUESTS = 429
-/** Longest pause that a receiver can ask for. */
+/** Maximum pause that a receiver can request. */
 const MAX_RETRY_AFTER_MS = 3_600_000
-/** Bytes of an answer that are read, to quote it. */
+/** Number of bytes of an answer that are read, to quote it. */
 const MAX_ANSWER_BYTES = 2000
 
-/** Whether other messages to the server would be answered in the same way. */
+/** Whether other messages to the server would fail with this status as well. */
 export const isServerDown = (status: number): boolean => status >= 500 || status === TOO_MANY_REQUESTS
 
-/** Returns the pause for which a receiver asks, as a field of the outcome. */
+/** Returns the pause that a receiver requests, as a field of the outcome. */
 export function readRetryAfter(headers: Headers): { retryAfterMs?: number } {
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
   return retryAfterMs === undefined ? {} : { retryAfterMs }
@@ -22,7 +22,7 @@ function parseRetryAfter(value: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
-/** Returns the beginning of the answer. What follows is not read, so that an endless answer costs nothing. */
+/** Returns the beginning of the answer as text. The rest is not read, so that an endless answer does no harm. */
 export async function readBeginning({ body }: Response, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
   if (!body) return ''
   const chunks: Uint8Array[] = []

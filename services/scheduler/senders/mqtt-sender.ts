@@ -21,8 +21,8 @@ interface MqttError extends Error {
 }
 
 /**
- * Creates a sender that publishes messages to the MQTT broker of an action, with QoS 1: the broker confirms that it passes the message
- * on. Uses MQTT 5, in which a message has its id as a property, or MQTT 3.1.1 for a broker without MQTT 5.
+ * Creates a sender that publishes messages to the MQTT broker of an action, with QoS 1: the broker confirms each message. Uses MQTT 5,
+ * in which a message has its id as a property, or MQTT 3.1.1 for a broker without MQTT 5.
  */
 export function createMqttSender(egress: Egress, publicUrl: string | undefined): Sender {
   return async attempt => {

@@ -19,8 +19,8 @@ const INVALID_KEY = 'sms_auth_key must be an Account SID, which begins with AC'
 const NO_MESSAGE_ID = 'the SMS provider has answered without the id of a message'
 
 /**
- * Creates a sender of SMS by Twilio, or by a server with the same interface. Longer texts are shortened to `maxSegments`, the number
- * of messages that a telephone joins to one text.
+ * Creates a sender of SMS by Twilio, or by a server with the same interface. A text that needs more than `maxSegments` messages is
+ * shortened.
  */
 export function createSmsSender(egress: Egress, maxSegments: number): Sender {
   return async attempt => {

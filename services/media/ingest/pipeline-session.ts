@@ -10,8 +10,10 @@ import type { Origin } from './origin/origin.ts'
 import { SourceFault } from './origin/source-fault.ts'
 import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
 import { createCameraLipSync } from './timing/camera-lip-sync.ts'
-import { createLossMeter, type Reception, readReception } from './timing/rtp-statistics.ts'
-import { createPictureDistance, type SessionTiming } from './timing/stream-alignment.ts'
+import { createLossMeter } from './timing/loss-meter.ts'
+import { createPictureDistance } from './timing/picture-distance.ts'
+import { type Reception, readReception } from './timing/rtp-statistics.ts'
+import type { SessionTiming } from './timing/stream-alignment.ts'
 import { createWallClockAnchor } from './timing/wall-clock-anchor.ts'
 
 /** Name of the pacing element. */

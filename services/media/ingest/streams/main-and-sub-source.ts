@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SourceStatus, ViewSpec } from '@eyrie/contract'
+import type { SourceStatus } from '@eyrie/contract'
 import { Mutex } from 'async-mutex'
-import type { FrameReader } from '../../decode/decoding.ts'
 import type { Source } from '../../sources/source.ts'
 import { createSwitchedVariants } from '../../transcode/switched-variants.ts'
 import { createPipelineSource, type PipelineSource, type PipelineSourceOptions } from '../pipeline-source.ts'
 import { createStreamPosition } from '../stream-position.ts'
 import { calculateRealignment } from '../timing/stream-alignment.ts'
+import { createAnalysedStream } from './analysed-stream.ts'
 import { mergeStatus, selectAnalysed } from './merged-status.ts'
 import { type StreamName, toStreamAddresses } from './stream-addresses.ts'
 
@@ -42,59 +42,44 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
         },
       },
     })
-  const streams: Record<StreamName, PipelineSource> = {
-    main: createStreamSource('main'),
-    sub: createStreamSource('sub', align),
-  }
+  const main = createStreamSource('main')
+  const sub = createStreamSource('sub', align)
+  const analysed = createAnalysedStream({ main, sub })
+  const smallVariants = createSwitchedVariants(sub.variants)
 
   /** Serializes changes of the views and of the analysed stream. */
   const mutex = new Mutex()
-  let analysed: StreamName = 'sub'
-  let request: { views: Record<string, ViewSpec>; rate: number | undefined } = { views: {}, rate: undefined }
-  /** Readers of the analysed frames, with the functions that remove them from the analysed stream. */
-  const readers = new Map<FrameReader, () => Promise<void>>()
-  const packets = createPacketCounter(() => streams[analysed].stats().packets)
-  const small = createSwitchedVariants(streams.sub.variants)
-
   /** The status that the listener was notified of last. */
   let reported: SourceStatus | undefined
+
+  const status = () => mergeStatus(statuses, selectAnalysed(statuses, analysed.name()))
 
   function onStatusChange() {
     const merged = status()
     if (!isDeepStrictEqual(merged, reported)) listener.onStatus(merged)
     reported = merged
-    void mutex.runExclusive(switchAnalysis).catch(error => {
+    void mutex.runExclusive(switchIfNeeded).catch(error => {
       options.log.error({ err: error, source: identity.id }, 'failed to switch the analysed stream')
     })
   }
 
-  const status = () => mergeStatus(statuses, selectAnalysed(statuses, analysed))
-
-  /** Continues the analysis and the small live views with the selected stream. */
-  async function switchAnalysis() {
-    const selected = selectAnalysed(statuses, analysed)
-    if (selected === analysed) return
-
-    const [previous, next] = [streams[analysed], streams[selected]]
-    packets.rebase(next.stats().packets)
-    analysed = selected
-    small.switchTo(next.variants)
-
-    await previous.setViews({}, undefined)
-    await Promise.all([...readers.values()].map(leave => leave()))
-    next.continueFrom(previous.position())
-    for (const reader of readers.keys()) readers.set(reader, next.addFrameReader(reader))
-    await next.setViews(request.views, request.rate)
+  /** Continues the analysis and the small live views with the stream that the statuses of both require. */
+  async function switchIfNeeded() {
+    const selected = selectAnalysed(statuses, analysed.name())
+    if (selected === analysed.name()) return
+    smallVariants.switchTo(selected === 'main' ? main.variants : sub.variants)
+    await analysed.switchTo(selected)
   }
 
   /** Gives the pictures of the sub stream the stream time that the main stream has at their capture. */
   function align() {
-    const [main, sub] = [streams.main.timing(), streams.sub.timing()]
-    const ptsOffset = main && sub && calculateRealignment(main, sub)
-    if (ptsOffset !== undefined) streams.sub.realign(ptsOffset)
+    const mainTiming = main.timing()
+    const subTiming = sub.timing()
+    if (!mainTiming || !subTiming) return
+    const ptsOffset = calculateRealignment(mainTiming, subTiming)
+    if (ptsOffset !== undefined) sub.realign(ptsOffset)
   }
 
-  const { main, sub } = streams
   return {
     stream: main.stream,
     variants: {
@@ -102,53 +87,29 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
       viewerCount: () => main.variants.viewerCount() + sub.variants.viewerCount(),
       isTranscoding: () => main.variants.isTranscoding() || sub.variants.isTranscoding(),
     },
-    smallVariants: small,
+    smallVariants,
     sound: main.sound,
     status,
-    setViews: (views, rate) =>
-      mutex.runExclusive(() => {
-        request = { views, rate }
-        return streams[analysed].setViews(views, rate)
-      }),
-    grant: (key, n, read) => streams[analysed].grant(key, n, read),
-    rings: () => streams[analysed].rings(),
-
-    addFrameReader(reader) {
-      readers.set(reader, streams[analysed].addFrameReader(reader))
-      return async () => {
-        const leave = readers.get(reader)
-        readers.delete(reader)
-        await leave?.()
-      }
-    },
+    setViews: (views, rate) => mutex.runExclusive(() => analysed.setViews(views, rate)),
+    grant: (key, n, read) => analysed.source().grant(key, n, read),
+    rings: () => analysed.source().rings(),
+    addFrameReader: analysed.addFrameReader,
 
     stats() {
-      const [ofMain, ofSub] = [main.stats(), sub.stats()]
+      const mainStats = main.stats()
+      const subStats = sub.stats()
       return {
-        ...(analysed === 'main' ? ofMain : ofSub),
-        written: ofMain.written + ofSub.written,
-        dropped: ofMain.dropped + ofSub.dropped,
-        packets: packets.count(),
+        ...analysed.source().stats(),
+        written: mainStats.written + subStats.written,
+        dropped: mainStats.dropped + subStats.dropped,
+        packets: analysed.countPackets(),
       }
     },
 
-    pictureStatistics: () => streams[analysed].pictureStatistics(),
+    pictureStatistics: () => analysed.source().pictureStatistics(),
     endPts: position.endPts,
     async stop() {
       await Promise.all([main.stop(), sub.stop()])
-    },
-  }
-}
-
-/** Counts the packets of the analysed stream, which may change. `countCurrent` returns the number of packets of that stream. */
-function createPacketCounter(countCurrent: () => number) {
-  let offset = 0
-  const count = () => offset + countCurrent()
-  return {
-    count,
-    /** Must be called before the stream changes, with the number of packets of the new stream. */
-    rebase(countNext: number) {
-      offset = count() - countNext
     },
   }
 }

@@ -1,7 +1,7 @@
 import { TICKS_PER_SECOND } from '@eyrie/contract'
 import type { Pipeline } from '../../node-gst/index.ts'
 
-// Reads what GStreamer knows about the RTP packets of a camera: loss statistics, and the clock of the camera.
+// Reads the statistics that GStreamer collects about the RTP packets of a camera: losses, and the sender reports with its clock.
 
 /** An RTCP sender report (RFC 3550, section 6.4.1). */
 export interface SenderReport {
@@ -98,28 +98,3 @@ const readField = (stats: string, name: string) =>
   new RegExp(`[ ,]${name}=\\(\\w+\\)([^,;]+)`).exec(stats)?.[1]
 
 const readCount = (stats: string, name: string) => Math.max(0, Number(readField(stats, name) ?? 0))
-
-/** Measures the share of packets lost on the network. */
-export interface LossMeter {
-  /** Returns the share of packets lost, 0 to 1, since the previous result; undefined until five seconds have passed. */
-  measure(reception: Reception, nowMs: number): number | undefined
-}
-
-const LOSS_INTERVAL_MS = 5000
-
-/** Starts a measurement. `nowMs` is monotonic time. */
-export function createLossMeter(nowMs: number): LossMeter {
-  let previous = { measuredAtMs: nowMs, received: 0, lost: 0 }
-  return {
-    measure({ received, lost }, measuredAtMs) {
-      if (measuredAtMs - previous.measuredAtMs < LOSS_INTERVAL_MS) return undefined
-
-      const newlyReceived = received - previous.received
-      const newlyLost = Math.max(0, lost - previous.lost)
-      previous = { measuredAtMs, received, lost }
-
-      const total = newlyReceived + newlyLost
-      return total > 0 ? newlyLost / total : undefined
-    },
-  }
-}

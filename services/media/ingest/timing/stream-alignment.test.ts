@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { calculateRealignment, createPictureDistance, type SessionTiming } from './stream-alignment.ts'
+import { createPictureDistance } from './picture-distance.ts'
+import { calculateRealignment, type SessionTiming } from './stream-alignment.ts'
 
 /** 25 frames per second. */
 const PICTURE_TICKS = 3600

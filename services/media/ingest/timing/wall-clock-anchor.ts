@@ -79,14 +79,22 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     if (aheadUs > 0) setAnchor(anchorUs - Math.ceil(aheadUs))
   }
 
-  /** Adjusts the anchor to the camera's clock, or to arrival times if the camera has no usable clock. */
+  /** Returns the anchor by the camera's clock; undefined if the camera has no usable clock. */
+  function readCaptureAnchor(arrivalUs: number): number | undefined {
+    const captureUs = captureClock.anchorUs()
+    const isUsable = captureUs !== undefined && arrivalUs - captureUs < MAX_CAPTURE_DELAY_US
+    // A picture cannot have been captured after its arrival.
+    return isUsable ? Math.min(captureUs, arrivalUs) : undefined
+  }
+
+  /** Moves the anchor towards the camera's clock, or towards arrival times if the camera has no usable clock. */
   function adjust() {
     const arrivalUs = readArrivalAnchor()
     if (arrivalUs === undefined) return
 
-    const captureUs = captureClock.anchorUs()
-    followsCamera = captureUs !== undefined && arrivalUs - captureUs < MAX_CAPTURE_DELAY_US
-    const targetUs = followsCamera ? Math.min(captureUs!, arrivalUs) : arrivalUs
+    const captureUs = readCaptureAnchor(arrivalUs)
+    followsCamera = captureUs !== undefined
+    const targetUs = captureUs ?? arrivalUs
 
     const deviationUs = targetUs - anchorUs
     if (Math.abs(deviationUs) > MAX_DRIFT_US) return setAnchor(targetUs)
@@ -106,6 +114,7 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
 
       const packet = origin.rtp ? pipeline.newestRtpPacket(DEPAYLOADER) : null
       if (packet) captureClock.addPacket(packet)
+      // The camera's clock is followed with every packet.
       const intervalMs = followsCamera ? 0 : ADJUST_INTERVAL_MS
       if (clock.now() - adjustedAt < intervalMs) return
       adjustedAt = clock.now()

@@ -11,19 +11,20 @@ export const toPacketCodec = (codec: string): PacketCodec =>
 export interface CodecSearch {
   /** The codec to request: first H.264, later the one that the origin has sent last. */
   readonly current: PacketCodec
-  /** Selects the next codec, because the origin does not offer the current one. Returns false if all have been requested in vain. */
+  /** Must be called if the origin does not offer the current codec. Selects the next codec, or returns false if there is none. */
   next(): boolean
-  /** Selects the codec that the origin has sent in reply to `any`. Returns false if that codec is current or was requested in vain. */
+  /** Selects the codec that the origin has sent in reply to `any`. Returns false if it is current or was requested in vain. */
   select(codec: PacketCodec): boolean
   /** Must be called when the connection was lost, because another camera may respond when the address can be reached again. */
   restart(): void
 }
 
-/** In the order of the search. `any` is last, because live views and recordings must transcode other codecs. */
-const SEARCHED: readonly PacketCodec[] = ['h264', 'h265', 'any']
+const FIRST_CODEC = 'h264'
+/** `any` is last, because live views and recordings must transcode other codecs. */
+const SEARCH_ORDER: readonly PacketCodec[] = [FIRST_CODEC, 'h265', 'any']
 
 export function createCodecSearch(): CodecSearch {
-  let current: PacketCodec = SEARCHED[0]!
+  let current: PacketCodec = FIRST_CODEC
   const rejected = new Set<PacketCodec>()
   return {
     get current() {
@@ -31,10 +32,15 @@ export function createCodecSearch(): CodecSearch {
     },
     next() {
       rejected.add(current)
-      const candidate = SEARCHED.find(codec => !rejected.has(codec))
-      current = candidate ?? SEARCHED[0]!
-      if (!candidate) rejected.clear()
-      return candidate !== undefined
+      const candidate = SEARCH_ORDER.find(codec => !rejected.has(codec))
+      if (candidate) {
+        current = candidate
+        return true
+      }
+      // The next session begins the search again.
+      current = FIRST_CODEC
+      rejected.clear()
+      return false
     },
     select(codec) {
       if (codec === current || rejected.has(codec)) return false

@@ -15,10 +15,11 @@ export interface PacketListener {
 }
 
 /**
- * Passes the packets of a source, which are pieces of its coded video, to its live view. A source plays in sessions, one per connection; stream time continues from one
- * session to the next.
+ * Passes the packets of a source, which are its coded pictures, to its live view. A source plays in sessions, one per connection. Stream
+ * time continues from one session to the next.
  */
 export interface SourcePackets {
+  /** Must be called for each packet. Does not release it. */
   read(sample: Sample): void
   /** Returns the number of packets in all sessions. */
   count(): number
@@ -30,6 +31,7 @@ export function createSourcePackets(
   listener: PacketListener,
 ): SourcePackets {
   let count = 0
+  /** Duration of packets that do not declare one. */
   let frameTicks = TICKS_PER_SECOND / DEFAULT_FPS
   /** Whether the packets can be shown in the live view. */
   let hasTrack = false
@@ -45,27 +47,22 @@ export function createSourcePackets(
     if (track) stream.begin(track)
   }
 
+  function writeToStream(sample: Sample, pts: number, duration: number) {
+    const { keyframe, data, discont, timeUs } = sample
+    if (discont) stream.interrupt()
+    stream.write({ pts, dts: sample.dts ?? pts, duration, keyframe, data, timeUs: timeUs ?? undefined })
+  }
+
   return {
     read(sample) {
       if (sample.caps) updateTrack(sample.caps)
-      const { pts, keyframe, data } = sample
+      const { pts } = sample
       if (pts === null) return
 
       const duration = sample.duration ?? frameTicks
       count++
       position.advanceTo(pts + duration)
-
-      if (hasTrack) {
-        if (sample.discont) stream.interrupt()
-        stream.write({
-          pts,
-          dts: sample.dts ?? pts,
-          duration,
-          keyframe,
-          data,
-          timeUs: sample.timeUs ?? undefined,
-        })
-      }
+      if (hasTrack) writeToStream(sample, pts, duration)
       listener.onPacket(pts)
     },
 
@@ -74,8 +71,8 @@ export function createSourcePackets(
 }
 
 /**
- * Creates the description of the video for the live view. Returns undefined for raw video and for codecs without a software decoder, whose packets are not
- * passed on.
+ * Creates the description of the video for the live view. Returns undefined for raw video and for codecs without a software decoder,
+ * whose packets are not passed on.
  */
 function createTrack(picture: Picture, { fields, text }: Caps): Track | undefined {
   const configuration = fields.codec_data

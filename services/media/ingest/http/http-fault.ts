@@ -11,7 +11,10 @@ const UNAUTHORIZED_REASONS: Record<HttpStream['credentials'], string> = {
   none: "requires authentication: add a user name and password, or a token, to the source's address",
 }
 
-/** Explains why a stream could not be probed. `response` is undefined if the server has sent none. */
+/**
+ * Creates the fault of a stream that could not be probed, with the reason and a remedy for the user. `response` is undefined if the
+ * server has sent none.
+ */
 export async function createHttpFault(
   error: GstError,
   stream: HttpStream,
@@ -48,7 +51,7 @@ function explainResponse(
   return explainPage(type)
 }
 
-/** Creates the fault of a server that responds with something else than video. */
+/** Creates the fault of a server that responds with something other than video. */
 export function createPageFault({ name }: HttpStream, { type }: ResponseHead): SourceFault {
   return new SourceFault(`${name} ${explainPage(type)}`, { transient: true })
 }
@@ -69,9 +72,14 @@ export function createSilenceFault(
 ): SourceFault {
   const limit = `${limitMs / 1000} s`
   const reason = response?.status
-    ? `responds (${response.type ?? 'unknown type'}), but has sent no picture for ${limit}: check that this is the address of its video stream, and restart the camera if it is`
+    ? explainSilence(response, limit)
     : `has not responded for ${limit}: check the camera and the network to it`
   return new SourceFault(`${stream.name} ${reason}`, { transient: true })
+}
+
+function explainSilence({ type = 'unknown type' }: ResponseHead, limit: string): string {
+  const problem = `responds (${type}), but has sent no picture for ${limit}`
+  return `${problem}: check that this is the address of its video stream, and restart the camera if it is`
 }
 
 /** Creates the fault of a stream that was interrupted while it played. */

@@ -25,10 +25,14 @@ export class HttpRedirect extends Error {
   }
 }
 
-/** The probing pipeline, whose appsink `first` gets the first picture. JPEGs pass through `jpegparse`, because `parsebin` does not determine their size. */
+const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')
+/**
+ * The probing pipeline, whose appsink `first` receives the first picture. JPEGs pass through `jpegparse`, because `parsebin` does not
+ * determine their size.
+ */
 const LAUNCH = [
   'souphttpsrc name=origin ! parsebin name=parsed',
-  `parsed. ! capsfilter caps="${ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join(';')}" ! funnel name=video`,
+  `parsed. ! capsfilter caps="${VIDEO_EXCEPT_JPEG}" ! funnel name=video`,
   'parsed. ! image/jpeg ! jpegparse ! video.',
   'video. ! appsink name=first sync=false async=false',
 ].join(' ')
@@ -56,9 +60,9 @@ export async function probeHttp(
   function onResponse(head: ResponseHead | undefined) {
     if (!head) return
     response = head
-    const fault =
-      createManifestFault(stream, head) ?? (isPage(head) ? createPageFault(stream, head) : undefined)
-    if (fault) probed.reject(fault)
+    const manifestFault = createManifestFault(stream, head)
+    if (manifestFault) probed.reject(manifestFault)
+    else if (isPage(head)) probed.reject(createPageFault(stream, head))
   }
 
   function onSample(sample: Sample) {
@@ -71,6 +75,7 @@ export async function probeHttp(
     stream.configure(pipeline, true)
     pipeline.samples('first', { queue: 1, full: 'drop-newest' }, onSample)
 
+    // After the promise is resolved, its rejection at the end of the sleep has no effect.
     clock.sleep(timeoutMs, AbortSignal.any([signal, finished.signal])).then(
       () => probed.reject(createSilenceFault(stream, timeoutMs, response)),
       () => probed.reject(new Error('the source was stopped')),
@@ -79,7 +84,7 @@ export async function probeHttp(
     pipeline.setState('playing').catch(probed.reject)
     return await probed.promise
   } catch (error) {
-    const redirected = response?.location !== undefined && stream.redirect(response.location)
+    const redirected = response?.location && stream.redirect(response.location)
     if (redirected) throw new HttpRedirect(redirected)
     if (isGstError(error)) throw await createHttpFault(error, stream, response, context)
     throw error

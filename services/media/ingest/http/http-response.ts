@@ -32,7 +32,7 @@ export function parseResponse(
   return {
     status: Number(status),
     type: findHeader(text, 'content-type')?.toLowerCase(),
-    location: /[ ,]location=\(string\)(?:"([^"]*)"|([^";, ]+))/i.exec(text)?.slice(1).find(Boolean),
+    location: findLocation(text),
     length: length === undefined ? undefined : Number(length),
     anchorUs: Number.isFinite(anchorUs) ? anchorUs : undefined,
   }
@@ -40,7 +40,7 @@ export function parseResponse(
 
 /** Media types of web pages and of other responses that are never video. */
 const PAGE_TYPE = /^(text\/(html|xml)|application\/(json|xml|xhtml\+xml))$/
-/** GStreamer waits for this many bytes before it determines the format, and neither finds video in fewer bytes nor reports an error. */
+/** GStreamer determines the format from this many bytes. With fewer bytes, it neither finds video nor reports an error. */
 const MIN_VIDEO_BYTES = 4096
 
 /** Whether a successful response cannot be video, such as the web page of a camera. */
@@ -48,6 +48,12 @@ export function isPage({ status, type, length }: ResponseHead): boolean {
   const isSuccess = status >= 200 && status < 300
   const isTooShort = length !== undefined && length < MIN_VIDEO_BYTES && type !== 'image/jpeg'
   return isSuccess && (isTooShort || PAGE_TYPE.test(type ?? ''))
+}
+
+/** Returns the value of the header `Location`, which may contain separators if it is quoted. */
+function findLocation(structure: string): string | undefined {
+  const match = /[ ,]location=\(string\)(?:"([^"]+)"|([^";, ]+))/i.exec(structure)
+  return match?.[1] ?? match?.[2]
 }
 
 /** Returns the value of a header, without parameters, from a structure such as `x, Content-Type=(string)"video/mp4;a=b"`. */

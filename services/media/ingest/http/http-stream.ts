@@ -37,16 +37,29 @@ export async function openHttpStream(
 
   const { username, password } = extractCredentials(url, address)
   const { token } = address
-  const credentials = getKind({ token, username })
   const tlsInsecure = address.tls_insecure ?? false
   const location = await pinHost(url, url.origin + url.pathname, tlsInsecure, context)
+  return createStream(url, location, { username, password, token, tlsInsecure })
+}
 
-  const createStream = (url: URL, location: URL): HttpStream => ({
+/** Settings of the requests to a server. */
+interface RequestSettings {
+  /** Empty without a password. */
+  username: string
+  password: string
+  token: string | undefined
+  tlsInsecure: boolean
+}
+
+function createStream(url: URL, location: URL, settings: RequestSettings): HttpStream {
+  const { username, password, token, tlsInsecure } = settings
+  return {
     name: url.origin + url.pathname,
     url,
     location,
-    credentials,
+    credentials: getCredentialKind(settings),
     tlsInsecure,
+
     configure(pipeline, live) {
       const set = (property: string, value: string | number | boolean) =>
         pipeline.set('origin', property, value)
@@ -64,21 +77,23 @@ export async function openHttpStream(
       if (password) set('user-pw', password)
       set('extra-headers', createHeaders({ host: url.host, token }))
     },
+
     redirect(target) {
-      const next = URL.parse(target, url.href)
-      if (next?.protocol !== url.protocol || next.host !== url.host) return undefined
-      next.username = ''
-      next.password = ''
-      const nextLocation = new URL(next.href)
-      nextLocation.hostname = location.hostname
-      return createStream(next, nextLocation)
+      const targetUrl = URL.parse(target, url.href)
+      const isSameServer = targetUrl?.protocol === url.protocol && targetUrl.host === url.host
+      if (!isSameServer) return undefined
+
+      targetUrl.username = ''
+      targetUrl.password = ''
+      const targetLocation = new URL(targetUrl)
+      targetLocation.hostname = location.hostname
+      return createStream(targetUrl, targetLocation, settings)
     },
-  })
-  return createStream(url, location)
+  }
 }
 
-/** Returns the kind of credentials in an address. A token takes precedence over a password. */
-function getKind({ token, username }: Pick<AddressObject, 'token' | 'username'>): HttpStream['credentials'] {
+/** A token takes precedence over a password. */
+function getCredentialKind({ token, username }: RequestSettings): HttpStream['credentials'] {
   if (token) return 'token'
   return username ? 'password' : 'none'
 }

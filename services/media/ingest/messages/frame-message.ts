@@ -54,6 +54,7 @@ function parsePicture(
   if (data.length === 0) return undefined
   if (!format) throw new Error('its header does not specify the format of the payload')
   if (format === 'JPEG') return { format, data, ...parseJpegSize(data) }
+
   const rowBytes = width * BYTES_PER_PIXEL[format]
   const expectedBytes = rowBytes * height
   if (data.length !== expectedBytes) {
@@ -74,22 +75,27 @@ function alignRows(data: Uint8Array, rowBytes: number, rows: number): Uint8Array
 }
 
 const START_OF_IMAGE = 0xffd8
+/** Size of a frame header up to and including the width. */
+const FRAME_HEADER_BYTES = 9
 /** The markers DHT, JPG and DAC, which are in the range of frame headers (SOF0 to SOF15) but are not frame headers. */
 const NON_FRAME_MARKERS = [0xc4, 0xc8, 0xcc]
 
 /** Reads the size of a JPEG from its frame header (ITU-T T.81, section B.2.2). */
 function parseJpegSize(data: Uint8Array): { width: number; height: number } {
   const jpeg = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  if (data.length > 4 && jpeg.getUint16(0) === START_OF_IMAGE) {
-    let offset = 2
-    while (offset + 9 <= data.length && data[offset] === 0xff) {
-      const marker = data[offset + 1]!
-      const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NON_FRAME_MARKERS.includes(marker)
-      const height = jpeg.getUint16(offset + 5)
-      const width = jpeg.getUint16(offset + 7)
-      if (isFrameHeader && width > 0 && height > 0) return { width, height }
-      offset += 2 + jpeg.getUint16(offset + 2)
-    }
+  if (data.length <= 4 || jpeg.getUint16(0) !== START_OF_IMAGE) throw createNoJpegError()
+
+  // A segment consists of a marker of two bytes, the length of the rest in two bytes, and its content.
+  let offset = 2
+  while (offset + FRAME_HEADER_BYTES <= data.length && data[offset] === 0xff) {
+    const marker = data[offset + 1]!
+    const isFrameHeader = marker >= 0xc0 && marker <= 0xcf && !NON_FRAME_MARKERS.includes(marker)
+    const height = jpeg.getUint16(offset + 5)
+    const width = jpeg.getUint16(offset + 7)
+    if (isFrameHeader && width > 0 && height > 0) return { width, height }
+    offset += 2 + jpeg.getUint16(offset + 2)
   }
-  throw new Error('its payload is not a JPEG')
+  throw createNoJpegError()
 }
+
+const createNoJpegError = () => new Error('its payload is not a JPEG')

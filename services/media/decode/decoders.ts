@@ -15,7 +15,7 @@ const H264_DECODERS = [
 const H265_DECODERS = ['vah265dec', 'nvh265dec', 'v4l2slh265dec', 'avdec_h265'] as const
 
 /** The decoders of libavcodec (FFmpeg), by codec. */
-const LIBAVCODEC: Record<string, string> = {
+const LIBAVCODEC_DECODERS: Record<string, string> = {
   h264: 'avdec_h264',
   h265: 'avdec_h265',
   vp8: 'avdec_vp8',
@@ -28,8 +28,14 @@ const LIBAVCODEC: Record<string, string> = {
 /** Element that lets GStreamer select the decoder. */
 const AUTOMATIC = 'decodebin3'
 
-/** Returns the software decoder of a codec, which is available on every machine; undefined for other codecs. */
-export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC[codec]
+/** Decoders that require H.264 in byte-stream format (ITU-T H.264, Annex B). Packets have the format of MP4 instead. */
+const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
+
+/** Decoders that by default output pictures with artifacts if reference pictures are missing. */
+const OUTPUTS_CORRUPT_PICTURES: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
+
+/** Name of the decoding element in its pipeline. */
+export const DECODER_NAME = 'decoder'
 
 /** The GStreamer decoders of this machine. */
 export interface Decoders {
@@ -39,7 +45,10 @@ export interface Decoders {
   elementsFor(decoder: Decoder, codec: string): readonly string[]
 }
 
-/** Finds the decoders that work by trying each decoder with a hardware variant once. A driver without its device cannot reach PAUSED. */
+/**
+ * Finds the H.264 and H.265 decoders that work on this machine, by starting each of them once: a hardware decoder may be installed
+ * although the device is missing. Decoders of other codecs are not tried, because they run in software.
+ */
 export async function findDecoders(): Promise<Decoders> {
   const [h264, h265] = await Promise.all([
     filterWorking(H264_DECODERS, canStart),
@@ -69,18 +78,12 @@ export async function findDecoders(): Promise<Decoders> {
 /** Whether a decoder can be initialized on this machine. */
 const canStart = (element: string) => canReachPaused(`appsrc ! ${element} ! fakesink async=false`)
 
-/** Decoders that require H.264 in byte-stream format (ITU-T H.264, Annex B). Packets have the format of MP4 instead. */
-const BYTE_STREAM_ONLY: ReadonlySet<string> = new Set(['v4l2h264dec', 'openh264dec'])
+/** Returns the software decoder of a codec, which is available on every machine; undefined for unsupported codecs. */
+export const softwareDecoder = (codec: string): string | undefined => LIBAVCODEC_DECODERS[codec]
 
-/** Decoders of libavcodec that would show pictures with missing references, with artifacts. */
-const SHOWS_CORRUPT_PICTURES: ReadonlySet<string> = new Set(['avdec_h264', 'avdec_h265'])
-
-/** Name of the decoding element in its pipeline. */
-export const DECODER_NAME = 'decoder'
-
-/** Returns the launch string of a decoder. Pictures with missing references are omitted instead of decoded with artifacts. */
+/** Returns the launch string of a decoder, which omits pictures whose reference pictures are missing. */
 export function decoderLaunch(element: string): string {
-  const options = SHOWS_CORRUPT_PICTURES.has(element) ? ' output-corrupt=false' : ''
+  const options = OUTPUTS_CORRUPT_PICTURES.has(element) ? ' output-corrupt=false' : ''
   const parser = BYTE_STREAM_ONLY.has(element) ? 'h264parse ! ' : ''
   return `${parser}${element} name=${DECODER_NAME}${options}`
 }

@@ -12,40 +12,49 @@ export interface PictureInspector extends FrameReader {
   statistics(): PictureStatistics | undefined
 }
 
+/** Time between two examinations. */
 const INTERVAL_MS = 1000
-/** Older statistics are obsolete, because no more pictures arrive. */
+/** Statistics that were not confirmed for this time are obsolete, because no more pictures arrive. */
 const MAX_AGE_MS = 5000
 const SINK = `${AUXILIARY}inspect-sink`
 
+/** The last examined picture. Times are monotonic. */
+interface Examination {
+  luma: Uint8Array
+  result: Omit<PictureStatistics, 'still_s'>
+  /** When this picture was first received. */
+  sinceMs: number
+  /** When this picture, or an identical one, was last received. */
+  confirmedAtMs: number
+}
+
 /** `clock` is the monotonic clock of the service. */
 export function createPictureInspector(clock: Pick<Clock, 'now'>): PictureInspector {
-  let last:
-    | { luma: Uint8Array; atMs: number; sinceMs: number; result: Omit<PictureStatistics, 'still_s'> }
-    | undefined
-  let held: Sample | undefined
-  let timer: NodeJS.Timeout | undefined
+  let last: Examination | undefined
+  let heldSample: Sample | undefined
+  let releaseTimer: NodeJS.Timeout | undefined
 
   function examine(luma: Uint8Array) {
-    const atMs = clock.now()
+    const nowMs = clock.now()
     if (last && Buffer.compare(luma, last.luma) === 0) {
-      last.atMs = atMs
+      last.confirmedAtMs = nowMs
       return
     }
-    const { edges, ...measures } = measurePicture(luma)
-    const result = {
-      brightness: round(measures.brightness, 1),
-      contrast: round(measures.contrast, 1),
-      sharpness: round(measures.sharpness, 4),
-      edges: Buffer.from(edges.buffer).toString('base64'),
-    }
     // Copied, because the buffer belongs to GStreamer.
-    last = { luma: Uint8Array.from(luma), atMs, sinceMs: atMs, result }
+    const copy = Uint8Array.from(luma)
+    last = { luma: copy, result: describePicture(copy), sinceMs: nowMs, confirmedAtMs: nowMs }
+  }
+
+  /** Pauses the branch: while a sample is held, the queue drops all other pictures before they are scaled. */
+  function hold(sample: Sample) {
+    heldSample = sample
+    releaseTimer = setTimeout(release, INTERVAL_MS)
   }
 
   function release() {
-    clearTimeout(timer)
-    held?.release()
-    held = undefined
+    clearTimeout(releaseTimer)
+    heldSample?.release()
+    heldSample = undefined
   }
 
   const branch = createPictureBranch({
@@ -57,9 +66,7 @@ export function createPictureInspector(clock: Pick<Clock, 'now'>): PictureInspec
     }),
     onSample(sample) {
       if (sample.data.length === EXAMINED_SIZE.width * EXAMINED_SIZE.height) examine(sample.data)
-      // While the sample is held, the branch scales no other picture: its queue drops them.
-      held = sample
-      timer = setTimeout(release, INTERVAL_MS)
+      hold(sample)
     },
   })
 
@@ -76,9 +83,20 @@ export function createPictureInspector(clock: Pick<Clock, 'now'>): PictureInspec
       await branch.remove()
     },
     statistics() {
-      if (!last || clock.now() - last.atMs > MAX_AGE_MS) return undefined
-      return { ...last.result, still_s: round((last.atMs - last.sinceMs) / 1000, 1) }
+      if (!last || clock.now() - last.confirmedAtMs > MAX_AGE_MS) return undefined
+      return { ...last.result, still_s: round((last.confirmedAtMs - last.sinceMs) / 1000, 1) }
     },
+  }
+}
+
+/** Measures a picture and rounds the results for the report. The edges are encoded in base64. */
+function describePicture(luma: Uint8Array): Examination['result'] {
+  const { brightness, contrast, sharpness, edges } = measurePicture(luma)
+  return {
+    brightness: round(brightness, 1),
+    contrast: round(contrast, 1),
+    sharpness: round(sharpness, 4),
+    edges: Buffer.from(edges.buffer).toString('base64'),
   }
 }
 

@@ -1,26 +1,30 @@
-/** What is measured in one small picture. */
+/** Measurements of one small picture, by which a camera that is covered, defocused or moved is recognized. */
 export interface PictureMeasures {
   /** Mean luma, 0 to 255. */
   brightness: number
   /** Standard deviation of the luma. */
   contrast: number
-  /** Energy of the finest details in relation to the edges. */
+  /** Energy of the finest details in proportion to the energy of the edges. */
   sharpness: number
-  /** The main direction of the edges in each cell of the grid: two signed numbers for each cell, row by row. */
+  /** The main direction of the edges in each cell of a grid: a vector of two numbers for each cell, row by row. */
   edges: Int8Array
 }
 
 /** Size of the examined pictures. Their aspect ratio is ignored, so that every camera has the same grid. */
 export const EXAMINED_SIZE = { width: 320, height: 180 } as const
 
+/** Size of the grid, in cells. */
 const COLUMNS = 16
 const ROWS = 9
+const CELL_COUNT = COLUMNS * ROWS
 /** Edges are measured in a picture of half the size, which has less noise. */
 const HALF = { width: EXAMINED_SIZE.width / 2, height: EXAMINED_SIZE.height / 2 }
+/** Size of a cell, in pixels of the picture of half the size. */
 const CELL = { width: HALF.width / COLUMNS, height: HALF.height / ROWS }
+/** Length of the vector of a cell whose edges all have the same direction. */
 const MAX_COMPONENT = 127
-/** Squared gradient that the noise of a sensor reaches. Cells without stronger edges have no direction. */
-const NOISE = 64
+/** Squared gradient of sensor noise. It makes the vectors of cells without stronger edges short. */
+const NOISE_ENERGY = 64
 
 /** Measures a picture of `EXAMINED_SIZE`, with one byte of luma for each pixel. */
 export function measurePicture(luma: Uint8Array): PictureMeasures {
@@ -47,23 +51,27 @@ function measureDetail(luma: Uint8Array): number {
   const { width, height } = EXAMINED_SIZE
   let squares = 0
   for (let y = 1; y < height - 1; y += 1) {
-    for (let i = y * width + 1; i < (y + 1) * width - 1; i += 1) {
-      const laplacian = 4 * luma[i]! - luma[i - 1]! - luma[i + 1]! - luma[i - width]! - luma[i + width]!
+    for (let x = 1; x < width - 1; x += 1) {
+      const pixel = y * width + x
+      const horizontal = luma[pixel - 1]! + luma[pixel + 1]!
+      const vertical = luma[pixel - width]! + luma[pixel + width]!
+      const laplacian = 4 * luma[pixel]! - horizontal - vertical
       squares += laplacian * laplacian
     }
   }
   return squares / ((width - 2) * (height - 2))
 }
 
-/** Returns the picture in half the size. */
+/** Returns the picture in half the size. Each of its pixels is the mean of four pixels, rounded down. */
 function halve(luma: Uint8Array): Uint8Array {
+  const { width } = EXAMINED_SIZE
   const half = new Uint8Array(HALF.width * HALF.height)
   for (let y = 0; y < HALF.height; y += 1) {
     for (let x = 0; x < HALF.width; x += 1) {
-      const i = 2 * y * EXAMINED_SIZE.width + 2 * x
-      const sum =
-        luma[i]! + luma[i + 1]! + luma[i + EXAMINED_SIZE.width]! + luma[i + EXAMINED_SIZE.width + 1]!
-      half[y * HALF.width + x] = sum >> 2
+      const pixel = 2 * y * width + 2 * x
+      const upper = luma[pixel]! + luma[pixel + 1]!
+      const lower = luma[pixel + width]! + luma[pixel + width + 1]!
+      half[y * HALF.width + x] = Math.floor((upper + lower) / 4)
     }
   }
   return half
@@ -76,29 +84,32 @@ function halve(luma: Uint8Array): Uint8Array {
  */
 function measureEdges(half: Uint8Array): { edges: Int8Array; energy: number } {
   const { width, height } = HALF
-  const sums = new Float64Array(COLUMNS * ROWS * 3)
+  // Sums of the components of the gradients with doubled angle, and of their energies, by cell.
+  const sumsX = new Float64Array(CELL_COUNT)
+  const sumsY = new Float64Array(CELL_COUNT)
+  const energies = new Float64Array(CELL_COUNT)
+
   for (let y = 1; y < height - 1; y += 1) {
-    const row = Math.floor(y / CELL.height) * COLUMNS
     for (let x = 1; x < width - 1; x += 1) {
-      const i = y * width + x
-      const dx = half[i + 1]! - half[i - 1]!
-      const dy = half[i + width]! - half[i - width]!
-      const cell = (row + Math.floor(x / CELL.width)) * 3
-      sums[cell]! += dx * dx - dy * dy
-      sums[cell + 1]! += 2 * dx * dy
-      sums[cell + 2]! += dx * dx + dy * dy
+      const pixel = y * width + x
+      const dx = half[pixel + 1]! - half[pixel - 1]!
+      const dy = half[pixel + width]! - half[pixel - width]!
+
+      const cell = Math.floor(y / CELL.height) * COLUMNS + Math.floor(x / CELL.width)
+      sumsX[cell]! += dx * dx - dy * dy
+      sumsY[cell]! += 2 * dx * dy
+      energies[cell]! += dx * dx + dy * dy
     }
   }
 
-  const pixels = CELL.width * CELL.height
-  const edges = new Int8Array(COLUMNS * ROWS * 2)
-  let energy = 0
-  for (let cell = 0; cell < COLUMNS * ROWS; cell += 1) {
-    const total = sums[cell * 3 + 2]!
-    const scale = MAX_COMPONENT / (total + NOISE * pixels)
-    edges[cell * 2] = Math.round(sums[cell * 3]! * scale)
-    edges[cell * 2 + 1] = Math.round(sums[cell * 3 + 1]! * scale)
-    energy += total
+  const cellPixels = CELL.width * CELL.height
+  const edges = new Int8Array(CELL_COUNT * 2)
+  for (const [cell, energy] of energies.entries()) {
+    const scale = MAX_COMPONENT / (energy + NOISE_ENERGY * cellPixels)
+    edges[cell * 2] = Math.round(sumsX[cell]! * scale)
+    edges[cell * 2 + 1] = Math.round(sumsY[cell]! * scale)
   }
-  return { edges, energy: energy / (COLUMNS * ROWS * pixels) }
+
+  const totalEnergy = energies.reduce((sum, energy) => sum + energy, 0)
+  return { edges, energy: totalEnergy / (CELL_COUNT * cellPixels) }
 }

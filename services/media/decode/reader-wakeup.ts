@@ -1,6 +1,9 @@
 import type { RingFrame } from '../node-gst/index.ts'
 
-/** Notifies the readers of a view, which are other processes that read frames from a ring file, of a new frame. `isFirst`: the frame is the first one after an interruption. */
+/**
+ * Notifies the readers of a view, which are other processes that read frames from a ring file, of a new frame. `isFirst`: the frame is
+ * the first one after an interruption.
+ */
 export type NotifyFrame = (frame: RingFrame, isFirst: boolean) => void
 
 /** Decides for which frames the readers of a view are notified. A ring has a fixed number of slots, one per frame. */

@@ -127,7 +127,9 @@ export function createRingView(options: RingViewOptions): RingView {
   }
 }
 
-/** Returns the GStreamer launch string of the branch. Frames are scaled before they are converted, because 4:2:0 has fewer bytes. */
+/**
+ * Returns the GStreamer launch string of the branch. Frames are scaled before they are converted, because 4:2:0 has fewer bytes.
+ */
 function createViewLaunch(
   queueName: string,
   sinkName: string,

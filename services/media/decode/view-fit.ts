@@ -28,10 +28,11 @@ export function fitView(spec: ViewSpec, picture: Size): Fit {
   const scale = Math.min(box.width / picture.width, box.height / picture.height)
   const width = roundWithin(picture.width * scale, box.width, step)
   const height = roundWithin(picture.height * scale, box.height, step)
+  // A JPEG has no padding: it is as large as the scaled picture.
+  if (spec.format === 'JPEG') return { width, height, content: { x: 0, y: 0, width, height } }
+
   const x = roundDown((box.width - width) / 2, step)
   const y = roundDown((box.height - height) / 2, step)
-  // A JPEG has no padding: it is as large as the picture.
-  if (spec.format === 'JPEG') return { width, height, content: { x: 0, y: 0, width, height } }
   return { ...box, content: { x, y, width, height } }
 }
 

@@ -8,7 +8,7 @@ import { type Reception, readReception } from '../ingest/timing/rtp-statistics.t
 import { createWallClockAnchor } from '../ingest/timing/wall-clock-anchor.ts'
 import { type Caps, type GstError, isGstError, type Message, Pipeline } from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { createMonotonicPts } from '../webrtc/feeds/b-frame-detector.ts'
+import { createMonotonicPts } from '../webrtc/feeds/monotonic-pts.ts'
 
 /** The properties of a camera that the camera test measures in its video. */
 export type CameraObservation = Omit<CameraReport, 'kind' | 'url' | 'device' | 'streams'>

@@ -76,4 +76,5 @@ function toReportedStream({ snapshotUrl, videoSource: _, ...profile }: OnvifProf
   return { ...profile, url, ...(snapshotUrl && { snapshot_url: redactUrl(snapshotUrl) }) }
 }
 
+/** Replaces the values of secret query parameters. The names remain. */
 const redactUrl = (url: string) => url.replace(QUERY_SECRETS, `$1$2=${REDACTED}`)

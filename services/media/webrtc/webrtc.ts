@@ -42,7 +42,8 @@ export interface WebRtcOptions {
 }
 
 const B_FRAMES_REASON =
-  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the number of B-frames to 0 in the camera (the H.264 profile Baseline has none)'
+  'the stream has B-frames, which WebRTC cannot carry: watch it as fragmented MP4, or set the number of B-frames to 0 in the camera ' +
+  '(the H.264 profile Baseline has none)'
 
 export function createWebRtc({ settings, host, ...options }: WebRtcOptions): WebRtc {
   const { clock } = options
@@ -78,11 +79,10 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
       const sendsSound = opus && sound && (await sound.isPresent())
       const payloadTypes = choosePayloadTypes(format, opus)
 
-      // Feeds are shared by viewers: a lease is the share of one viewer.
       const runningWorker = await worker.getWorker()
       const feedLease = feeds.acquire(runningWorker, stream, payloadTypes)
       let soundLease: SoundLease | undefined
-      const releaseLeases = () => {
+      function release() {
         soundLease?.release()
         feedLease.release()
       }
@@ -101,13 +101,13 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
           clock,
           onClosed({ id }) {
             sessions.delete(id)
-            releaseLeases()
+            release()
           },
         })
         sessions.set(session.id, session)
         return session
       } catch (cause) {
-        releaseLeases()
+        release()
         const reason = `failed to open the WebRTC connection: ${(cause as Error).message}`
         throw new EyrieError('unavailable', reason, { cause })
       }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStream } from '../../stream/live-stream.ts'
-import { createBFrameDetector, createMonotonicPts } from './b-frame-detector.ts'
+import { createBFrameDetector } from './b-frame-detector.ts'
+import { createMonotonicPts } from './monotonic-pts.ts'
 
 const FRAME = 3600
 const track = (profile: number) => ({

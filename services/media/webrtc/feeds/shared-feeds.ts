@@ -22,13 +22,14 @@ export interface SharedFeeds {
 interface SharedFeed {
   stream: Stream
   payloadTypes: PayloadTypes
-  leases: number
+  /** Number of viewers that use the feed. */
+  leaseCount: number
   opening: Promise<StreamFeed>
   /** Set once `opening` has resolved. */
   opened?: StreamFeed
 }
 
-/** `onReordered` is called when a stream turns out to have B-frames. */
+/** `onReordered` is called when a stream has B-frames, which WebRTC cannot carry. */
 export function createSharedFeeds(onReordered: (stream: Stream) => void): SharedFeeds {
   const feeds = new Set<SharedFeed>()
 
@@ -42,34 +43,40 @@ export function createSharedFeeds(onReordered: (stream: Stream) => void): Shared
       onClosed: remove,
       onReordered: () => onReordered(stream),
     })
-    const shared: SharedFeed = { stream, payloadTypes, leases: 0, opening }
+    const shared: SharedFeed = { stream, payloadTypes, leaseCount: 0, opening }
     feeds.add(shared)
 
-    opening.then(feed => {
-      shared.opened = feed
-    }, remove)
+    opening.then(
+      feed => {
+        shared.opened = feed
+      },
+      // The lease reports the failure to the viewer.
+      remove,
+    )
     return shared
   }
 
-  /** Returns an open feed in which a new viewer soon gets a picture. */
-  function find(stream: Stream, payloadTypes: PayloadTypes): SharedFeed | undefined {
+  /** Returns a feed of the stream in which a new viewer soon gets a picture. */
+  function findJoinable(stream: Stream, payloadTypes: PayloadTypes): SharedFeed | undefined {
     for (const shared of feeds) {
-      const isSame = shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
-      if (!isSame) continue
-      if (!shared.opened || shared.opened.canJoinSoon()) return shared
+      const isSuitable = shared.stream === stream && isDeepStrictEqual(shared.payloadTypes, payloadTypes)
+      // A feed that is still opening has not sent anything, so its viewers miss nothing.
+      const canJoinSoon = shared.opened?.canJoinSoon() ?? true
+      if (isSuitable && canJoinSoon) return shared
     }
     return undefined
   }
 
   async function closeIfUnused(shared: SharedFeed) {
     const feed = await shared.opening.catch(() => undefined)
-    if (shared.leases === 0) feed?.close()
+    // A viewer may have joined meanwhile.
+    if (shared.leaseCount === 0) feed?.close()
   }
 
   return {
     acquire(worker, stream, payloadTypes) {
-      const shared = find(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
-      shared.leases++
+      const shared = findJoinable(stream, payloadTypes) ?? open(worker, stream, payloadTypes)
+      shared.leaseCount++
 
       let isReleased = false
       return {
@@ -77,8 +84,8 @@ export function createSharedFeeds(onReordered: (stream: Stream) => void): Shared
         release() {
           if (isReleased) return
           isReleased = true
-          shared.leases--
-          if (shared.leases === 0) void closeIfUnused(shared)
+          shared.leaseCount--
+          if (shared.leaseCount === 0) void closeIfUnused(shared)
         },
       }
     },

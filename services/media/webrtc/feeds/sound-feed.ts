@@ -39,13 +39,16 @@ const INITIAL_REPORTS = 7
 const INITIAL_REPORT_INTERVAL_MS = 20
 
 export function createSoundFeed({ transport, sound, payloadType, video }: SoundFeedOptions): SoundFeed {
+  /** The producer, which exists while there are leases. */
   let producing: Promise<types.Producer> | undefined
-  let leases = 0
+  let leaseCount = 0
   let reports = createSenderReports()
   let reportedAtMs = 0
-  /** Reports that remain to be sent at the shorter interval. */
+  /** Number of reports that remain to be sent at the shorter interval. */
   let initialReportsLeft = 0
+  /** Whether a picture was sent since the producer was created. */
   let hasSentPicture = false
+  /** The streams to report on. */
   let streams: RtpStream[] = [video]
 
   async function produce(): Promise<types.Producer> {
@@ -89,8 +92,8 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
   }
 
   function release() {
-    leases--
-    if (leases > 0) return
+    leaseCount--
+    if (leaseCount > 0) return
     void closeProducer(producing)
     producing = undefined
   }
@@ -102,7 +105,7 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
 
   return {
     async acquire() {
-      leases++
+      leaseCount++
       try {
         producing ??= produce()
         const { id } = await producing
@@ -120,7 +123,7 @@ export function createSoundFeed({ transport, sound, payloadType, video }: SoundF
       }
     },
     onPictureSent(pts, isCached) {
-      if (leases === 0) return
+      if (leaseCount === 0) return
       if (!isCached) reports.observe(pts, getNowMs())
       // mediasoup needs one more report after the first packet of the video.
       if (!hasSentPicture) initialReportsLeft++

@@ -5,7 +5,7 @@ import type { Sound } from '../../sound/source-sound.ts'
 import type { Stream, StreamUnit } from '../../stream/live-stream.ts'
 import { createH264Packetizer } from '../rtp/h264-packetizer.ts'
 import { H264_CODEC, type PayloadTypes, type WebRtcWorker } from '../worker/mediasoup-worker.ts'
-import { createMonotonicPts } from './b-frame-detector.ts'
+import { createMonotonicPts } from './monotonic-pts.ts'
 import { createSoundFeed, type SoundFeed, type SoundLease } from './sound-feed.ts'
 
 /**

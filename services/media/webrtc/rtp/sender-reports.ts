@@ -44,7 +44,22 @@ export function createSenderReports(): SenderReports {
   /** Wall-clock time at stream time 0 as reported to receivers. Once reported, it follows `earliestOriginMs` slowly. */
   let reportedOriginMs: number | undefined
   let observedAtMs = 0
+  /** Whether `reportedOriginMs` was sent to receivers, so that it must no longer jump. */
   let hasReported = false
+
+  function isJump(originMs: number): boolean {
+    return reportedOriginMs === undefined || Math.abs(originMs - reportedOriginMs) > JUMP_MS
+  }
+
+  /** Adopts the earliest origin at once before the first report, and slowly afterwards. */
+  function updateReportedOrigin(maxDriftMs: number) {
+    if (reportedOriginMs === undefined || !hasReported) {
+      reportedOriginMs = earliestOriginMs
+      return
+    }
+    const deviationMs = earliestOriginMs - reportedOriginMs
+    reportedOriginMs += clamp(deviationMs, -maxDriftMs, maxDriftMs)
+  }
 
   return {
     observe(pts, nowMs) {
@@ -52,20 +67,13 @@ export function createSenderReports(): SenderReports {
       const maxDriftMs = (nowMs - observedAtMs) * MAX_DRIFT
       observedAtMs = nowMs
 
-      const isJump = reportedOriginMs === undefined || Math.abs(originMs - reportedOriginMs) > JUMP_MS
-      if (isJump) {
+      if (isJump(originMs)) {
         earliestOriginMs = originMs
         hasReported = false
       }
       // A packet with a smaller delay counts at once. A greater delay counts slowly, because a single packet may be late.
       earliestOriginMs = Math.min(originMs, earliestOriginMs + maxDriftMs)
-
-      if (reportedOriginMs === undefined || !hasReported) {
-        reportedOriginMs = earliestOriginMs
-        return
-      }
-      const deviationMs = earliestOriginMs - reportedOriginMs
-      reportedOriginMs += clamp(deviationMs, -maxDriftMs, maxDriftMs)
+      updateReportedOrigin(maxDriftMs)
     },
 
     build(streams, nowMs) {

@@ -29,35 +29,6 @@ const OFFSETS = {
   trun: { count: 8, dataOffset: 12, samples: 16 },
 } as const
 
-/**
- * Offsets of a track's boxes in a `moof`: `tfdt` has the start time, `trun` the list of samples. stream/fmp4.ts writes one `trun`
- * with all fields per track.
- */
-interface TrackRun {
-  track: number
-  tfdt: number
-  trun: number
-}
-
-function findRuns(moof: Buffer): TrackRun[] {
-  const runs: TrackRun[] = []
-  let tfhd = moof.indexOf('tfhd')
-  while (tfhd >= 0) {
-    const flags = moof.readUInt32BE(tfhd + OFFSETS.tfhd.flags) & FLAGS_MASK
-    const hasKnownFlags = flags === TFHD_BASE_IS_MOOF
-    const tfdt = moof.indexOf('tfdt', tfhd)
-    const trun = moof.indexOf('trun', tfhd)
-    if (!hasKnownFlags || tfdt < 0 || trun < 0) break
-
-    runs.push({ track: moof.readUInt32BE(tfhd + OFFSETS.tfhd.track), tfdt, trun })
-    const trunEnd = trun + OFFSETS.trun.samples + readSampleCount(moof, trun) * SAMPLE_BYTES
-    tfhd = moof.indexOf('tfhd', trunEnd)
-  }
-  return runs
-}
-
-const readSampleCount = (moof: Buffer, trun: number) => moof.readUInt32BE(trun + OFFSETS.trun.count)
-
 /** Returns the pictures (`samples`) and sound units that a `moof` describes. `moofOffset` is the offset of the box in the file. */
 export function readSamples(moof: Buffer, moofOffset: number): { samples: Sample[]; sounds: Sample[] } {
   const samples: Sample[] = []
@@ -70,12 +41,13 @@ export function readSamples(moof: Buffer, moofOffset: number): { samples: Sample
 }
 
 function readRun(moof: Buffer, { tfdt, trun }: TrackRun, moofOffset: number): Sample[] {
+  const sampleCount = readSampleCount(moof, trun)
   let dts = Number(moof.readBigUInt64BE(tfdt + OFFSETS.tfdt.time))
   let offset = moofOffset + moof.readUInt32BE(trun + OFFSETS.trun.dataOffset)
   let entry = trun + OFFSETS.trun.samples
 
   const samples: Sample[] = []
-  for (let count = readSampleCount(moof, trun); count > 0; count--) {
+  for (let index = 0; index < sampleCount; index++) {
     const duration = moof.readUInt32BE(entry)
     const size = moof.readUInt32BE(entry + 4)
     const keyframe = (moof.readUInt32BE(entry + 8) & NON_SYNC_FLAG) === 0
@@ -114,3 +86,33 @@ export function relocateFragment(bytes: Buffer, { sequence, shift, extension }: 
     moof.writeUInt32BE(moof.readUInt32BE(lastEntry) + extension, lastEntry)
   }
 }
+
+/**
+ * Offsets of a track's boxes in a `moof`: `tfdt` has the start time, `trun` the list of samples. stream/fmp4.ts writes one `trun`
+ * with all fields per track.
+ */
+interface TrackRun {
+  track: number
+  tfdt: number
+  trun: number
+}
+
+/** Returns the runs of all tracks. Ends before a track that stream/fmp4.ts has not written. */
+function findRuns(moof: Buffer): TrackRun[] {
+  const runs: TrackRun[] = []
+  let tfhd = moof.indexOf('tfhd')
+  while (tfhd >= 0) {
+    const flags = moof.readUInt32BE(tfhd + OFFSETS.tfhd.flags) & FLAGS_MASK
+    const hasKnownFlags = flags === TFHD_BASE_IS_MOOF
+    const tfdt = moof.indexOf('tfdt', tfhd)
+    const trun = moof.indexOf('trun', tfhd)
+    if (!hasKnownFlags || tfdt < 0 || trun < 0) break
+
+    runs.push({ track: moof.readUInt32BE(tfhd + OFFSETS.tfhd.track), tfdt, trun })
+    const trunEnd = trun + OFFSETS.trun.samples + readSampleCount(moof, trun) * SAMPLE_BYTES
+    tfhd = moof.indexOf('tfhd', trunEnd)
+  }
+  return runs
+}
+
+const readSampleCount = (moof: Buffer, trun: number) => moof.readUInt32BE(trun + OFFSETS.trun.count)

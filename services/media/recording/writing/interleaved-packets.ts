@@ -20,6 +20,11 @@ export interface InterleavedPackets {
   leave(): void
 }
 
+interface WaitingPicture {
+  unit: StreamUnit
+  track: Track
+}
+
 /** Maximum time that a picture waits for its sound. If no sound arrives in this time, the sound has stopped. */
 const MAX_WAIT_TICKS = 2 * TICKS_PER_SECOND
 /** If no sound arrives in this time, the source has none. Listening longer would keep the sound decoder running. */
@@ -33,7 +38,7 @@ export function followInterleaved(
   sound: Pick<Sound, 'listenToAac'> | undefined,
   reader: InterleavedReader,
 ): InterleavedPackets {
-  const waitingPictures: { unit: StreamUnit; track: Track }[] = []
+  const waitingPictures: WaitingPicture[] = []
   const waitingSounds: SoundUnit[] = []
   let soundTrack: SoundTrack | undefined
   /** Whether sound is arriving, so that pictures wait for it. */
@@ -53,7 +58,7 @@ export function followInterleaved(
     waitingSounds.push(unit)
     if (waitingSounds.length > MAX_WAITING_SOUNDS) waitingSounds.shift()
     soundEnd = unit.pts + unit.duration
-    releasePictures()
+    releaseWhile(isSoundComplete)
   }
 
   function addPicture(unit: StreamUnit, track: Track) {
@@ -65,34 +70,28 @@ export function followInterleaved(
     const searchedTicks = unit.dts - searchStart
     if (!soundTrack && searchedTicks > MAX_SEARCH_TICKS) unlisten()
 
-    releasePictures()
+    releaseWhile(isSoundComplete)
   }
 
-  /** Passes on each picture whose sound is complete, after its sound. */
-  function releasePictures() {
-    while (waitingPictures.length > 0) {
-      const { unit, track } = waitingPictures[0]!
-      if (isSoundArriving && soundEnd < unit.dts) return
+  const isSoundComplete = ({ unit }: WaitingPicture) => !isSoundArriving || soundEnd >= unit.dts
 
+  /** Passes on the next pictures while they are ready, each after its sound. */
+  function releaseWhile(isReady: (picture: WaitingPicture) => boolean) {
+    for (let next = waitingPictures[0]; next && isReady(next); next = waitingPictures[0]) {
       waitingPictures.shift()
-      releaseSounds(unit.dts)
-      reader.picture(unit, track)
+      releaseSounds(next.unit.dts)
+      reader.picture(next.unit, next.track)
     }
   }
+
+  /** Passes on all pictures, without waiting for their sound. */
+  const releaseAll = () => releaseWhile(() => true)
 
   /** Passes on the sound that begins before this stream time. */
   function releaseSounds(before: number) {
     const firstLater = waitingSounds.findIndex(({ pts }) => pts >= before)
     const count = firstLater < 0 ? waitingSounds.length : firstLater
     for (const unit of waitingSounds.splice(0, count)) reader.sound(unit)
-  }
-
-  /** Passes on all pictures, without waiting for their sound. */
-  function releaseAll() {
-    const wasSoundArriving = isSoundArriving
-    isSoundArriving = false
-    releasePictures()
-    isSoundArriving = wasSoundArriving
   }
 
   /** Searches for sound, unless the search has already begun. */

@@ -55,6 +55,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
       } catch (error) {
         hasFailed = true
         onFailed(error as Error)
+        // The file may be impossible to close for the same reason, which has been reported.
         await finish().catch(() => {})
       }
     })
@@ -110,6 +111,7 @@ export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter 
         await write(fragment, lines)
         endUs = fragmentEndUs
         const bytes = segmentBytes + metadataBytes
+        // If this fails, the index lacks the events. They remain in the metadata file, from which the index can be rebuilt.
         archive.growSegment(indexed!.id, endUs, bytes, events).catch(() => {})
         await syncIfDue()
       })

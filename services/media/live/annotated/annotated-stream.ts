@@ -9,6 +9,7 @@ import type { Encoder, Encoders } from '../../transcode/encoders.ts'
 import { type Annotator, createAnnotator } from './annotator.ts'
 import { renderSvg } from './drawing-svg.ts'
 import { createFrameBuffer, type Frame, type FrameBuffer } from './frame-buffer.ts'
+import { createPendingDrawings } from './pending-drawings.ts'
 
 export interface AnnotatedStreamOptions {
   name: string
@@ -42,7 +43,7 @@ export interface AnnotatedStream {
   close(): Promise<void>
 }
 
-/** What exists while the stream has viewers. */
+/** The production of the stream, which exists while the stream has viewers. */
 interface Production {
   writer: StreamWriter
   frames: FrameBuffer
@@ -51,17 +52,13 @@ interface Production {
   leaveSource(): Promise<void>
 }
 
-/** Maximum number of drawings that wait for their frame or the encoder. Older drawings are dropped. */
-const MAX_PENDING_DRAWINGS = 8
-
 export function createAnnotatedStream(options: AnnotatedStreamOptions): AnnotatedStream {
   const { name, source, epoch, clock, encoders, onWatched, onFailure } = options
   const log = options.log.child({ stream: name })
   const stream = createOnDemandStream({ epoch, clock, start, stop, onViewerJoined: resume })
   /** Remembers the encoders that have failed. */
   const ranking = createElementRanking<Encoder>()
-  /** Drawings by frame number, in order of arrival. */
-  const pendingDrawings = new Map<number, Drawing>()
+  const drawings = createPendingDrawings()
   let production: Production | undefined
   /** The loop that renders frames; undefined while there is nothing to render. */
   let rendering: Promise<void> | undefined
@@ -78,7 +75,7 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
   async function stop() {
     const ended = production
     production = undefined
-    pendingDrawings.clear()
+    drawings.clear()
     onWatched(false)
 
     await ended?.leaveSource()
@@ -98,28 +95,13 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
     })
   }
 
-  /** A match is a drawing with its frame. */
   async function renderMatches() {
+    const claimNext = () => production && drawings.claimNext(production.frames)
     try {
-      let match = claimNextMatch()
-      while (match) {
-        await render(match.frame, match.drawing)
-        match = claimNextMatch()
-      }
+      for (let match = claimNext(); match; match = claimNext()) await render(match.frame, match.drawing)
     } catch (error) {
       halt((error as Error).message)
     }
-  }
-
-  /** Returns the next drawing with its frame. Skips drawings of frames that were dropped. */
-  function claimNextMatch(): { frame: Frame; drawing: Drawing } | undefined {
-    for (const [n, drawing] of pendingDrawings) {
-      if (!production || n > production.frames.newestNumber()) return undefined
-      pendingDrawings.delete(n)
-      const frame = production.frames.claim(n)
-      if (frame) return { frame, drawing }
-    }
-    return undefined
   }
 
   async function render(frame: Frame, drawing: Drawing) {
@@ -153,7 +135,7 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
   function halt(reason: string) {
     if (production?.isHalted) return
     if (production) production.isHalted = true
-    pendingDrawings.clear()
+    drawings.clear()
 
     log.warn({ reason }, 'failed to produce annotated stream')
     setFailure(`the stream ${name} cannot be produced: ${reason}`)
@@ -181,12 +163,7 @@ export function createAnnotatedStream(options: AnnotatedStreamOptions): Annotate
 
     draw(n, drawing) {
       if (!production || production.isHalted) return
-
-      pendingDrawings.set(n, drawing)
-      for (const oldest of pendingDrawings.keys()) {
-        if (pendingDrawings.size <= MAX_PENDING_DRAWINGS) break
-        pendingDrawings.delete(oldest)
-      }
+      drawings.add(n, drawing)
       renderPending()
     },
 

@@ -14,32 +14,41 @@ const NO_TOKEN_CONFIGURED =
   'access is limited to this machine because no token is configured: set EYRIE_INTERNAL_TOKEN'
 
 /**
- * Protects routes: requires a token or a ticket. The token is the internal token, or one whose digest is in `otherDigests`. It is
- * sent in the `Authorization` header or as `access_token` in the query, because browsers cannot set headers of WebSockets. A
+ * Returns a middleware that requires a token or a ticket. The token is the internal token, or one whose digest is in `otherDigests`. It
+ * is sent in the `Authorization` header or as `access_token` in the query, because browsers cannot set headers of WebSockets. A
  * `ticket` in the query gives access to one stream for a limited time. If no internal token is configured, only this machine
  * has access.
  */
 export function requireAccess(token: string | undefined, otherDigests: readonly string[] = []) {
   return createMiddleware(async (c, next) => {
-    const ticket = token === undefined ? undefined : c.req.query('ticket')
-    if (ticket !== undefined && isTicketValid(ticket, token!, c)) {
+    if (!token) {
+      if (!getRequestClient(c).isLocal) throw createAuthError(c, NO_TOKEN_CONFIGURED)
+      return next()
+    }
+
+    const ticket = c.req.query('ticket')
+    if (ticket !== undefined && isTicketValid(ticket, token, c)) {
       await next()
-      // The client's next request needs the same ticket.
-      const location = c.res.headers.get('Location')
-      if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
+      addTicketToLocation(c, ticket)
       return
     }
 
     const sentToken = parseBearerToken(c.req.header('Authorization')) ?? c.req.query('access_token')
-    const isAllowed = token
-      ? isKnownToken(sentToken, [token]) || hasKnownDigest(sentToken, otherDigests)
-      : getRequestClient(c).isLocal
-    if (!isAllowed) {
-      c.header('WWW-Authenticate', 'Bearer')
-      throw new EyrieError('auth', token ? describeProblem(sentToken, ticket) : NO_TOKEN_CONFIGURED)
-    }
+    const isAllowed = isKnownToken(sentToken, [token]) || hasKnownDigest(sentToken, otherDigests)
+    if (!isAllowed) throw createAuthError(c, describeProblem(sentToken, ticket))
     await next()
   })
+}
+
+/** Adds the ticket to the address of a created resource, because the client's requests to it need the ticket as well. */
+function addTicketToLocation(c: Context, ticket: string): void {
+  const location = c.res.headers.get('Location')
+  if (location) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
+}
+
+function createAuthError(c: Context, reason: string): EyrieError {
+  c.header('WWW-Authenticate', 'Bearer')
+  return new EyrieError('auth', reason)
 }
 
 function describeProblem(sentToken: string | undefined, ticket: string | undefined): string {
@@ -48,12 +57,14 @@ function describeProblem(sentToken: string | undefined, ticket: string | undefin
 }
 
 /**
- * Returns whether a ticket is valid for the requested stream. Requests to an established WHEP session are allowed even after the
- * ticket has expired, because the session ID is secret.
+ * Whether a ticket is valid for the requested stream. Requests to an established WHEP session are allowed even after the ticket has
+ * expired, because the session ID is secret.
  */
 function isTicketValid(text: string, token: string, c: Context): boolean {
   const ticket = verifyTicket(token, text)
   const [, stream, subpath = ''] = /^\/streams\/([^/]+)(.*)$/.exec(c.req.path) ?? []
   if (!ticket || stream === undefined || decodeURIComponent(stream) !== ticket.stream) return false
-  return subpath.startsWith('/whep/') || Date.now() < ticket.expires
+
+  const isSessionRequest = subpath.startsWith('/whep/')
+  return isSessionRequest || Date.now() < ticket.expires
 }

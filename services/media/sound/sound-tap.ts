@@ -100,6 +100,7 @@ export function openTap<Track>(
     handleUnit(sample)
     sample.release()
   })
+  // If the start fails, the pipeline reports the error in a message.
   branch.start().catch(() => {})
 
   function closeSinks() {

@@ -64,7 +64,7 @@ export async function addSound(stream: Stream<PlayableTrack>, sound: Sound): Pro
 }
 
 interface SoundViewer extends Viewer<PlayableTrack> {
-  /** Called when the sound begins, and again after each interruption. */
+  /** Must be called when the sound begins, and again after each interruption. */
   beginSound(track: SoundTrack): void
   addSound(unit: SoundUnit): void
 }
@@ -76,7 +76,9 @@ function createSoundViewer(
   appendCodec: (videoCodec: string) => string,
 ): SoundViewer {
   const startedTracks = new Set<'video' | 'sound'>()
+  /** Sequence number of the last fragment. */
   let sequence = 0
+  /** Whether the client has received the init segment. */
   let hasBegun = false
   /** End of the sound sent so far; undefined before the first unit. */
   let soundEnd: number | undefined
@@ -93,13 +95,13 @@ function createSoundViewer(
     return sequence
   }
 
-  function send(unit: SoundUnit) {
+  function sendSound(unit: SoundUnit) {
     if (!hasBegun) return
     soundEnd = unit.pts + unit.duration
     if (client.backlog() > BACKLOG_LIMIT_BYTES) return
 
-    const numbered = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
-    client.fragment(createSoundFragment(numbered.sequence, unit), numbered)
+    const streamUnit = { ...unit, dts: unit.pts, keyframe: true, sequence: nextSequence('sound') }
+    client.fragment(createSoundFragment(streamUnit.sequence, unit), streamUnit)
   }
 
   /** Sends silence up to this picture if the sound has stopped. */
@@ -111,7 +113,7 @@ function createSoundViewer(
     const isJump = lagTicks > JUMP_TICKS
     if (!silence || isJump) silence = createSilence(track, isJump ? pts : soundEnd)
     if (!silence) return client.end('the sound has stopped: watch again')
-    for (const unit of silence.fillTo(pts)) send(unit)
+    for (const unit of silence.fillTo(pts)) sendSound(unit)
     silenceEnd = soundEnd
   }
 
@@ -129,13 +131,13 @@ function createSoundViewer(
         client.end('the sound has changed: watch again')
     },
     addSound(unit) {
-      // Fill the gap between the silence and this unit, which may arrive before its picture.
-      const lastStart = unit.pts - unit.duration
-      if (silence && lastStart - silenceEnd < JUMP_TICKS) {
-        for (const silentUnit of silence.fillTo(lastStart)) send(silentUnit)
+      // Fills the gap between the silence and this unit, which may arrive before its picture.
+      const lastSilentStart = unit.pts - unit.duration
+      if (silence && lastSilentStart - silenceEnd < JUMP_TICKS) {
+        for (const silentUnit of silence.fillTo(lastSilentStart)) sendSound(silentUnit)
       }
       silence = undefined
-      if (unit.pts >= silenceEnd) send(unit)
+      if (unit.pts >= silenceEnd) sendSound(unit)
     },
     backlog: client.backlog,
     end: client.end,

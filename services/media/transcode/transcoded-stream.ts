@@ -19,16 +19,17 @@ export interface TranscodedStreamOptions {
   read(reader: FrameReader): () => Promise<void>
 }
 
-/** Transcoding from the arrival of a viewer until the last viewer has left. */
+/** The transcoding from the arrival of the first viewer until the last viewer has left. */
 interface Run {
   readonly writer: StreamWriter
+  /** Aborted when the last viewer has left. */
   readonly stopping: AbortController
-  /** True after every encoder has failed. */
+  /** Whether every encoder has failed. */
   hasFailed: boolean
-  /** Undefined until the first encoder is chosen. */
+  /** The transcoder in use; undefined until the first encoder is chosen. */
   transcoder?: Transcoder
-  /** Removes the transcoder from the readers of the source. */
-  leaveSource(): Promise<void>
+  /** Removes the transcoder from the readers of the source; undefined until the first encoder is chosen. */
+  leaveSource?(): Promise<void>
 }
 
 /**
@@ -42,58 +43,55 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
   let currentRun: Run | undefined
 
   function start(writer: StreamWriter) {
-    const run: Run = {
-      writer,
-      stopping: new AbortController(),
-      hasFailed: false,
-      leaveSource: async () => {},
-    }
+    const run: Run = { writer, stopping: new AbortController(), hasFailed: false }
     currentRun = run
-    transcode(run, run.stopping.signal).catch(error => failRun(run, error.message))
+    transcode(run).catch(error => failRun(run, error.message))
   }
 
   async function stop() {
     const run = currentRun
     currentRun = undefined
     run?.stopping.abort()
-    await run?.leaveSource()
+    await run?.leaveSource?.()
     log.info('transcoding stopped')
   }
 
   /**
-   * Transcodes until `stopping` is aborted. When an encoder fails, the next best encoder continues: viewers stay connected and
+   * Transcodes until the run is stopped. When an encoder fails, the next best encoder continues: viewers stay connected and
    * resume at its first keyframe. Rejects when every encoder has failed.
    */
-  async function transcode(run: Run, stopping: AbortSignal) {
-    while (!stopping.aborted) {
+  async function transcode(run: Run) {
+    const { signal } = run.stopping
+    while (!signal.aborted) {
       const candidates = await encoders()
-      if (stopping.aborted) return
+      if (signal.aborted) return
 
       const encoder = ranking.best(candidates)
       if (!encoder) throw new Error('no H.264 encoder works')
       const reason = await encodeUntilFailure(run, encoder)
-      if (stopping.aborted) return
+      if (signal.aborted) return
 
       log.warn({ encoder: encoder.name, reason }, 'failed to transcode with encoder')
-      if (!ranking.markFailed(encoder, candidates)) throw new Error(reason)
+      const isAnotherLeft = ranking.markFailed(encoder, candidates)
+      if (!isAnotherLeft) throw new Error(reason)
       run.writer.interrupt()
-      void run.leaveSource()
+      void run.leaveSource?.()
     }
   }
 
-  /** Encodes the pictures of the source. Returns the reason when the encoder fails; remains pending while the encoder works. */
+  /** Encodes the pictures of the source. Resolves to the reason when the encoder fails; remains pending while it works. */
   function encodeUntilFailure(run: Run, encoder: Encoder): Promise<string> {
-    const { promise, resolve } = Promise.withResolvers<string>()
+    const failure = Promise.withResolvers<string>()
     const { begin, write, interrupt } = run.writer
     run.transcoder = createTranscoder(encoder, {
       track: begin,
       unit: write,
       interrupted: interrupt,
-      failed: resolve,
+      failed: failure.resolve,
     })
     run.leaveSource = read(run.transcoder)
     log.info({ encoder: encoder.name }, 'transcoding to H.264 started')
-    return promise
+    return failure.promise
   }
 
   /** Disconnects all viewers. The next viewer starts another run. */
@@ -101,7 +99,7 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
     if (run.stopping.signal.aborted) return
     run.hasFailed = true
     log.warn({ reason }, 'failed to transcode')
-    void run.leaveSource()
+    void run.leaveSource?.()
     run.writer.end(`the picture cannot be transcoded: ${reason}`)
   }
 

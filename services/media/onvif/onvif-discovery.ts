@@ -33,16 +33,17 @@ const MULTICAST_GROUP = '239.255.255.250'
 export const DISCOVERY_PORT = 3702
 const MAX_DEVICES = 256
 
-/** Discovers devices by WS-Discovery 1.1 (OASIS): sends a Probe over UDP, which devices answer with ProbeMatches. */
-export async function discover({
-  host,
-  durationMs,
-  clock,
-  egress,
-  signal,
-}: DiscoveryOptions): Promise<DiscoveredDevice[]> {
+/**
+ * Discovers devices by WS-Discovery 1.1 (OASIS): sends a Probe over UDP, which devices answer with ProbeMatches. Throws
+ * `EgressDeniedError` if the host may not be probed. An unknown or unreachable host yields no devices.
+ */
+export async function discover(options: DiscoveryOptions): Promise<DiscoveredDevice[]> {
+  const { host, durationMs, clock, egress, signal } = options
+  const address = host ? await resolveHost(host, egress) : MULTICAST_GROUP
+  if (!address) return []
+  const port = host?.port ?? DISCOVERY_PORT
+
   const messageId = `urn:uuid:${randomUUID()}`
-  const probe = Buffer.from(buildProbe(messageId))
   /** By endpoint address, because a device may answer in several networks. */
   const devices = new Map<string, DiscoveredDevice>()
   const sockets: Socket[] = []
@@ -53,24 +54,17 @@ export async function discover({
     }
   }
 
-  // An unreachable network yields no answers. The other networks are still probed.
-  const ignoreError = () => {}
-
-  // Throws for a host that is denied. An unknown host yields no answers, like an unreachable one.
-  const address = host ? await resolveHost(host, egress) : MULTICAST_GROUP
-  if (!address) return []
-
+  /** Sends the probe from a local address, or from the address that the system chooses. */
   async function sendProbe(localAddress: string | undefined): Promise<void> {
     const socket = createSocket('udp4')
     sockets.push(socket)
     socket.on('message', onAnswer)
-    socket.on('error', ignoreError)
+    socket.on('error', ignoreNetworkError)
     socket.bind(0, localAddress)
     await once(socket, 'listening', { signal })
 
     if (localAddress) socket.setMulticastInterface(localAddress)
-    const port = host?.port ?? DISCOVERY_PORT
-    socket.send(probe, port, address, ignoreError)
+    socket.send(buildProbe(messageId), port, address, ignoreNetworkError)
   }
 
   try {
@@ -83,16 +77,21 @@ export async function discover({
   }
 }
 
+/** An unreachable network yields no answers. The other networks are still probed. */
+const ignoreNetworkError = () => {}
+
 /** Returns the IPv4 address of a host; undefined if it has none. Throws `EgressDeniedError` for a host that is denied. */
 async function resolveHost(
   { address, port }: { address: string; port: number },
   egress: Egress,
 ): Promise<string | undefined> {
-  const found = await egress.resolve({ host: address, port }).catch(error => {
+  try {
+    const addresses = await egress.resolve({ host: address, port })
+    return addresses.find(isIPv4)
+  } catch (error) {
     if (error instanceof EgressDeniedError) throw error
-    return []
-  })
-  return found.find(isIPv4)
+    return undefined
+  }
 }
 
 /** Returns the IPv4 addresses of this machine. */
@@ -141,10 +140,9 @@ function parseScopes(scopes: string[]): Omit<DiscoveredDevice, 'url'> {
       return value ? [decodePercent(value)] : []
     })
 
-  const profiles = getValues('profile').map(name =>
-    // Devices declare profile S by its name.
-    name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase(),
-  )
+  // Devices declare profile S by its name.
+  const toProfile = (name: string) => (name.toLowerCase() === 'streaming' ? 'S' : name.toUpperCase())
+  const profiles = getValues('profile').map(toProfile)
 
   return {
     name: getValues('name')[0],

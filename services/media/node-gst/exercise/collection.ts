@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Pipeline } from '../index.ts'
 
-// Collects garbage while pipelines run. An error, a crash or a hang is a failure. Requires `--expose-gc`.
+// A test of the native GStreamer addon, run as a script: collects garbage while pipelines run. An error, a crash or a hang is a
+// failure. Requires `--expose-gc`.
 
 const LAUNCH =
   'videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=200/1 ! appsink name=sink sync=false'

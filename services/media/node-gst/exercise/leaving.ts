@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { Pipeline } from '../index.ts'
 
-// Exits a process or a worker thread while a pipeline plays. A crash or a hang is a failure. The argument of the program is the
-// name of a scenario.
+// A stress test of the native GStreamer addon, run as a script: leaves a process or a worker thread while a pipeline plays or after it
+// has stopped. A crash or a hang is a failure. The argument is the name of a scenario.
 
 const WORKER_ROUNDS = 5
 const FRAMES_BEFORE_EXIT = 3
@@ -23,11 +23,18 @@ function play(): Promise<Pipeline> {
   return playing.promise
 }
 
-const scenarios: Record<string, () => unknown> = {
+const scenarios: Record<string, () => Promise<void>> = {
   /** A stopped pipeline does not keep the process alive. */
-  down: async () => (await play()).setState('null'),
+  down: async () => {
+    const pipeline = await play()
+    await pipeline.setState('null')
+  },
 
-  disposed: async () => (await play()).dispose(),
+  /** A disposed pipeline does not keep the process alive. */
+  disposed: async () => {
+    const pipeline = await play()
+    await pipeline.dispose()
+  },
 
   /** Exits the process, or the worker thread, while the pipeline plays. */
   exit: async () => {
@@ -35,6 +42,7 @@ const scenarios: Record<string, () => unknown> = {
     process.exit(0)
   },
 
+  /** The main thread terminates a worker thread while its pipeline plays. */
   'worker-terminated': async () => {
     for (let round = 0; round < WORKER_ROUNDS; round++) {
       const worker = new Worker(import.meta.filename, { argv: ['report'] })
@@ -43,6 +51,7 @@ const scenarios: Record<string, () => unknown> = {
     }
   },
 
+  /** A worker thread exits by itself while its pipeline plays. */
   'worker-exits': async () => {
     for (let round = 0; round < WORKER_ROUNDS; round++) {
       const worker = new Worker(import.meta.filename, { argv: ['exit'] })
@@ -57,8 +66,10 @@ const scenarios: Record<string, () => unknown> = {
   },
 }
 
-const scenario = process.argv[2]!
+// Printed only if the process ends without a crash.
 process.on('exit', () => {
   if (isMainThread) console.log('left')
 })
+
+const scenario = process.argv[2]!
 await scenarios[scenario]!()

@@ -36,7 +36,7 @@ const ignoreAbort = (error: Error) => {
   if (error.name !== 'AbortError') throw error
 }
 
-/** Bring a new pipeline into a state, by the name of the state. The pipeline is then disposed of. */
+/** The states in which a pipeline is disposed of, with the functions that bring a new pipeline into each of them. */
 const situations: Record<string, (pipeline: Pipeline) => unknown> = {
   new: () => {},
   ready: pipeline => pipeline.setState('ready'),

@@ -34,6 +34,7 @@ export function controlRoutes(
     serveWebSocket(
       c => c.env.incoming.socket.localPort,
       port => {
+        /** Assigned by `onOpen`, which is called before the other functions. */
         let engine: EngineConnection
         return {
           onOpen(_, socket) {

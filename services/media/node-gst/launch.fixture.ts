@@ -11,6 +11,7 @@ export interface Launched {
   message<T extends Message['type']>(type: T): Promise<Typed<T>>
 }
 
+/** Creates a pipeline from a launch string. */
 export function launch(description: string): Launched {
   const messages: Message[] = []
   let arrival = Promise.withResolvers<void>()
@@ -26,8 +27,8 @@ export function launch(description: string): Launched {
     messages,
     async message(type) {
       for (;;) {
-        const found = messages.find(message => message.type === type)
-        if (found) return found as Typed<typeof type>
+        const received = messages.find(message => message.type === type)
+        if (received) return received as Typed<typeof type>
         await arrival.promise
       }
     },

@@ -7,6 +7,9 @@ export interface Login {
   password: string
 }
 
+/** Number of requests with the server's nonce. Each request uses a new nonce. */
+const NONCE_COUNT = '00000001'
+
 // XML namespaces of WS-Security.
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss'
 const DIGEST = `${WSS}-username-token-profile-1.0#PasswordDigest`
@@ -53,7 +56,7 @@ export function createDigestAuthorization(
   const hashedA1 = hash(username, realm, password)
   const hashedA2 = hash(request.method, request.path)
   const response = hasQop
-    ? hash(hashedA1, nonce, '00000001', cnonce, 'auth', hashedA2)
+    ? hash(hashedA1, nonce, NONCE_COUNT, cnonce, 'auth', hashedA2)
     : hash(hashedA1, nonce, hashedA2)
 
   const fields = [
@@ -61,6 +64,6 @@ export function createDigestAuthorization(
     `response="${response}", algorithm=${algorithm}`,
   ]
   if (opaque) fields.push(`opaque="${opaque}"`)
-  if (hasQop) fields.push(`qop=auth, nc=00000001, cnonce="${cnonce}"`)
+  if (hasQop) fields.push(`qop=auth, nc=${NONCE_COUNT}, cnonce="${cnonce}"`)
   return `Digest ${fields.join(', ')}`
 }

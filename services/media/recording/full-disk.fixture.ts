@@ -1,11 +1,18 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
 import { ticksToUs } from '../runtime/stream-time.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 
-/** Records until the disk is full, and then on a disk that another file fills. Prints the results as JSON. */
+// A script that records until the disk is full, then on a disk that another file fills, then after that file was deleted. Prints a
+// summary of each phase as JSON. The argument is a folder on a small disk.
+
+const PICTURES_PER_SECOND = 5
+const PICTURE_TICKS = TICKS_PER_SECOND / PICTURES_PER_SECOND
+const PICTURE_BYTES = 20_000
+
 const folder = process.argv[2]!
 const archive = createArchive({ folder: join(folder, 'recordings'), reserve: { bytes: 2 << 20, percent: 0 } })
 const queue = createDiskQueue(8 << 20)
@@ -18,7 +25,11 @@ const track = {
 const beginUs = Date.UTC(2026, 0, 1) * 1000
 let disk = archive.applyRetention(beginUs)
 const segmenter = createSegmenter({
-  ...{ source: 1, epoch: 1, queue, seconds: 2, nowUs: () => beginUs },
+  source: 1,
+  epoch: 1,
+  queue,
+  seconds: 2,
+  nowUs: () => beginUs,
   findObstacle: () => (disk.full ? `only ${disk.freeBytes} bytes are left` : undefined),
   archive: {
     beginSegment: async (...args) => archive.beginSegment(...args),
@@ -27,14 +38,16 @@ const segmenter = createSegmenter({
   },
 })
 
-let second = 0
-/** Records 100 kB per second and applies retention after each second. */
+/** Number of seconds that were recorded so far. */
+let recordedSeconds = 0
+
+/** Records 100 kB per second, and applies retention after each second. */
 async function record(seconds: number) {
-  for (const until = second + seconds; second < until; second++) {
-    for (let n = 0; n < 5; n++) {
-      const dts = (second * 5 + n) * 18_000
-      const data = Buffer.alloc(20_000, n)
-      const unit = { pts: dts, dts, duration: 18_000, keyframe: n === 0, data }
+  for (const end = recordedSeconds + seconds; recordedSeconds < end; recordedSeconds++) {
+    for (let index = 0; index < PICTURES_PER_SECOND; index++) {
+      const dts = (recordedSeconds * PICTURES_PER_SECOND + index) * PICTURE_TICKS
+      const data = Buffer.alloc(PICTURE_BYTES, index)
+      const unit = { pts: dts, dts, duration: PICTURE_TICKS, keyframe: index === 0, data }
       segmenter.addPicture({ ...unit, timeUs: beginUs + ticksToUs(dts) }, track)
     }
     await queue.drain()
@@ -45,9 +58,13 @@ async function record(seconds: number) {
 function summarize() {
   const { bavail, bsize } = statfsSync(folder)
   const ranges = archive.listRanges(1, 0, Number.MAX_SAFE_INTEGER)
-  const newest = Date.parse(ranges.at(-1)?.to ?? '') * 1000 > beginUs + (second - 5) * 1e6
+  const newestUs = Date.parse(ranges.at(-1)?.to ?? '') * 1000
+  const { bytes: written, dropped } = segmenter.stats()
   return {
-    ...{ written: segmenter.stats().bytes, dropped: segmenter.stats().dropped, newest },
+    written,
+    dropped,
+    /** Whether the last five seconds are recorded. */
+    newest: newestUs > beginUs + (recordedSeconds - 5) * 1e6,
     failure: segmenter.failure() ?? null,
     bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0),
     free: bavail * bsize,
@@ -57,10 +74,13 @@ function summarize() {
 await record(120)
 const retained = summarize()
 
-const filler = join(folder, 'something-else')
-for (let size = 6 << 20; size > 1 << 10; size >>= 1) {
+/** Sizes of the files that fill the disk: each is half as large as the one before. */
+const fillerSizes = Array.from({ length: 13 }, (_, index) => (6 << 20) >> index)
+const toFillerPath = (size: number) => join(folder, `something-else-${size}`)
+
+for (const size of fillerSizes) {
   try {
-    writeFileSync(`${filler}-${size}`, Buffer.alloc(size))
+    writeFileSync(toFillerPath(size), Buffer.alloc(size))
   } catch {
     // The bytes that could be written remain and fill the disk.
   }
@@ -68,7 +88,7 @@ for (let size = 6 << 20; size > 1 << 10; size >>= 1) {
 await record(30)
 const filled = summarize()
 
-for (let size = 6 << 20; size > 1 << 10; size >>= 1) rmSync(`${filler}-${size}`, { force: true })
+for (const size of fillerSizes) rmSync(toFillerPath(size), { force: true })
 disk = archive.applyRetention(beginUs)
 await record(10)
 process.stdout.write(JSON.stringify({ kept: retained, filled, freed: summarize() }))

@@ -1,30 +1,35 @@
 import { AUXILIARY } from '../gstreamer/auxiliary-elements.ts'
 import type { Caps, GstError, Pipeline } from '../node-gst/index.ts'
 
-/** A sound format: its caps at the source, and the elements that convert it to packets. */
-type Format = readonly [caps: string, ...elements: string[]]
+/** A sound format of a source. */
+interface Format {
+  /** The caps of the sound at the source. */
+  caps: string
+  /** Elements that convert the sound to packets, as launch strings. */
+  elements: readonly string[]
+}
 
 const AAC_PARSER = ['aacparse', 'audio/mpeg,stream-format=raw'] as const
 const toRtpCaps = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
 
 /** Formats that RTSP cameras send. */
 const RTP_FORMATS: readonly Format[] = [
-  [toRtpCaps('MPEG4-GENERIC'), 'rtpmp4gdepay', ...AAC_PARSER],
-  [toRtpCaps('MP4A-LATM'), 'rtpmp4adepay', ...AAC_PARSER],
-  [toRtpCaps('PCMU'), 'rtppcmudepay'],
-  [toRtpCaps('PCMA'), 'rtppcmadepay'],
-  [toRtpCaps('OPUS'), 'rtpopusdepay', 'opusparse'],
-  [toRtpCaps('L16'), 'rtpL16depay'],
+  { caps: toRtpCaps('MPEG4-GENERIC'), elements: ['rtpmp4gdepay', ...AAC_PARSER] },
+  { caps: toRtpCaps('MP4A-LATM'), elements: ['rtpmp4adepay', ...AAC_PARSER] },
+  { caps: toRtpCaps('PCMU'), elements: ['rtppcmudepay'] },
+  { caps: toRtpCaps('PCMA'), elements: ['rtppcmadepay'] },
+  { caps: toRtpCaps('OPUS'), elements: ['rtpopusdepay', 'opusparse'] },
+  { caps: toRtpCaps('L16'), elements: ['rtpL16depay'] },
 ]
 
 /** Formats of files and HTTP sources. */
 const PARSED_FORMATS: readonly Format[] = [
-  ['audio/mpeg,mpegversion=4', ...AAC_PARSER],
-  ['audio/mpeg,mpegversion=1', 'mpegaudioparse'],
-  ['audio/x-mulaw', 'identity'],
-  ['audio/x-alaw', 'identity'],
-  ['audio/x-opus', 'opusparse'],
-  ['audio/x-raw', 'identity'],
+  { caps: 'audio/mpeg,mpegversion=4', elements: AAC_PARSER },
+  { caps: 'audio/mpeg,mpegversion=1', elements: ['mpegaudioparse'] },
+  { caps: 'audio/x-mulaw', elements: ['identity'] },
+  { caps: 'audio/x-alaw', elements: ['identity'] },
+  { caps: 'audio/x-opus', elements: ['opusparse'] },
+  { caps: 'audio/x-raw', elements: ['identity'] },
 ]
 
 const PREFIX = `${AUXILIARY}sound`
@@ -37,12 +42,12 @@ const toElementName = (index: number, suffix: string | number) => `${toTeeName(i
  */
 export const createRtpSoundElements = (origin: string) => createBranches(origin, RTP_FORMATS)
 
-/** Returns the launch string of branches that accept every known format from a demuxer or decodebin. */
+/** Returns the launch string of branches that accept every known format from the demuxer or parser named `origin`. */
 export const createParsedSoundElements = (origin: string) => createBranches(origin, PARSED_FORMATS)
 
 /** Each branch ends in a tee. Unlike a sink, a tee does not make the pipeline wait for formats that never arrive. */
 function createBranches(origin: string, formats: readonly Format[]): string {
-  const branches = formats.map(([caps, ...elements], index) => {
+  const branches = formats.map(({ caps, elements }, index) => {
     const name = (suffix: string | number) => `name=${toElementName(index, suffix)}`
     return [
       `${origin}.`,

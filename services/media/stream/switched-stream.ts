@@ -13,7 +13,7 @@ export interface SwitchedStream<Carried extends PlayableTrack = VideoTrack> exte
 }
 
 export function createSwitchedStream<Carried extends PlayableTrack = VideoTrack>(): SwitchedStream<Carried> {
-  /** Viewers and readers, with the functions that remove them from the current stream. */
+  // Each viewer and reader has the function that removes it from the current stream.
   const viewers = new Map<Viewer<Carried>, () => void>()
   const readers = new Map<PacketReader<Carried>, () => void>()
   let current: Stream<Carried> | undefined

@@ -8,14 +8,14 @@ export interface JobSchedule {
   jitter_s: number
 }
 
-/** What the schedule needs to know about a job. */
+/** The properties of a job by which its next run is determined. */
 export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'next_run_at'>
 
 /**
- * Returns when a job runs next, in epoch ms; undefined if it is off. A planned time that has passed without a run is in the past:
- * the job is due at once, and only once, however many runs were missed.
+ * Returns when a job runs next, in ms since 1970; undefined if it is off. If a planned time has passed without a run, returns this time:
+ * the job is then due at once, and only once, even if several runs were missed.
  *
- * `random` returns a number from 0 to 1, for the random delay.
+ * `random` returns a number from 0 to 1, for the random delay of the next run.
  */
 export function findNextRun(
   { schedule, jitter_s }: JobSchedule,
@@ -25,21 +25,24 @@ export function findNextRun(
 ): number | undefined {
   if (schedule === 'off') return undefined
   if (job && isInterrupted(job)) return now
-  const delayMs = random() * jitter_s * 1000
-  const next = new Cron(schedule, { mode: '5-part', sloppyRanges: true }).nextRun(new Date(now))
-  const nextMs = next ? next.getTime() + delayMs : undefined
+
+  const jitterMs = jitter_s * 1000
+  const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
+  const scheduledMs = cron.nextRun(new Date(now))?.getTime()
+  const delayedMs = scheduledMs === undefined ? undefined : scheduledMs + random() * jitterMs
 
   const plannedMs = parseTime(job?.next_run_at)
   const startedMs = parseTime(job?.started_at)
   const wasRun = plannedMs === undefined || (startedMs !== undefined && startedMs >= plannedMs)
-  if (wasRun) return nextMs
-  // A time that is still planned is kept, so that a restart neither changes the delay nor leaves out a run. A schedule that was
-  // edited may be due earlier.
-  const isKept = plannedMs <= now || nextMs === undefined || plannedMs <= next!.getTime() + jitter_s * 1000
-  return isKept ? plannedMs : nextMs
+  if (wasRun) return delayedMs
+
+  // The planned time is retained, so that a restart neither changes the random delay nor omits a run. If the schedule was edited, the
+  // next run may be due earlier.
+  const isDueEarlier = scheduledMs !== undefined && scheduledMs + jitterMs < plannedMs && plannedMs > now
+  return isDueEarlier ? delayedMs : plannedMs
 }
 
-/** The process that ran the job has ended before the job. */
+/** Whether the process that ran the job has ended before the job. */
 const isInterrupted = ({ job_state, started_at, finished_at }: KnownJob) =>
   job_state !== 'running' && started_at !== null && finished_at === null
 

@@ -16,7 +16,7 @@ export interface SessionTiming {
   pictureTicks: number
 }
 
-/** If alignment by the camera's clock and by arrival differ by more, the streams of the camera do not use the same clock. */
+/** If the results by the camera's clock and by arrival differ by more, the streams of the camera do not use the same clock. */
 const MAX_DISAGREEMENT_TICKS = 2 * TICKS_PER_SECOND
 /** Smaller deviations by the camera's clock are not corrected: one millisecond. */
 const CAMERA_TOLERANCE_TICKS = TICKS_PER_SECOND / 1000

@@ -32,8 +32,9 @@ export async function decodePicture(
   output: keyof typeof OUTPUTS,
   width?: number,
 ): Promise<DecodedPicture> {
-  const targetPts = units[units.length - 1]!.pts
+  const targetPts = units.at(-1)!.pts
   const firstPts = Math.min(...units.map(unit => unit.pts))
+  /** Size of the output. The first sample has caps, from which it is known. */
   let size = { width: 0, height: 0 }
 
   return runPipeline({

@@ -34,7 +34,8 @@ const SYNC_INTERVAL_MS = 10_000
 export function openSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { archive, queue, onFailed } = options
   const header = createSegmentHeader(options.info, options.track, options.sound)
-  /** Undefined until the segment is in the index. */
+  // Both are set by `begin`, which precedes all other work in the queue.
+  /** The entry in the index. */
   let indexed: { id: number; path: string } | undefined
   let segment: FileHandle | undefined
   /** Opened with the first metadata. */

@@ -51,9 +51,6 @@ export function writeAnswer(offer: Offer, endpoint: Endpoint, sent: SentStreams)
   })
 }
 
-/** `write` of sdp-transform with its second parameter, which is missing in the type declarations. */
-const writeLines = write as (description: SessionDescription, options: { outerOrder: string[] }) => string
-
 /** Writes the SDP fragment with the server's new credentials after an ICE restart (RFC 8840). */
 export function writeIceFragment(
   offer: Offer,
@@ -72,10 +69,13 @@ export function writeIceFragment(
     mid,
     ...describeIce(endpoint),
   }
-  // A fragment has attributes at session level, but no v=, o=, s= or t= line.
+  // A fragment has attributes (a=) at session level, but none of the lines v=, o=, s= and t= that the type requires.
   const fragment = { icelite: 'ice-lite', groups: [createBundle(sections)], media: [section] }
   return writeLines(fragment as SessionDescription, { outerOrder: ['a'] })
 }
+
+/** `write` of sdp-transform with its second parameter, which is missing in the type declarations. */
+const writeLines = write as (description: SessionDescription, options: { outerOrder: string[] }) => string
 
 /** Returns the sections of the offer in which the server sends. */
 function findSentSections(offer: Offer, { audio }: Pick<SentStreams, 'audio'>): OfferedSection[] {
@@ -119,7 +119,7 @@ function describeAudio(
   }
 }
 
-/** Describes what the sections for video and audio have in common. */
+/** Returns the fields that the sections for video and audio have in common. */
 function describeSent({ kind, protocol, mid }: OfferedSection, endpoint: Endpoint, payloadType: number) {
   const fingerprint = endpoint.fingerprints.find(({ algorithm }) => algorithm === 'sha-256')
   return {

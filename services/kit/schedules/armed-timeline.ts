@@ -1,10 +1,16 @@
 import type { CalendarEvent, ScheduleRule } from '@eyrie/contract/management/schedule-rules'
 import { createCronTimeline } from './cron-timeline.ts'
 import { getTimeZone, type TimeZone } from './time-zone.ts'
-import { combineTimelines, createPeriodTimeline, type Timeline, unionTimelines } from './timeline.ts'
+import {
+  combineTimelines,
+  createPeriodTimeline,
+  type Period,
+  type Timeline,
+  unionTimelines,
+} from './timeline.ts'
 import { createWindowTimeline } from './window-timeline.ts'
 
-/** Whether an alert is armed by its schedules. */
+/** Whether an alert is armed by its schedules: only an armed alert sends notifications. */
 export interface ArmedState {
   isArmed: boolean
   /** The schedules that arm the alert at this time. */
@@ -42,7 +48,7 @@ export function createArmedTimeline(rules: readonly ScheduleRule[], timezone: st
   }
 }
 
-/** Whether a schedule names any time. One without occurrences is as good as none, so that it silences no alert. */
+/** Whether a schedule names any time. A schedule without times is ignored: otherwise, it would silence the alert for ever. */
 const hasTimes = ({ occurrences, exceptions }: ScheduleRule) =>
   occurrences.length > 0 || exceptions.some(({ exception_type }) => exception_type === 'arm')
 
@@ -55,22 +61,24 @@ function createScheduleTimeline(rule: ScheduleRule, zone: TimeZone): Timeline {
       : unionTimelines(occurrences.map(occurrence => createWindowTimeline(occurrence, zone)))
   if (exceptions.length === 0) return base
 
-  const createExceptions = (type: 'arm' | 'disarm') =>
-    createPeriodTimeline(
-      exceptions
-        .filter(({ exception_type }) => exception_type === type)
-        .flatMap(({ events }) => events.map(event => toPeriod(event, zone))),
-    )
+  const createExceptions = (type: 'arm' | 'disarm') => {
+    const events = exceptions
+      .filter(({ exception_type }) => exception_type === type)
+      .flatMap(({ events }) => events)
+    return createPeriodTimeline(events.map(event => toPeriod(event, zone)))
+  }
+  const armed = createExceptions('arm')
+  const disarmed = createExceptions('disarm')
   return combineTimelines(
-    [base, createExceptions('disarm'), createExceptions('arm')],
-    ([holds, isDisarmed, isArmed]) => isArmed! || (holds! && !isDisarmed),
+    [base, armed, disarmed],
+    instant => armed.holdsAt(instant) || (base.holdsAt(instant) && !disarmed.holdsAt(instant)),
   )
 }
 
-/** Converts an event: dates and local times are those of the site. */
-function toPeriod({ start, end }: CalendarEvent, zone: TimeZone) {
-  const isInstant = start.endsWith('Z')
-  if (isInstant) return { start: Date.parse(start), end: Date.parse(end) }
+/** Converts an event, whose times are in UTC, or are dates or local times of the site. */
+function toPeriod({ start, end }: CalendarEvent, zone: TimeZone): Period {
+  const isUtc = start.endsWith('Z')
+  if (isUtc) return { start: Date.parse(start), end: Date.parse(end) }
   const toWall = (text: string) => Date.parse(text.includes('T') ? `${text}Z` : text)
   return { start: zone.firstInstant(toWall(start)), end: zone.endInstant(toWall(end)) }
 }

@@ -9,13 +9,15 @@ const MINUTE_MS = 60_000
 const HOUR_MINUTES = 60
 const DAY_MINUTES = 1440
 
-/** What the clock of a zone shows at each minute of a period. Minutes since 1970. */
+/** What the clock of a zone shows at each minute of a period. */
 export interface ClockReadings {
+  /** The first minute of the period, counted from 1970 in UTC. */
   first: number
+  /** The reading of the clock at each minute, as the minute at which a clock in UTC shows the same. */
   walls: Int32Array
 }
 
-/** Reads the clock every minute. Within an hour in which it runs evenly, the readings in between are counted. */
+/** Reads the clock every minute. In an hour without a clock change, only the first reading is made, and the others are counted. */
 export function readClock(zone: string, from: string, to: string): ClockReadings {
   const first = Date.parse(from) / MINUTE_MS
   const count = Date.parse(to) / MINUTE_MS - first
@@ -37,6 +39,7 @@ export function readClock(zone: string, from: string, to: string): ClockReadings
 
 /** Returns for each minute whether a window holds: from the first reading of its start until the last one before its end. */
 export function simulateWindows({ walls }: ClockReadings, occurrences: readonly Occurrence[]): Uint8Array {
+  /** The latest reading up to each minute, and the earliest one from each minute on. */
   const latest = new Int32Array(walls.length)
   const earliest = new Int32Array(walls.length)
   for (let i = 0; i < walls.length; i += 1) latest[i] = Math.max(walls[i]!, latest[i - 1] ?? 0)
@@ -60,7 +63,8 @@ export function simulateWindows({ walls }: ClockReadings, occurrences: readonly 
   return states
 }
 
-function readTimes(occurrence: Occurrence): [number, number] {
+/** Returns the start and the end of a window in minutes since midnight. */
+function readTimes(occurrence: Occurrence): [start: number, end: number] {
   if (occurrence.occurrence_is_allday) return [0, DAY_MINUTES]
   const toMinutes = (text: string) => Number(text.slice(0, 2)) * HOUR_MINUTES + Number(text.slice(3))
   const start = toMinutes(occurrence.occurrence_start_time)
@@ -111,6 +115,7 @@ export function simulateCron(
 
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
+/** Creates a job of the cron daemon, which arms or disarms. */
 function createJob(expression: string, arms: boolean) {
   const [minutes = '', hours = '', dates = '', months = '', weekdays = ''] = expression.split(' ')
   const isMinute = parseField(minutes)
@@ -118,7 +123,9 @@ function createJob(expression: string, arms: boolean) {
   const isDate = parseField(dates)
   const isMonth = parseField(months)
   const isWeekday = parseField(weekdays)
+  // A job with dates and weekdays runs if either matches (crontab(5)).
   const isAlternative = dates !== '*' && weekdays !== '*'
+  // The day that was matched last, because each of its minutes asks again.
   let knownDay: number | undefined
   let isOnDay = false
 
@@ -148,6 +155,7 @@ function createJob(expression: string, arms: boolean) {
   }
 }
 
+/** Parses a field such as `1,10-20/5`. Returns whether it matches a value. */
 function parseField(field: string): (value: number) => boolean {
   const parts = field.split(',').map(part => {
     const [range = '', step = '1'] = part.split('/')

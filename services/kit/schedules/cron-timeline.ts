@@ -3,13 +3,13 @@ import { DAY_MS, MINUTE_MS, type TimeZone } from './time-zone.ts'
 import type { Timeline } from './timeline.ts'
 import type { Occurrence } from './window-timeline.ts'
 
-/** Longest time between two dates that match: 29 February, across a year such as 2100. */
+/** Longest time between two days that match: 29 February, across a year such as 2100. */
 const MAX_DAYS = 8 * 366
-/** Number of events without a change after which a state counts as constant. */
+/** After this many events without a change, the state is considered constant. */
 const MAX_EVENTS = 50_000
 const MAX_CACHED_DAYS = 64
 
-/** A cron expression that arms or disarms. */
+/** A cron expression that arms or disarms. Days are numbered from 1 January 1970. */
 interface CronRule {
   arms: boolean
   matchesDay(day: number): boolean
@@ -20,15 +20,12 @@ interface CronRule {
 }
 
 interface CronEvent {
+  /** The instant of the event, in epoch ms. */
   at: number
-  /** What the cron expression says, which may differ from the clock at `at` if the time is skipped. */
+  /** The time in the cron expression. The clock does not show it at `at` if it skips this time. */
   wall: number
   arms: boolean
 }
-
-/** Of events at one instant, the later wall time counts, and of equal ones the event that arms. */
-const compareEvents = (a: CronEvent, b: CronEvent) =>
-  a.at - b.at || a.wall - b.wall || Number(a.arms) - Number(b.arms)
 
 /**
  * The times of a schedule of type `cron`: it holds if the latest event of all its occurrences activates. As with cron(8), a
@@ -40,24 +37,13 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
     ...parseRule(occurrence_activate_cron, true),
     ...parseRule(occurrence_deactivate_cron, false),
   ])
-  const canChange = (to: boolean) => rules.some(({ arms }) => arms === to)
   const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
   const cache = new Map<number, CronEvent[]>()
 
   function listEvents(day: number): CronEvent[] {
     const cached = cache.get(day)
     if (cached) return cached
-    const events: CronEvent[] = []
-    const matching = rules.filter(rule => rule.matchesDay(day))
-    for (const group of Map.groupBy(matching, ({ arms, isFixedTime }) => `${arms} ${isFixedTime}`).values()) {
-      const { arms, isFixedTime } = group[0]!
-      for (const time of new Set(group.flatMap(({ times }) => times))) {
-        const wall = day * DAY_MS + time
-        const instants = isFixedTime ? [zone.firstInstant(wall)] : zone.instantsShowing(wall)
-        for (const at of instants) events.push({ at, wall, arms })
-      }
-    }
-    events.sort(compareEvents)
+    const events = createEvents(rules, day, zone)
     if (cache.size >= MAX_CACHED_DAYS) cache.clear()
     cache.set(day, events)
     return events
@@ -81,28 +67,57 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
   return {
     holdsAt,
     nextChange(instant) {
-      const current = holdsAt(instant)
-      if (!canChange(!current)) return undefined
+      const isArmed = holdsAt(instant)
+      if (rules.every(({ arms }) => arms === isArmed)) return undefined
       const today = dayOf(instant)
-      let reached = instant
-      let examined = 0
-      for (let day = today - 1; day < today + MAX_DAYS && examined < MAX_EVENTS; day += 1) {
-        const end = listEvents(day).at(-1)?.at ?? Number.NEGATIVE_INFINITY
-        if (end <= reached) continue
+      /** All events up to this instant have been examined. */
+      let examinedUntil = instant
+      let examinedCount = 0
+      for (let day = today - 1; day < today + MAX_DAYS && examinedCount < MAX_EVENTS; day += 1) {
+        const end = listEvents(day).at(-1)?.at
+        if (end === undefined || end <= examinedUntil) continue
+        const start = examinedUntil
+        // The next day, too, because a clock that is put back at midnight mixes two days.
         const events = [...listEvents(day), ...listEvents(day + 1)]
-          .filter(({ at }) => at > reached && at <= end)
+          .filter(({ at }) => at > start && at <= end)
           .sort(compareEvents)
-        // Of events at one instant, the last one counts.
-        const change = events.find(({ at, arms }, index) => arms !== current && events[index + 1]?.at !== at)
+        const change = findChange(events, isArmed)
         if (change) return change.at
-        reached = end
-        examined += events.length
+        examinedUntil = end
+        examinedCount += events.length
       }
       return undefined
     },
   }
 }
 
+/** Returns the events of a day in order. */
+function createEvents(rules: readonly CronRule[], day: number, zone: TimeZone): CronEvent[] {
+  const matching = rules.filter(rule => rule.matchesDay(day))
+  const events: CronEvent[] = []
+  for (const arms of [false, true]) {
+    const fixedTime = matching.filter(rule => rule.arms === arms && rule.isFixedTime)
+    for (const wall of listWallTimes(fixedTime, day)) events.push({ at: zone.firstInstant(wall), wall, arms })
+    const wildcard = matching.filter(rule => rule.arms === arms && !rule.isFixedTime)
+    for (const wall of listWallTimes(wildcard, day))
+      for (const at of zone.instantsShowing(wall)) events.push({ at, wall, arms })
+  }
+  return events.sort(compareEvents)
+}
+
+/** Returns the times of rules on a day, each only once: a schedule may have a hundred rules that match every minute. */
+const listWallTimes = (rules: readonly CronRule[], day: number): Set<number> =>
+  new Set(rules.flatMap(({ times }) => times.map(time => day * DAY_MS + time)))
+
+/** Orders events by time. Of events at one instant, the later wall time counts, and of equal ones the event that arms. */
+const compareEvents = (a: CronEvent, b: CronEvent) =>
+  a.at - b.at || a.wall - b.wall || Number(a.arms) - Number(b.arms)
+
+/** Returns the first event that changes the state. Of events at one instant, the last one counts. */
+const findChange = (events: readonly CronEvent[], isArmed: boolean): CronEvent | undefined =>
+  events.find(({ at, arms }, index) => arms !== isArmed && events[index + 1]?.at !== at)
+
+/** Parses a cron expression; none if it is empty. */
 function parseRule(expression: string, arms: boolean): CronRule[] {
   if (expression === '') return []
   const pattern = new CronPattern(expression.trim().split(/\s+/).join(' '), undefined, {

@@ -4,24 +4,25 @@
  */
 export interface TimeZone {
   toWall(instant: number): number
-  /** The first instant at which the clock shows `wall` or later: of a skipped time, the moment of the change. */
+  /** Returns the first instant at which the clock shows `wall` or later. If `wall` is skipped, this is the moment of the change. */
   firstInstant(wall: number): number
-  /** The end of the last moment at which the clock shows a time before `wall`. Of a repeated time, that is the second one. */
+  /** Returns the instant after which the clock never shows a time before `wall`. If `wall` is repeated, this is the second time. */
   endInstant(wall: number): number
-  /** The instants at which the clock shows `wall`: none if it is skipped, two if it is repeated. */
+  /** Returns the instants at which the clock shows `wall`: none if it is skipped, two if it is repeated. */
   instantsShowing(wall: number): number[]
 }
 
 export const MINUTE_MS = 60_000
 export const DAY_MS = 86_400_000
 
-/** A wall time lies within this distance of its instant, because zones are at most 14 hours ahead and 12 behind. */
-const AHEAD_MS = 15 * 3_600_000
-const BEHIND_MS = 13 * 3_600_000
+// How far a clock may be ahead of UTC or behind it. Zones are at most 14 hours ahead and 12 hours behind; one hour is spare.
+const MAX_AHEAD_MS = 15 * 3_600_000
+const MAX_BEHIND_MS = 13 * 3_600_000
 const MAX_CACHED_DAYS = 10_000
 
-/** A change of the offset from UTC. */
+/** A change of the offset from UTC. Offsets are in ms. */
 interface OffsetChange {
+  /** The instant of the change. */
   at: number
   before: number
   after: number
@@ -38,7 +39,7 @@ export function getTimeZone(name: string): TimeZone {
 
 function createTimeZone(name: string): TimeZone {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
-  /** The change within each day of UTC, and the offset at its beginning. */
+  /** The offset at the beginning of each day of UTC, and its change within the day. By the number of the day since 1970. */
   const days = new Map<number, { offset: number; change: OffsetChange | undefined }>()
 
   function readOffset(instant: number): number {
@@ -71,10 +72,10 @@ function createTimeZone(name: string): TimeZone {
     return { at: to * 1000, before, after }
   }
 
-  /** Returns the offsets around a wall time. Without a change, the change is at the beginning of time. */
+  /** Returns the offsets around a wall time. If the offset does not change there, the change is at minus infinity. */
   function findOffsets(wall: number): OffsetChange {
-    const firstDay = Math.floor((wall - AHEAD_MS) / DAY_MS)
-    const lastDay = Math.floor((wall + BEHIND_MS) / DAY_MS)
+    const firstDay = Math.floor((wall - MAX_AHEAD_MS) / DAY_MS)
+    const lastDay = Math.floor((wall + MAX_BEHIND_MS) / DAY_MS)
     for (let day = firstDay; day <= lastDay; day += 1) {
       const { change } = readDay(day)
       if (change) return change

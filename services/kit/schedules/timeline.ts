@@ -5,35 +5,35 @@ export interface Timeline {
   nextChange(instant: number): number | undefined
 }
 
-/** Number of changes of its parts after which a combination that stays the same counts as constant. */
+/** After this many changes of its parts, a combined condition that has not changed is considered constant. */
 const MAX_PART_CHANGES = 1_000
 
-/** Combines conditions: `combine` receives for each part whether it holds. */
+/** Creates the timeline of a condition that changes only when one of its parts does. `holdsAt` combines the parts. */
 export function combineTimelines(
   parts: readonly Timeline[],
-  combine: (holding: boolean[]) => boolean,
+  holdsAt: (instant: number) => boolean,
 ): Timeline {
-  const holdsAt = (instant: number) => combine(parts.map(part => part.holdsAt(instant)))
   return {
     holdsAt,
     nextChange(instant) {
       const current = holdsAt(instant)
       const changes = parts.map(part => part.nextChange(instant) ?? Number.POSITIVE_INFINITY)
       for (let count = 0; count < MAX_PART_CHANGES; count += 1) {
-        const reached = Math.min(...changes)
-        if (!Number.isFinite(reached)) return undefined
-        if (holdsAt(reached) !== current) return reached
+        const earliest = Math.min(...changes)
+        if (!Number.isFinite(earliest)) return undefined
+        if (holdsAt(earliest) !== current) return earliest
         for (const [index, part] of parts.entries())
-          if (changes[index]! <= reached)
-            changes[index] = part.nextChange(reached) ?? Number.POSITIVE_INFINITY
+          if (changes[index]! <= earliest)
+            changes[index] = part.nextChange(earliest) ?? Number.POSITIVE_INFINITY
       }
       return undefined
     },
   }
 }
 
+/** Creates the timeline of a condition that holds while any of its parts does. */
 export const unionTimelines = (parts: readonly Timeline[]): Timeline =>
-  combineTimelines(parts, holding => holding.some(Boolean))
+  combineTimelines(parts, instant => parts.some(part => part.holdsAt(instant)))
 
 /** A period of time. The end is exclusive. */
 export interface Period {
@@ -41,7 +41,7 @@ export interface Period {
   end: number
 }
 
-/** A condition that holds during these periods, which may overlap. */
+/** Creates the timeline of a condition that holds during these periods, which may overlap. */
 export function createPeriodTimeline(periods: readonly Period[]): Timeline {
   const merged: Period[] = []
   const valid = periods.filter(({ start, end }) => start < end).toSorted((a, b) => a.start - b.start)
@@ -51,7 +51,7 @@ export function createPeriodTimeline(periods: readonly Period[]): Timeline {
     else merged.push({ start, end })
   }
 
-  /** Returns the first period that ends after `instant`. */
+  /** Returns the first period that ends after `instant`, by bisection. */
   function findPeriod(instant: number): Period | undefined {
     let from = 0
     let to = merged.length

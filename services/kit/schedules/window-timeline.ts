@@ -4,9 +4,11 @@ import { createPeriodTimeline, type Period, type Timeline } from './timeline.ts'
 
 export type Occurrence = Schedule['schedule_occurrence'][number]
 
+/** The names of weekdays, in the order of `Date.getUTCDay`. */
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-/** A window without interruption for so long counts as one without an end. */
+/** Windows that follow each other without a gap for this long are considered endless. */
 const HORIZON_DAYS = 400
+const NO_LIMITS: Period = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }
 
 /** A window that recurs on days of the week. */
 interface DailyWindow {
@@ -25,30 +27,30 @@ interface DailyWindow {
  */
 export function createWindowTimeline(occurrence: Occurrence, zone: TimeZone): Timeline {
   const { occurrence_constraint: days, occurrence_is_allday: isAllDay } = occurrence
-  const start = parseTimeOfDay(occurrence.occurrence_start_time)
-  const end = parseTimeOfDay(occurrence.occurrence_end_time)
   const isOnWeekday = parseWeekdays(days)
-
-  if (isAllDay)
-    return createDailyTimeline(
-      { isOnWeekday, startMs: 0, endMs: DAY_MS, limits: roundToDays(readLimits(occurrence), zone) },
-      zone,
-    )
-  if (start === undefined || end === undefined) {
-    const limits = readLimits(occurrence)
-    if (days === '') return createPeriodTimeline([limits])
-    return createDailyTimeline({ isOnWeekday, startMs: 0, endMs: DAY_MS, limits }, zone)
+  const startMs = parseTimeOfDay(occurrence.occurrence_start_time)
+  const endMs = parseTimeOfDay(occurrence.occurrence_end_time)
+  if (!isAllDay && startMs !== undefined && endMs !== undefined) {
+    const isOvernight = endMs <= startMs
+    const lastMs = isOvernight ? endMs + DAY_MS : endMs
+    return createDailyTimeline({ isOnWeekday, startMs, endMs: lastMs, limits: NO_LIMITS }, zone)
   }
-  const limits = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }
-  const endMs = end > start ? end : end + DAY_MS
-  return createDailyTimeline({ isOnWeekday, startMs: start, endMs, limits }, zone)
+
+  // Without times of day, the times are dates with times, between which whole days are armed.
+  const limits = readLimits(occurrence)
+  const wholeDays = { isOnWeekday, startMs: 0, endMs: DAY_MS }
+  if (isAllDay) return createDailyTimeline({ ...wholeDays, limits: roundToDays(limits, zone) }, zone)
+  if (days === '') return createPeriodTimeline([limits])
+  return createDailyTimeline({ ...wholeDays, limits }, zone)
 }
 
+/** Parses a time such as `08:30` to ms since midnight. Returns undefined for any other text. */
 function parseTimeOfDay(text: string): number | undefined {
   const [, hours, minutes] = /^(\d\d):(\d\d)$/.exec(text) ?? []
   return hours === undefined ? undefined : (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
 }
 
+/** Parses weekdays such as `mon,tue`. Returns whether a weekday is one of them, which is true for all if there are none. */
 function parseWeekdays(constraint: string): (weekday: number) => boolean {
   if (constraint === '') return () => true
   const names = constraint.split(',').map(day => day.trim().toLowerCase())
@@ -57,8 +59,8 @@ function parseWeekdays(constraint: string): (weekday: number) => boolean {
 
 /** Returns the period of a window with RFC 3339 times. A missing time is no limit. */
 function readLimits({ occurrence_start_time: start, occurrence_end_time: end }: Occurrence): Period {
-  const parse = (text: string, missing: number) => (/^\d{4}-/.test(text) ? Date.parse(text) : missing)
-  return { start: parse(start, Number.NEGATIVE_INFINITY), end: parse(end, Number.POSITIVE_INFINITY) }
+  const parse = (text: string, limit: number) => (/^\d{4}-/.test(text) ? Date.parse(text) : limit)
+  return { start: parse(start, NO_LIMITS.start), end: parse(end, NO_LIMITS.end) }
 }
 
 /** Extends a period to the beginning of its first and the end of its last day. */
@@ -70,12 +72,13 @@ function roundToDays({ start, end }: Period, zone: TimeZone): Period {
   }
 }
 
+/** Creates the timeline of a window that recurs on days of the week. */
 function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindow, zone: TimeZone): Timeline {
   const dayOf = (instant: number) => Math.floor(zone.toWall(instant) / DAY_MS)
 
-  /** The window that starts on a day, numbered from 1 January 1970, a Thursday. */
+  /** Returns the window that starts on a day; days are numbered from 1 January 1970. */
   function findPeriod(day: number): Period | undefined {
-    if (!isOnWeekday((((day + 4) % 7) + 7) % 7)) return undefined
+    if (!isOnWeekday(new Date(day * DAY_MS).getUTCDay())) return undefined
     const start = Math.max(zone.firstInstant(day * DAY_MS + startMs), limits.start)
     const end = Math.min(zone.endInstant(day * DAY_MS + endMs), limits.end)
     return start < end ? { start, end } : undefined
@@ -94,7 +97,7 @@ function createDailyTimeline({ isOnWeekday, startMs, endMs, limits }: DailyWindo
     nextChange(instant) {
       if (instant >= limits.end) return undefined
       const firstDay = dayOf(Math.max(instant, limits.start)) - 2
-      /** The end of the windows that follow each other without interruption, from `instant`. */
+      /** The end of the windows that follow each other without a gap from `instant` on. Undefined if none holds then. */
       let end: number | undefined
       for (let day = firstDay; day <= firstDay + HORIZON_DAYS; day += 1) {
         const period = findPeriod(day)

@@ -28,7 +28,7 @@ const blockLists = Object.entries(KINDS).map(([kind, subnets]) => {
   return { kind: kind as AddressKind, list }
 })
 
-/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws if the address, or the number after the slash, is out of range. */
+/** Adds a subnet such as `10.0.0.0/8`, or a single address. Throws if the address is invalid or the prefix too long. */
 export function addSubnet(list: BlockList, subnet: string): void {
   const [address = '', prefix] = subnet.split('/')
   const family = getFamily(address)
@@ -36,6 +36,7 @@ export function addSubnet(list: BlockList, subnet: string): void {
   else list.addSubnet(address, Number(prefix), family)
 }
 
+/** Returns whether an address is in one of the subnets. An IPv6 address in which an IPv4 address is embedded counts as that one. */
 export function isInSubnets(list: BlockList, address: string): boolean {
   const plain = toPlainAddress(address)
   return list.check(plain, getFamily(plain))
@@ -57,7 +58,7 @@ function getFamily(address: string) {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
-/** The IPv6 addresses in which an IPv4 address is embedded: their first 16-bit groups, which the IPv4 address follows. */
+/** IPv6 prefixes, as groups of 16 bits, that are followed by an embedded IPv4 address. */
 const EMBEDDING_PREFIXES: readonly (readonly number[])[] = [
   [0, 0, 0, 0, 0, 0xffff], // mapped (RFC 4291)
   [0, 0, 0, 0, 0xffff, 0], // translated (RFC 2765)
@@ -75,7 +76,7 @@ function toPlainAddress(address: string): string {
   const groups = parseGroups(canonical)
   // The unspecified and the loopback address look like compatible addresses, but embed none.
   if (canonical === '::' || canonical === '::1') return canonical
-  const prefix = EMBEDDING_PREFIXES.find(each => each.every((group, i) => groups[i] === group))
+  const prefix = EMBEDDING_PREFIXES.find(candidate => candidate.every((group, i) => groups[i] === group))
   if (!prefix) return canonical
   const [high = 0, low = 0] = groups.slice(prefix.length)
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')

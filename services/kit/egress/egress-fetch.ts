@@ -20,7 +20,7 @@ const BUFFER_BYTES = 64 << 10
 /** Statuses of responses without a body, which `Response` rejects. */
 const NO_BODY = new Set([204, 205, 304])
 
-/** Connects to what the environment names: the services of this appliance. */
+/** Connects to the services of this appliance. Every address is permitted, because the operator names them in the environment. */
 export const serviceEgress = createCheckedEgress(() => {})
 
 /**

@@ -17,29 +17,26 @@ export class EgressDeniedError extends Error {
 
 /** The kinds of addresses to which no connection is opened. */
 const DENIED_KINDS: Record<EgressPurpose, readonly AddressKind[]> = {
-  // An engine on this machine is named by the configuration.
+  // The engine on this machine is an exception, because the environment names it.
   engine: ['loopback', 'link-local', 'metadata', 'multicast'],
   // Gateways such as go2rtc, and programs that read results, often run on the same machine.
   camera: ['link-local', 'metadata', 'multicast'],
   sink: ['link-local', 'metadata', 'multicast'],
-  // The settings of the console name it, which must not make the appliance read what else is in its network.
+  // The address is a setting of the console. It must not lead to other servers in the network of the appliance.
   identity: ['loopback', 'link-local', 'metadata', 'multicast', 'private'],
   // Managers enter these addresses, and the answers are shown to them.
   webhook: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
-  // The superadmin enters the address of the mail server, which often is in the same network.
-  mail: ['link-local', 'metadata', 'multicast'],
-  // As for the mail server.
-  broker: ['link-local', 'metadata', 'multicast'],
   // The author of the plugin has chosen these addresses.
   plugin: ['loopback', 'private', 'link-local', 'metadata', 'multicast'],
-  // The superadmin enters the address of the storage, which often is in the same network.
-  backup: ['link-local', 'metadata', 'multicast'],
-  // So may a gateway with a SIM card.
+  // The superadmin enters the addresses of these servers, which are often in the network of the appliance.
+  mail: ['link-local', 'metadata', 'multicast'],
   sms: ['link-local', 'metadata', 'multicast'],
+  broker: ['link-local', 'metadata', 'multicast'],
+  backup: ['link-local', 'metadata', 'multicast'],
 }
 
-/** What is at the other end of a connection. */
-const NOUNS: Record<EgressPurpose, string> = {
+/** What is at the other end of a connection, for error messages. */
+const PEER_NAMES: Record<EgressPurpose, string> = {
   engine: 'engine',
   camera: 'camera',
   sink: 'sink',
@@ -52,42 +49,49 @@ const NOUNS: Record<EgressPurpose, string> = {
   sms: 'SMS provider',
 }
 
-/** Throws `EgressDeniedError` if an IP address and port must not be connected to. */
+/** Throws `EgressDeniedError` if an IP address and port must not be connected to. `host` is the name that led to the address. */
 export type CheckAddress = (address: string, port: number, host?: string) => void
 
+/** Creates the check for connections of one purpose. */
 export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEnvironment): CheckAddress {
   const ownPorts = listOwnPorts(environment)
   const exceptions = environment.egressExceptions.filter(exception => exception.purpose === purpose)
-  const trusted = purpose === 'engine' ? listLocalServers(environment) : []
+  const localServers = purpose === 'engine' ? listLocalServers(environment) : []
+
+  function isExcepted(address: string, port: number, isOwnService: boolean): boolean {
+    return exceptions.some(exception => {
+      if (!isInSubnets(exception.subnet, address)) return false
+      // An exception without a port is about a network. It does not open the services of the appliance.
+      return exception.port === undefined ? !isOwnService : exception.port === port
+    })
+  }
 
   return (address, port, host = address) => {
-    // An exception without a port is about a network. It does not open the services of the appliance.
+    if (localServers.some(server => server.host === host && server.port === port)) return
     const isOwnService = ownPorts.has(port) && isOwnAddress(address)
-    const isExcepted = exceptions.some(
-      exception =>
-        isInSubnets(exception.subnet, address) &&
-        (exception.port === undefined ? !isOwnService : exception.port === port),
-    )
-    if (isExcepted || trusted.some(server => server.host === host && server.port === port)) return
+    if (isExcepted(address, port, isOwnService)) return
 
-    const kind = findKind(address)
-    const isDenied = DENIED_KINDS[purpose].includes(kind)
-    if (!isOwnService && !isDenied) return
-    const problem = isOwnService ? 'a service of this appliance' : `a ${kind} address`
     const name = host === address ? address : `${host} (${address})`
-    const remedy = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
-    throw new EgressDeniedError(
-      `${name} is ${problem}, and no ${NOUNS[purpose]} may be there: use another address, or add ${remedy} to EYRIE_EGRESS_ALLOW`,
-    )
+    const exception = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
+    const kind = findKind(address)
+    if (isOwnService) throw createDenial(purpose, `${name} is a service of this appliance`, exception)
+    if (DENIED_KINDS[purpose].includes(kind))
+      throw createDenial(purpose, `${name} is a ${kind} address`, exception)
   }
 }
 
-/** The ports of the services of this appliance. A port 0 is not known before the service listens. */
+const createDenial = (purpose: EgressPurpose, problem: string, exception: string) =>
+  new EgressDeniedError(
+    `${problem}, and no ${PEER_NAMES[purpose]} may be there: use another address, or add ${exception} to EYRIE_EGRESS_ALLOW`,
+  )
+
+/** The ports of the services of this appliance. Port 0 is omitted: it stands for any port until the service listens. */
 function listOwnPorts({ ports, urls }: EgressEnvironment): Set<number> {
-  const local = Object.values(urls)
+  const localServers = Object.values(urls)
     .flatMap(url => findServerAddress(url) ?? [])
     .filter(({ host }) => host === 'localhost' || (isIP(host) && isOwnAddress(host)))
-  return new Set([...Object.values(ports), ...local.map(({ port }) => port)].filter(port => port !== 0))
+  const ownPorts = [...Object.values(ports), ...localServers.map(({ port }) => port)]
+  return new Set(ownPorts.filter(port => port !== 0))
 }
 
 /** The engine of this appliance, and the media service from which its live views come. */

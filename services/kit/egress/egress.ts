@@ -19,8 +19,8 @@ export interface Egress {
    */
   resolve(server: ServerAddress): Promise<string[]>
   /**
-   * Returns one IP address of a server, for a library that opens the connection itself. Of several addresses, it is the one
-   * that accepts a connection. Throws as `resolve` does.
+   * Returns one IP address of a server, for a library that opens the connection itself. If the server has several, one that
+   * accepts a connection is preferred. Throws as `resolve` does.
    */
   pin(server: ServerAddress, signal: AbortSignal): Promise<string>
   /** Opens a connection. Rejects with `EgressDeniedError`, or with the error of the connection. */
@@ -36,7 +36,7 @@ export interface ConnectOptions {
   tls?: { rejectUnauthorized: boolean }
 }
 
-/** How long an address of several is tried. */
+/** How long `pin` tries to connect to a server with several addresses. */
 const PIN_TIMEOUT_MS = 3000
 
 /** Creates the egress of a purpose, with the rules that follow from the configuration. */
@@ -46,24 +46,20 @@ export const createEgress = (purpose: EgressPurpose, environment: EgressEnvironm
 /** Creates an egress that opens connections to every address that passes the check. */
 export function createCheckedEgress(check: CheckAddress): Egress {
   async function resolve({ host, port }: ServerAddress): Promise<string[]> {
-    const found = isIP(host) ? [host] : (await resolveName(host, { all: true })).map(({ address }) => address)
-    for (const address of found) check(address, port, host)
-    return found
+    const addresses = isIP(host) ? [host] : await lookUp(host)
+    for (const address of addresses) check(address, port, host)
+    return addresses
   }
 
   /** Resolves names for a connection to `port`. Node.js does not call it for IP addresses. */
   const createLookup =
     (port: number): LookupFunction =>
     (host, options, callback) => {
-      resolve({ host, port }).then(
-        found => {
-          const addresses = found.map(address => ({ address, family: isIP(address) }))
-          const [first] = addresses
-          if (options.all) callback(null, addresses)
-          else callback(null, first!.address, first!.family)
-        },
-        (error: NodeJS.ErrnoException) => callback(error, ''),
-      )
+      const answer = (addresses: string[]) => {
+        if (options.all) callback(null, addresses.map(toLookupAddress))
+        else callback(null, addresses[0]!, isIP(addresses[0]!))
+      }
+      resolve({ host, port }).then(answer, (error: NodeJS.ErrnoException) => callback(error, ''))
     }
 
   const egress: Egress = {
@@ -74,10 +70,10 @@ export function createCheckedEgress(check: CheckAddress): Egress {
       if (others.length === 0) return first!
       const limited = AbortSignal.any([signal, AbortSignal.timeout(PIN_TIMEOUT_MS)])
       const socket = await egress.connect(server, { signal: limited }).catch(() => undefined)
-      const reached = socket?.remoteAddress
+      const reachedAddress = socket?.remoteAddress
       socket?.destroy()
-      // A server that cannot be reached now is reported by the library that connects to it.
-      return reached ?? first!
+      // If none accepts a connection, the library that connects to the first one reports it.
+      return reachedAddress ?? first!
     },
 
     async connect({ host, port }, { signal, tls }) {
@@ -118,12 +114,20 @@ export function createCheckedEgress(check: CheckAddress): Egress {
 
 const AGENT_OPTIONS: AgentOptions = { keepAlive: true }
 
-/** Makes an agent check the address of every connection that it opens. */
-function checkConnections<Checked extends HttpAgent>(
-  agent: Checked,
+/** Returns the IP addresses of a host name, at least one. */
+async function lookUp(name: string): Promise<string[]> {
+  const addresses = await resolveName(name, { all: true })
+  return addresses.map(({ address }) => address)
+}
+
+const toLookupAddress = (address: string) => ({ address, family: isIP(address) })
+
+/** Makes an agent check the address of every connection that it opens. Returns the agent. */
+function checkConnections<Agent extends HttpAgent>(
+  agent: Agent,
   check: CheckAddress,
   createLookup: (port: number) => LookupFunction,
-): Checked {
+): Agent {
   const open = agent.createConnection.bind(agent)
   agent.createConnection = (options, callback) => {
     const host = options.host ?? 'localhost'

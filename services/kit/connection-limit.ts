@@ -25,17 +25,21 @@ export function limitConnections(
   onLimit: (client: string) => void,
 ): void {
   const countByClient = new Map<string, number>()
-  const limited = new Set<string>()
+  const limitedClients = new Set<string>()
+
+  /** Returns the client to which connections from an address count, and its limit. */
+  function identifyClient(address: string): { client: string; limit: number } {
+    if (isLoopback(address)) return { client: 'this machine', limit: limits.shared }
+    if (proxies.includes(address)) return { client: address, limit: limits.shared }
+    return { client: toNetwork(address), limit: limits.perClient }
+  }
 
   server.prependListener('connection', socket => {
-    const address = socket.remoteAddress ?? ''
-    const isProxy = proxies.includes(address)
-    const client = isLoopback(address) ? 'this machine' : isProxy ? address : toNetwork(address)
-    const limit = isLoopback(address) || isProxy ? limits.shared : limits.perClient
+    const { client, limit } = identifyClient(socket.remoteAddress ?? '')
     const count = countByClient.get(client) ?? 0
     if (count >= limit) {
-      if (!limited.has(client)) onLimit(client)
-      limited.add(client)
+      if (!limitedClients.has(client)) onLimit(client)
+      limitedClients.add(client)
       socket.destroy()
       return
     }
@@ -45,8 +49,8 @@ export function limitConnections(
       const remaining = countByClient.get(client)! - 1
       if (remaining > 0) countByClient.set(client, remaining)
       else countByClient.delete(client)
-      // Reported again only after half of the connections are closed, and not for every one.
-      if (remaining <= limit / 2) limited.delete(client)
+      // A client at its limit is reported again only after it has closed half of its connections.
+      if (remaining <= limit / 2) limitedClients.delete(client)
     })
   })
 }

@@ -20,23 +20,44 @@ export const listForwardingHeaders = (headers: IncomingHttpHeaders): string[] =>
  * they do not name the client.
  */
 export function parseForwardedHeaders(headers: IncomingHttpHeaders): ForwardedRequest {
-  const standard = listValues(headers.forwarded).map(parseForwardedElement)
-  const addresses = listValues(headers['x-forwarded-for'])
+  const forwarded = readForwarded(headers)
+  const xForwarded = readXForwarded(headers)
   // A proxy that sets one of these headers passes the other one on as its client has sent it.
-  if (standard.length > 0 && addresses.length > 0)
+  if (forwarded.nodes.length > 0 && xForwarded.nodes.length > 0)
     throw misconfigured(
       'sends both X-Forwarded-For and Forwarded: remove the one that it does not set itself',
     )
 
-  const isStandard = standard.length > 0
-  const nodes = isStandard ? standard.map(element => element.get('for') ?? '') : addresses
+  const { nodes, protocol, host } = forwarded.nodes.length > 0 ? forwarded : xForwarded
   if (nodes.length === 0) throw misconfigured('does not send the address of its client in X-Forwarded-For')
-  const nearest = standard.at(-1)
-  const protocol = isStandard ? nearest?.get('proto') : listValues(headers['x-forwarded-proto']).at(-1)
-  const host = isStandard ? nearest?.get('host') : listValues(headers['x-forwarded-host']).at(-1)
   return { addresses: nodes.map(parseNode), protocol: parseProtocol(protocol), host }
 }
 
+/** The unparsed values of the headers. Of several proxies, the nearest one comes last, and its protocol and host are read. */
+interface HeaderValues {
+  /** The client and the proxies on the way, each as an address that may have a port. */
+  nodes: string[]
+  protocol: string | undefined
+  host: string | undefined
+}
+
+function readForwarded(headers: IncomingHttpHeaders): HeaderValues {
+  const elements = listValues(headers.forwarded).map(parseForwardedElement)
+  const nearest = elements.at(-1)
+  return {
+    nodes: elements.map(element => element.get('for') ?? ''),
+    protocol: nearest?.get('proto'),
+    host: nearest?.get('host'),
+  }
+}
+
+const readXForwarded = (headers: IncomingHttpHeaders): HeaderValues => ({
+  nodes: listValues(headers['x-forwarded-for']),
+  protocol: listValues(headers['x-forwarded-proto']).at(-1),
+  host: listValues(headers['x-forwarded-host']).at(-1),
+})
+
+/** Returns the values of a header, which are separated by commas. */
 const listValues = (header: string | string[] | undefined): string[] =>
   String(header ?? '')
     .split(',')
@@ -58,11 +79,12 @@ function parseNode(node: string): string {
   return isIP(address) ? address : node
 }
 
-/** Some proxies name the protocol of a WebSocket. */
+/** Some proxies name the protocol of a WebSocket, `ws` or `wss`. */
 function parseProtocol(protocol: string | undefined): ForwardedRequest['protocol'] {
   if (protocol === undefined) return undefined
   return /^(https|wss)$/i.test(protocol) ? 'https' : 'http'
 }
 
+/** Creates the error of a trusted proxy that is configured wrongly. */
 export const misconfigured = (problem: string) =>
   new EyrieError('proxy', `the trusted proxy ${problem}; docs/guide/proxy.md has tested configurations`)

@@ -5,7 +5,7 @@ import { EyrieError } from '@eyrie/contract/errors'
 import type { Context } from 'hono'
 import { listForwardingHeaders, misconfigured, parseForwardedHeaders } from './forwarded-headers.ts'
 import { isLoopbackAddress, toPlainAddress } from './plain-address.ts'
-import { NO_TRUSTED_PROXIES, type TrustedProxies } from './trusted-proxies.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** The client of a request, as a trusted proxy or the connection itself shows it. */
 export interface RequestClient {
@@ -36,35 +36,21 @@ export function getRequestClient(c: Context): RequestClient {
   const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage }
   const identified = incoming && clients.get(incoming)
   if (identified) return identified
-  // Requests to an app without a server.
+  // The app was called without the server that identifies clients.
   const { protocol, host } = new URL(c.req.url)
-  const direct = incoming && findClient({ headers: {}, socket: incoming.socket }, NO_TRUSTED_PROXIES)
   return {
-    ...{ address: '', isForwarded: false, isLocal: false },
-    ...direct,
+    ...createDirectClient(incoming?.socket ?? {}, c.req.header('Host') ?? host),
     protocol: protocol === 'https:' ? 'https' : 'http',
-    host: c.req.header('Host') ?? host,
   }
 }
 
-function findClient(
-  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
-  trusted: TrustedProxies,
-): RequestClient {
-  const peer = toPlainAddress(socket.remoteAddress)
-  const direct = {
-    address: peer,
-    protocol: (socket as Partial<TLSSocket>).encrypted ? 'https' : 'http',
-    host: headers.host ?? '',
-    isForwarded: false,
-    // Without a proxy, an address of this machine connects only to itself.
-    isLocal: peer !== '' && (isLoopbackAddress(peer) || peer === toPlainAddress(socket.localAddress)),
-  } as const
-  const forwarding = listForwardingHeaders(headers)
-  if (forwarding.length === 0) return direct
-  if (!trusted.includes(peer)) throw untrusted(peer, forwarding)
+function findClient({ headers, socket }: IncomingMessage, trusted: TrustedProxies): RequestClient {
+  const peer = createDirectClient(socket, headers.host ?? '')
+  const forwardingHeaders = listForwardingHeaders(headers)
+  if (forwardingHeaders.length === 0) return peer
+  if (!trusted.includes(peer.address)) throw untrusted(peer.address, forwardingHeaders)
 
-  const { addresses, protocol = direct.protocol, host = direct.host } = parseForwardedHeaders(headers)
+  const { addresses, protocol = peer.protocol, host = peer.host } = parseForwardedHeaders(headers)
   if (!URL.canParse(`http://${host}`)) throw misconfigured(`names the host "${host}", which is not valid`)
   return {
     address: findFirstUntrusted(addresses, trusted),
@@ -75,13 +61,28 @@ function findClient(
   }
 }
 
+/** The parts of a connection that show its client. */
+type Connection = Partial<Pick<TLSSocket, 'remoteAddress' | 'localAddress' | 'encrypted'>>
+
+/** Returns the client at the other end of a connection, which may be a proxy. */
+function createDirectClient(
+  { remoteAddress, localAddress, encrypted }: Connection,
+  host: string,
+): RequestClient {
+  const address = toPlainAddress(remoteAddress)
+  // Only this machine itself can connect from the address to which it connects.
+  const isLocal = address !== '' && (isLoopbackAddress(address) || address === toPlainAddress(localAddress))
+  return { address, protocol: encrypted ? 'https' : 'http', host, isForwarded: false, isLocal }
+}
+
 /** Goes from the nearest proxy back to the client. Addresses before the client's are what the client has claimed. */
 function findFirstUntrusted(addresses: readonly string[], trusted: TrustedProxies): string {
-  const address = addresses.findLast(each => !trusted.includes(each)) ?? addresses[0] ?? ''
+  const address = addresses.findLast(candidate => !trusted.includes(candidate)) ?? addresses[0] ?? ''
   if (!isIP(address)) throw misconfigured(`names its client "${address}", which is no IP address`)
   return toPlainAddress(address)
 }
 
+/** Creates the error of a forwarded request that does not come from a trusted proxy. */
 const untrusted = (peer: string, headers: readonly string[]) =>
   new EyrieError(
     'proxy',

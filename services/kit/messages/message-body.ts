@@ -3,16 +3,18 @@ import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
 export interface BodyContext {
   /** Address at which people reach the console. */
   publicUrl: string | undefined
+  /** The picture of the alert as JPEG, if there is one. */
   picture: Buffer | undefined
 }
 
-/** What a webhook or a broker receives. */
+/** The message that a webhook or a broker receives. */
 export interface MessageBody {
   content: string
+  /** Media type. */
   type: string
 }
 
-/** Creates the payload of an action, or else the standard payload. */
+/** Creates the body of a message: the payload that the action defines, or else the standard payload. */
 export function createMessageBody(delivery: ClaimedDelivery, context: BodyContext): MessageBody {
   const { action_payload = '', action_is_auto_payload = false } = delivery.request.action
   if (action_payload === '' || action_is_auto_payload)
@@ -26,20 +28,29 @@ export function createMessageBody(delivery: ClaimedDelivery, context: BodyContex
 
 /** The standard payload (CloudEvents 1.0, structured mode). */
 function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: BodyContext) {
-  const { delivery_id, channel_id, notification_uuid, is_test, request } = delivery
-  const { subject, message, details, action, system_alerts } = request
   const base = publicUrl?.replace(/\/+$/, '') ?? ''
-  if (system_alerts)
-    return {
-      specversion: '1.0',
-      id: delivery_id,
-      source: `${base}/system-alerts`,
-      type: 'eyrie.system-alert',
-      time: details.time,
-      subject,
-      datacontenttype: 'application/json',
-      data: { subject, message, system_alerts },
-    }
+  return delivery.request.system_alerts
+    ? createSystemAlertEvent(delivery, base)
+    : createNotificationEvent(delivery, base, picture)
+}
+
+function createSystemAlertEvent({ delivery_id, request }: ClaimedDelivery, base: string) {
+  const { subject, message, details, system_alerts } = request
+  return {
+    specversion: '1.0',
+    id: delivery_id,
+    source: `${base}/system-alerts`,
+    type: 'eyrie.system-alert',
+    time: details.time,
+    subject,
+    datacontenttype: 'application/json',
+    data: { subject, message, system_alerts },
+  }
+}
+
+function createNotificationEvent(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
+  const { delivery_id, channel_id, notification_uuid, is_test, request } = delivery
+  const { subject, message, details, action } = request
   return {
     specversion: '1.0',
     id: delivery_id,
@@ -60,6 +71,7 @@ function createCloudEvent(delivery: ClaimedDelivery, { publicUrl, picture }: Bod
   }
 }
 
+/** Returns the picture itself, a link to it, or nothing, as the action requires. */
 function createPictureFields(delivery: ClaimedDelivery, base: string, picture: Buffer | undefined) {
   const { channel_id, notification_uuid, request } = delivery
   const mode = request.action.action_picture ?? 'link'

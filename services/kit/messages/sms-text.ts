@@ -4,7 +4,7 @@ export type SmsEncoding = 'GSM-7' | 'UCS-2'
 /** The size of a text as an SMS. */
 export interface SmsSize {
   encoding: SmsEncoding
-  /** Number of messages of which the SMS consists. Each one is charged. */
+  /** Number of messages in which the text is sent. Each of them is charged. */
   segments: number
   /** Units that the text occupies: septets in GSM-7, 16-bit code units in UCS-2. */
   units: number
@@ -17,13 +17,13 @@ const GSM_BASIC = new Set(
 )
 const GSM_EXTENSION = new Set('\f^{}\\[~]|€')
 
-/** Units in a message that stands alone, and in each one of several, where a header takes six bytes (3GPP TS 23.040, 9.2.3.24). */
-const CAPACITY: Record<SmsEncoding, { alone: number; joined: number }> = {
-  'GSM-7': { alone: 160, joined: 153 },
-  'UCS-2': { alone: 70, joined: 67 },
+/** Units that fit in a single message, and in each part of a long text, whose header takes six bytes (3GPP TS 23.040, 9.2.3.24). */
+const CAPACITY: Record<SmsEncoding, { single: number; part: number }> = {
+  'GSM-7': { single: 160, part: 153 },
+  'UCS-2': { single: 70, part: 67 },
 }
 
-/** Characters that are typographic variants of GSM-7 characters. One of them would halve the capacity of a message. */
+/** Typographic variants of GSM-7 characters. One of them in a text would halve the capacity of its messages. */
 const REPLACEMENTS: Record<string, string> = {
   '≥': '>=',
   '≤': '<=',
@@ -39,22 +39,24 @@ const REPLACEMENTS: Record<string, string> = {
   '\u00a0': ' ',
 }
 
-/** Returns the number of messages that a text needs as an SMS. */
+/** Measures a text: how it is encoded, and in how many messages it is sent. */
 export function measureSms(text: string): SmsSize {
   const characters = [...text]
-  const isGsm = characters.every(each => GSM_BASIC.has(each) || GSM_EXTENSION.has(each))
+  const isGsm = characters.every(character => GSM_BASIC.has(character) || GSM_EXTENSION.has(character))
   const encoding = isGsm ? 'GSM-7' : 'UCS-2'
-  const sizes = characters.map(each => measureCharacter(each, encoding))
+  const sizes = characters.map(character => countUnits(character, encoding))
   const units = sizes.reduce((sum, size) => sum + size, 0)
-  const { alone, joined } = CAPACITY[encoding]
-  return { encoding, units, segments: units <= alone ? 1 : countJoined(sizes, joined) }
+  const { single, part } = CAPACITY[encoding]
+  return { encoding, units, segments: units <= single ? 1 : countParts(sizes, part) }
 }
 
-const measureCharacter = (character: string, encoding: SmsEncoding) =>
-  encoding === 'UCS-2' ? character.length : GSM_EXTENSION.has(character) ? 2 : 1
+function countUnits(character: string, encoding: SmsEncoding): number {
+  if (encoding === 'UCS-2') return character.length
+  return GSM_EXTENSION.has(character) ? 2 : 1
+}
 
-/** An escape or a surrogate pair is not split between two messages. */
-function countJoined(sizes: readonly number[], capacity: number): number {
+/** Counts the messages of a long text. The units of a character are not split between two messages. */
+function countParts(sizes: readonly number[], capacity: number): number {
   let segments = 1
   let used = 0
   for (const size of sizes) {
@@ -68,18 +70,25 @@ function countJoined(sizes: readonly number[], capacity: number): number {
 }
 
 /**
- * Returns the text of an SMS: on one paragraph, with typographic characters replaced if the rest is GSM-7, and shortened at the
- * end of a word to `maxSegments` messages.
+ * Returns the text of an SMS: without repeated spaces, with typographic characters replaced if all others are in GSM-7, and
+ * shortened at the end of a word to `maxSegments` messages.
  */
 export function toSmsText(text: string, maxSegments: number): string {
   const trimmed = text.replace(/[^\S\n]+/g, ' ').trim()
-  const plain = trimmed.replace(/[≥≤≠…–—’‘“”„\u00a0]/g, character => REPLACEMENTS[character]!)
-  const complete = measureSms(plain).encoding === 'GSM-7' ? plain : trimmed
+  const plain = trimmed.replace(TYPOGRAPHIC_CHARACTER, character => REPLACEMENTS[character]!)
+  const isGsm = measureSms(plain).encoding === 'GSM-7'
+  const complete = isGsm ? plain : trimmed
+  // The character of the ellipsis is not in GSM-7.
+  return shorten(complete, maxSegments, isGsm ? '...' : '…')
+}
+
+const TYPOGRAPHIC_CHARACTER = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
+
+/** Returns the text itself if it fits, otherwise its longest beginning that fits together with the ellipsis, found by bisection. */
+function shorten(complete: string, maxSegments: number, ellipsis: string): string {
   const fits = (candidate: string) => measureSms(candidate).segments <= maxSegments
   if (fits(complete)) return complete
 
-  // The ellipsis is not a character of GSM-7.
-  const ellipsis = measureSms(complete).encoding === 'GSM-7' ? '...' : '…'
   const characters = [...complete]
   let low = 0
   let high = characters.length
@@ -91,7 +100,7 @@ export function toSmsText(text: string, maxSegments: number): string {
   return cutAtWord(characters.slice(0, low).join(''), complete) + ellipsis
 }
 
-/** Removes the beginning of a word at the end, unless most of the text would be lost. */
+/** Removes an incomplete word at the end of `start`, unless more than half of it would be lost. */
 function cutAtWord(start: string, complete: string): string {
   const endsWithWord = /\s/.test(complete.charAt(start.length))
   const lastSpace = start.search(/\s\S*$/)

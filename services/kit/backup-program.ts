@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
@@ -14,18 +14,18 @@ import type { SecretVariables } from './secret-variables.ts'
  */
 
 const PROGRAM = resolve(import.meta.dirname, '../management/upkeep/main.ts')
-/** After the standard descriptors. */
+/** The descriptor from which the program reads secrets: the first one after stdin, stdout and stderr. */
 const SECRETS_FD = 3
 
-/** A message from management to the supervisor: writes a backup. */
+/** A message by which management asks the supervisor for a backup. */
 export const backupRequest = z.strictObject({
   backup_request: z.strictObject({ id: z.uuid(), passphrase: z.string().min(1) }),
 })
 
-/** A message from management to the supervisor: stops writing a backup, and deletes its file. */
+/** A message by which management asks the supervisor to stop writing a backup, or to delete a finished one. */
 export const backupRelease = z.strictObject({ backup_release: z.uuid() })
 
-/** The answer of the supervisor: the path of the file, or why there is none. */
+/** The answer of the supervisor: the path of the finished backup, or why it failed. */
 export const backupAnswer = z.strictObject({
   backup_answer: z.strictObject({
     id: z.uuid(),
@@ -35,16 +35,22 @@ export const backupAnswer = z.strictObject({
 })
 
 export interface BackupProgramOptions {
+  /** The data folder. */
   data: string
-  /** Path of the archive. */
+  /** Path of the backup to write. */
   path: string
   passphrase: string
   environment: NodeJS.ProcessEnv
+  /** Undefined: the database in the data folder. */
   databaseUrl: string | undefined
+  /** Kills the program. */
   signal: AbortSignal
 }
 
-/** Runs the program that writes a backup, at a low priority. Throws an `Error` with the reason if it fails. */
+/**
+ * Runs the program that writes a backup, at a low priority, because video is analyzed meanwhile. Throws an `Error` with the reason
+ * if it fails, and the reason of the signal if it is aborted.
+ */
 export async function runBackupProgram(options: BackupProgramOptions): Promise<void> {
   const { data, path, passphrase, environment, databaseUrl, signal } = options
   signal.throwIfAborted()
@@ -53,29 +59,24 @@ export async function runBackupProgram(options: BackupProgramOptions): Promise<v
     env: { ...environment, EYRIE_DATA: data, EYRIE_SECRETS_FD: String(SECRETS_FD) },
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
-  const stop = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', stop)
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill)
   try {
     const ended = once(child, 'close')
-    yieldProcessor(child)
-    send(child.stdin, passphrase)
-    send(child.stdio[SECRETS_FD], JSON.stringify(secrets))
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+    writeToPipe(child.stdin, passphrase)
+    writeToPipe(child.stdio[SECRETS_FD] as Writable | null, JSON.stringify(secrets))
     const [errors, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', ended])
     signal.throwIfAborted()
     if (code !== 0) throw new Error(errors.trim() || `the backup program ended with code ${code}`)
   } finally {
-    signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', kill)
   }
 }
 
-/** Writes to a pipe of a program. A program that ends early closes it. */
-function send(pipe: unknown, content: string): void {
-  const writable = pipe as Writable
-  writable.on('error', () => {})
-  writable.end(content)
-}
-
-/** Video is analysed meanwhile. */
-function yieldProcessor({ pid }: ChildProcess): void {
-  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
+/** Writes to a pipe of a program; there is none if the program could not be started. */
+function writeToPipe(pipe: Writable | null, content: string): void {
+  // A program that ends early closes the pipe. The caller reports how the program has ended instead.
+  pipe?.on('error', () => {})
+  pipe?.end(content)
 }

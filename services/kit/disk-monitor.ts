@@ -36,6 +36,7 @@ export function monitorDisk(folder: string, log: Log, minFreeBytes = DEFAULT_MIN
     while (!stopping.signal.aborted) {
       // A disk that cannot be measured causes errors elsewhere.
       await check().catch(error => log.debug({ err: error, folder }, 'failed to measure disk'))
+      // Rejects only when the monitor is stopped.
       await wait(INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
     }
   }
@@ -66,7 +67,7 @@ async function measure(folder: string): Promise<DiskSpace> {
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, hasFreeFiles: files === 0 || ffree > 0 }
 }
 
-/** Returns what is short, as the begin of a sentence; undefined if there is enough of everything. */
+/** Returns the first part of an alarm: what is running out, and what follows from it. Undefined if there is enough space. */
 function describeShortage({ freeBytes, hasFreeFiles }: DiskSpace, minFreeBytes: number): string | undefined {
   if (!hasFreeFiles)
     return 'nothing can be stored, because no more files can be created (all inodes are in use)'

@@ -33,10 +33,10 @@ export interface ListeningServer {
 export interface ListenOptions {
   /** Serve HTTPS with this certificate. */
   tls?: TlsIdentity
-  /** Time limit for the headers of a request. The limit for the complete request is three times as long. */
+  /** Time limit in ms for the headers of a request. The limit for the complete request is three times as long. */
   headersTimeoutMs?: number
   limits?: ConnectionLimits
-  /** Requests that other proxies have forwarded are refused. */
+  /** The proxies whose forwarded requests are accepted; none by default. */
   trustedProxies?: TrustedProxies
   log?: Pick<Log, 'warn'>
 }

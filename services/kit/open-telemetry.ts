@@ -43,6 +43,7 @@ export function createOpenTelemetryTracer(settings: TraceSettings, service: stri
       return span.isRecording() ? wrapSpan(span, { tracer, activeContext, clockOffsetMs }) : undefined
     },
     shutdown: async () => {
+      // A service must be able to stop while the collector is unreachable.
       await withTimeout(SHUTDOWN_TIMEOUT_MS, provider.shutdown()).catch(() => {})
     },
   }

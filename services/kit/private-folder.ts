@@ -6,18 +6,17 @@ import { dirname } from 'node:path'
 const SHARED_MODE = 0o770
 
 /**
- * Creates a folder that only this user can enter, or accepts one that this user has created so before, or that root has created
- * for the group of this user. Other users of the machine may write to the parent, as to /dev/shm: a folder of theirs would let
- * them read and change every decoded frame. Throws an `Error` with the reason if another user could have created the folder, or
- * could replace it.
+ * Creates a folder for decoded frames that only this user can enter. An existing folder is accepted if this user has created it, or
+ * root for the group of this user. The parent may be writable for everybody, as /dev/shm is, and a user who owns the folder could
+ * read and change every frame. Throws an `Error` with the reason if another user could have created the folder, or could replace it.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
   if (!(await createFolder(folder))) await assertPrivate(folder)
 }
 
 /**
- * Creates a folder that only root and a group can enter, or accepts one of root, such as a mount point. The caller is root. Throws
- * an `Error` as `createPrivateFolder` does.
+ * Creates a folder for decoded frames that only root and a group can enter, or accepts one that belongs to root, such as a mount
+ * point. The caller must be root. Throws an `Error` as `createPrivateFolder` does.
  */
 export async function createSharedFolder(folder: string, gid: number): Promise<void> {
   await createFolder(folder)
@@ -35,7 +34,7 @@ export async function createSharedFolder(folder: string, gid: number): Promise<v
   }
 }
 
-/** Creates a folder that only this user can enter. Returns whether it did not exist. */
+/** Creates a folder that only this user can enter. Returns false if it exists already. */
 async function createFolder(folder: string): Promise<boolean> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })
@@ -49,7 +48,7 @@ async function createFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Throws an `Error` if users other than the owner of an entry can rename it, in the folder or in a folder above it. */
+/** Throws an `Error` if users can rename entries of others in this folder, or in a folder above it. */
 async function assertNotReplaceable(folder: string): Promise<void> {
   const { mode } = await stat(folder)
   const isSticky = (mode & 0o1000) !== 0

@@ -29,36 +29,37 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   const { environment, log } = prepare(name)
   const { tls, trustedCertificate, trustedProxies } = environment
   const port = environment.ports[name]
-  let host = environment.hosts[name]
+  const configuredHost = environment.hosts[name]
 
-  const exitWithError = (error: unknown): never => {
+  const exitWithError = (error: unknown, host: string): never => {
     log.fatal({ err: error }, describeFailure(error, host, port))
     process.exit(1)
   }
-  process.on('uncaughtException', exitWithError)
+  process.on('uncaughtException', error => exitWithError(error, configuredHost))
   // The supervisor may disconnect while the service starts.
   const supervisorDisconnected = waitForSupervisorDisconnect()
   if (trustedCertificate) trustCertificate(trustedCertificate)
 
   const service = withSeparation(create({ environment, log }), environment)
-  host = service.host ?? host
+  const host = service.host ?? configuredHost
   try {
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
     log.info({ host, port: server.port }, 'listening')
-    // At exit is too late for a process that is killed.
+    // Node does this at exit only, which a process that is killed does not reach.
     flushCompileCache()
 
     await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await Promise.all([service.stop(), server.close()])
   } catch (error) {
+    // A service that has not started completely may fail to stop. The first error is the cause.
     await service.stop().catch(() => {})
-    exitWithError(error)
+    exitWithError(error, host)
   }
   process.exit(0)
 }
 
-/** Adds to the health of a service how the supervisor has separated the services. */
+/** Adds the separation of the services, which the supervisor has chosen, to the health of a service. */
 function withSeparation(service: Service, { separation }: Environment): Service {
   return separation ? { ...service, health: () => ({ ...service.health(), separation }) } : service
 }

@@ -20,27 +20,29 @@ export interface RetryPause {
 
 /**
  * Waits for the next attempt to use a server: until `sleep` has ended or, if the server is unreachable, until it accepts
- * connections again. A host that was switched on and a network that works again are so noticed within about a second,
- * however long the back-off is. Resolves to whether the server has returned.
+ * connections again. This detects a host that was switched on, or a network that works again, within about a second, however
+ * long the back-off is. Resolves to whether the server has returned.
  */
 export async function waitForServer({ address, egress, sleep, signal }: RetryPause): Promise<boolean> {
   const pause = new AbortController()
   const ended = AbortSignal.any([signal, pause.signal])
-  const slept = sleep(ended).then(
+  const asleep = sleep(ended).then(
     () => false,
     () => false,
   )
   try {
-    const returned = address ? watchReturn(address, egress, ended) : Promise.resolve(false)
-    return await Promise.race([slept, returned.then(hasReturned => hasReturned || slept)])
+    if (!address) return await asleep
+    // If the watch ends without a return, the pause still lasts until the end of the sleep.
+    const watch = watchReturn(address, egress, ended).then(hasReturned => hasReturned || asleep)
+    return await Promise.race([asleep, watch])
   } finally {
     pause.abort()
   }
 }
 
 /**
- * Resolves to true when a server that was unreachable accepts a connection. Resolves to false if it is reachable, so that
- * the last attempt has failed for another reason, if its host name is unknown or denied, and when the signal is aborted.
+ * Resolves to true when a server that was unreachable accepts a connection. Resolves to false when the signal is aborted, and at
+ * once if the server is reachable (the last attempt has failed for another reason) or its host name is unknown or denied.
  */
 async function watchReturn(
   { host, port }: ServerAddress,

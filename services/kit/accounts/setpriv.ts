@@ -15,35 +15,35 @@ export interface Privileges {
 }
 
 /**
- * access(2) ignores the capabilities of every user but root otherwise, and programs such as initdb rely on it. The kernel keeps
- * capabilities when the user changes, and setpriv removes them.
+ * Makes access(2), on which programs such as initdb rely, respect the capabilities of users other than root. It also makes the
+ * kernel keep capabilities when the user changes, but setpriv removes them.
  */
 export const RESPECT_CAPABILITIES = '--securebits=+no_setuid_fixup'
 
 /**
- * Returns the command that runs the command in its last arguments with these privileges only. It can never gain others. To run
- * it as another user, this process needs the rights of root.
+ * Returns a command to which a program and its arguments are appended. The program then has only these privileges, and can never
+ * gain others. To run it as another user, this process must be root.
  */
 export function createSetprivCommand({
   account,
   capabilities = [],
   parentDeathSignal,
 }: Privileges): string[] {
-  const kept = ['-all', ...capabilities.map(capability => `+${capability}`)].join(',')
+  const capabilityList = ['-all', ...capabilities.map(capability => `+${capability}`)].join(',')
   return [
     'setpriv',
     // The groups of the user include those of devices, such as `video`.
     ...(account ? [`--reuid=${account.name}`, `--regid=${account.gid}`, '--init-groups'] : []),
-    `--bounding-set=${kept}`,
-    `--inh-caps=${kept}`,
-    `--ambient-caps=${kept}`,
+    `--bounding-set=${capabilityList}`,
+    `--inh-caps=${capabilityList}`,
+    `--ambient-caps=${capabilityList}`,
     ...(capabilities.includes('dac_read_search') ? [RESPECT_CAPABILITIES] : []),
     '--no-new-privs',
     ...(parentDeathSignal ? [`--pdeathsig=${parentDeathSignal}`] : []),
   ]
 }
 
-/** Print the first path that is neither a folder that can be entered nor a file that can be read, or that cannot be written. */
+/** Shell scripts that print the first argument that is a closed path. `read` is for folders to enter and files to read. */
 const FIND_CLOSED_PATH = {
   read: `for path; do
     if test -d "$path"; then test -x "$path"; else test -r "$path"; fi || { printf '%s\\n' "$path"; break; }
@@ -52,23 +52,28 @@ const FIND_CLOSED_PATH = {
 }
 
 /**
- * Returns the first of these paths that a program with these privileges cannot use. Throws an `Error` with the reason if no
- * program can be started with them.
+ * Returns the first of these paths that a program with these privileges cannot use; undefined if it can use all of them. Throws
+ * an `Error` with the reason if no program can be started with the privileges.
  */
 export async function findClosedPath(
   privileges: Privileges,
   use: keyof typeof FIND_CLOSED_PATH,
   paths: readonly string[],
 ): Promise<string | undefined> {
-  const [command = '', ...options] = createSetprivCommand(privileges)
+  const [setpriv = '', ...options] = createSetprivCommand(privileges)
+  const script = ['sh', '-c', FIND_CLOSED_PATH[use], 'sh', ...paths]
   try {
-    const script = ['sh', '-c', FIND_CLOSED_PATH[use], 'sh', ...paths]
-    const { stdout } = await promisify(execFile)(command, [...options, ...script], { cwd: '/' })
+    const { stdout } = await promisify(execFile)(setpriv, [...options, ...script], { cwd: '/' })
     return stdout.trimEnd() || undefined
   } catch (cause) {
-    const { code, stderr = '' } = cause as { code?: unknown; stderr?: string }
-    if (code === 'ENOENT')
-      throw new Error('the command setpriv is missing: apt-get install util-linux', { cause })
-    throw new Error(stderr.trim().split('\n').at(-1) || (cause as Error).message, { cause })
+    throw new Error(describeFailure(cause as ExecFileError), { cause })
   }
+}
+
+type ExecFileError = Error & { code?: unknown; stderr?: string }
+
+/** Returns why setpriv has failed: the last line that it has printed. */
+function describeFailure({ code, stderr = '', message }: ExecFileError): string {
+  if (code === 'ENOENT') return 'the command setpriv is missing: apt-get install util-linux'
+  return stderr.trim().split('\n').at(-1) || message
 }

@@ -11,9 +11,9 @@ const STANDARD_DESCRIPTORS = 3
 
 /** A program that runs under a policy. It ends when this process ends. */
 export interface LaunchedProcess {
-  /** The process. It is of the launcher at first, and then of the program. */
+  /** Executes the launcher at first, which the program then replaces in the same process. */
   child: ChildProcess
-  /** Which boundaries are in force, or why the program was not started. Never rejects. */
+  /** Resolves to the boundaries that are in force, or to the reason why the program was not started. Never rejects. */
   report: Promise<LaunchReport>
 }
 
@@ -25,22 +25,22 @@ export interface LaunchOptions {
   /** Time in ms after which the process is killed. */
   timeoutMs?: number
   /**
-   * What the program inherits as descriptors 3, 4, …: `ipc`, the channel of messages of Node, which is the default; `pipe`, a
-   * socket that is `child.stdio[3]` and so on; or an open file of this process.
+   * The descriptors 3, 4, … of the program: `ipc`, the message channel of Node; `pipe`, a socket that this process finds in
+   * `child.stdio` at the same index; or a number, an open file of this process. The default is one `ipc`.
    */
   descriptors?: readonly ('ipc' | 'pipe' | number)[]
 }
 
 export interface LaunchCommandOptions {
-  /** Number of descriptors, from 0 on, that the program inherits. */
+  /** The program inherits the descriptors below this number. */
   inherit: number
   /** Descriptor to which the launcher writes its report. */
   reportTo?: number
-  /** Sets `REPORT_VARIABLE` for the program. */
+  /** Passes the report to the program in the environment variable `REPORT_VARIABLE`. */
   reportToProgram?: boolean
   /** Signal that the program receives when this process ends; SIGKILL by default. */
   parentSignal?: NodeJS.Signals
-  /** Process that starts the command, if it is not this one. */
+  /** Id of the process that starts the command; by default this one. */
   parent?: number
 }
 

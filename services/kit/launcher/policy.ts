@@ -8,6 +8,7 @@ export interface LaunchPolicy {
   execute?: readonly string[]
   /** Files and folders in which the program reads, writes, creates and deletes. */
   write?: readonly string[]
+  /** Device files that the program may open, in addition to `/dev/null`. */
   devices?: readonly string[]
   /** Whether the program may open sockets. */
   sockets?: boolean
@@ -16,7 +17,7 @@ export interface LaunchPolicy {
   limits: LaunchLimits
 }
 
-/** Limits of a program and of each process that it starts. What is not limited here is limited as in the parent. */
+/** Limits of a program and of each process that it starts. A limit that is omitted is that of the parent process. */
 export interface LaunchLimits {
   /** CPU time in s, after which the program is killed. */
   cpuSeconds?: number
@@ -27,9 +28,9 @@ export interface LaunchLimits {
   fileBytes?: number
 }
 
-/** What every dynamically linked program reads. */
+/** Files that every dynamically linked program reads. */
 const SYSTEM_PATHS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/etc/ld.so.cache']
-/** What Node and native libraries read about the machine. */
+/** Files in which Node and native libraries look up properties of the machine. */
 const MACHINE_PATHS = [
   '/etc/localtime',
   '/etc/ssl/openssl.cnf',

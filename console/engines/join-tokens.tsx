@@ -4,7 +4,7 @@ import { useSubmit } from '../ui/use-submit.ts'
 import { JoinTokenTable } from './join-token-table.tsx'
 import { useJoinTokens } from './use-join-tokens.ts'
 
-/** The tokens with which engines register themselves, and a form that creates one. */
+/** Lists the tokens with which engines register themselves, and creates further ones. */
 export function JoinTokens({ sites }: Pick<PlacementOverview, 'sites'>) {
   const joinTokens = useJoinTokens()
   /** The secret of the new token, which only the response to its creation contains. */

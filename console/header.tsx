@@ -15,7 +15,6 @@ const STATISTICS_INTERVAL_MS = 5_000
 /** The header of every page: links to the pages, the load and the alarms of the appliance, and buttons for account and theme. */
 export function Header() {
   const { open: isOpen, user } = session.value ?? {}
-  const path = currentPath()
   const signOutError = useSignal<string>()
 
   const requestSignOut = async () => {
@@ -34,34 +33,7 @@ export function Header() {
           <img src="/favicon.svg" alt="" width="22" height="22" />
           Eyrie
         </Link>
-        <nav class="pages" aria-label="Pages">
-          <Link to="/" current={path === '/' || path.startsWith('/channels/')}>
-            Live
-          </Link>
-          <Link to="/recordings" current={path.startsWith('/recordings')}>
-            Recordings
-          </Link>
-          {user && (
-            <Link to="/account" current={path === '/account'}>
-              Account
-            </Link>
-          )}
-          {user?.role === 'superadmin' && (
-            <Link to="/engines" current={path === '/engines'}>
-              Engines
-            </Link>
-          )}
-          {user?.role === 'superadmin' && (
-            <Link to="/plugins" current={path === '/plugins'}>
-              Plugins
-            </Link>
-          )}
-          {user?.role === 'superadmin' && (
-            <Link to="/identity-provider" current={path === '/identity-provider'}>
-              Identity provider
-            </Link>
-          )}
-        </nav>
+        <PageLinks isSignedIn={user !== undefined} isSuperadmin={user?.role === 'superadmin'} />
         {(isOpen || user) && <SystemLoad />}
         <AccountButton onSignOut={requestSignOut} />
         <ThemeSwitch />
@@ -73,6 +45,44 @@ export function Header() {
         </Notice>
       )}
     </>
+  )
+}
+
+interface PageLinksProps {
+  isSignedIn: boolean
+  isSuperadmin: boolean
+}
+
+/** Links to the pages that the user may open. */
+function PageLinks({ isSignedIn, isSuperadmin }: PageLinksProps) {
+  const path = currentPath()
+  return (
+    <nav class="pages" aria-label="Pages">
+      <Link to="/" current={path === '/' || path.startsWith('/channels/')}>
+        Live
+      </Link>
+      <Link to="/recordings" current={path.startsWith('/recordings')}>
+        Recordings
+      </Link>
+      {isSignedIn && (
+        <Link to="/account" current={path === '/account'}>
+          Account
+        </Link>
+      )}
+      {isSuperadmin && (
+        <>
+          <Link to="/engines" current={path === '/engines'}>
+            Engines
+          </Link>
+          <Link to="/plugins" current={path === '/plugins'}>
+            Plugins
+          </Link>
+          <Link to="/identity-provider" current={path === '/identity-provider'}>
+            Identity provider
+          </Link>
+        </>
+      )}
+    </nav>
   )
 }
 

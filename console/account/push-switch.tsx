@@ -5,6 +5,8 @@ import { callOperation } from '../api/api-request.ts'
 import { capitalize } from '../ui/format.ts'
 
 const WORKER_PATH = '/push-worker.js'
+/** Key in the local storage under which the id of this browser's subscription is stored. */
+const SUBSCRIPTION_KEY = '/push-worker.js'
 
 /** Switches messages about alerts on and off in this browser. */
 export function PushSwitch() {
@@ -17,7 +19,7 @@ export function PushSwitch() {
     if (isSupported) void run(isSubscribed)
   }, [])
 
-  /** Runs work that returns whether messages are on. */
+  /** Does work that returns whether messages are on, and shows the result or the error. */
   async function run(work: () => Promise<boolean>) {
     isBusy.value = true
     error.value = ''
@@ -51,11 +53,13 @@ export function PushSwitch() {
   )
 }
 
-/** The browser may be subscribed for another user, or its subscription may have been removed. */
+/** Returns whether the signed-in user receives messages here. The browser may be subscribed for another user. */
 async function isSubscribed(): Promise<boolean> {
   if (!(await findSubscription())) return false
   const stored = await callOperation<StoredSubscription[]>('/user/push/list')
-  return stored.some(({ push_subscription_id }) => push_subscription_id === localStorage.getItem(WORKER_PATH))
+  return stored.some(
+    ({ push_subscription_id }) => push_subscription_id === localStorage.getItem(SUBSCRIPTION_KEY),
+  )
 }
 
 async function findSubscription(): Promise<PushSubscription | null> {
@@ -77,15 +81,15 @@ async function subscribe(): Promise<boolean> {
     auth: keys['auth'],
     label: navigator.userAgent.slice(0, 100),
   })
-  localStorage.setItem(WORKER_PATH, push_subscription_id)
+  localStorage.setItem(SUBSCRIPTION_KEY, push_subscription_id)
   return true
 }
 
 async function unsubscribe(): Promise<boolean> {
-  const push_subscription_id = localStorage.getItem(WORKER_PATH)
+  const push_subscription_id = localStorage.getItem(SUBSCRIPTION_KEY)
   await (await findSubscription())?.unsubscribe()
   if (push_subscription_id) {
-    localStorage.removeItem(WORKER_PATH)
+    localStorage.removeItem(SUBSCRIPTION_KEY)
     await callOperation('/user/push/unsubscribe', { push_subscription_id })
   }
   return false

@@ -12,6 +12,7 @@ import '../ui/form.css'
 
 const CALLBACK_PATH = '/session/provider/callback'
 
+/** The settings, and the organizations and customers to which the roles of groups can refer. */
 interface Loaded {
   settings: OidcSettings
   organizations: Organization[]

@@ -8,11 +8,12 @@ interface SiteRulesProps {
   onChanged(): Promise<void>
 }
 
-/** Who chooses the engines of each site, and whether its cameras are spread. */
+/** Lists the sites. The user can change who chooses their engines, and whether their cameras are spread over the engines. */
 export function SiteRules({ sites, onChanged }: SiteRulesProps) {
   const error = useSignal('')
   if (sites.length === 0) return null
 
+  /** Changes fields of a site. The overview is loaded again even if that fails, because the controls have changed. */
   const change = async (site_id: string, fields: object) => {
     error.value = ''
     try {

@@ -48,7 +48,7 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
       shapes: () => shapes.current,
     })
 
-    const player = createSwitchingPlayer(TRANSPORTS, {
+    const opened = createSwitchingPlayer(TRANSPORTS, {
       createVideo: () => appendVideo(videos.current!),
       volume: playerVolume,
       stream: channel.stream,
@@ -56,11 +56,11 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
       onFrame: overlay.show,
     })
     const unsubscribe = output.onMetadata(overlay.metadataArrived)
-    setPlayer(player)
+    setPlayer(opened)
 
     return () => {
       unsubscribe()
-      player.close()
+      opened.close()
       overlay.close()
     }
   }, [channel.stream, output, playerVolume])

@@ -5,10 +5,10 @@ import { PluginVersionRow } from './plugin-version-row.tsx'
 import type { ListedEngine } from './use-engine-plugins.ts'
 import '../ui/status.css'
 
-/** The plugins of one engine. Those that are only built in are named in one line. */
-export function EnginePanel({ engine, plugins: loaded, error }: ListedEngine) {
-  const added = loaded?.plugins.filter(plugin => !isBuiltIn(plugin)) ?? []
-  const builtIn = loaded?.plugins.filter(isBuiltIn) ?? []
+/** Lists the plugins of one engine: the added ones in a table, and the names of those that are only built in. */
+export function EnginePanel({ engine, plugins: installed, error }: ListedEngine) {
+  const added = installed?.plugins.filter(plugin => !isBuiltIn(plugin)) ?? []
+  const builtIn = installed?.plugins.filter(isBuiltIn) ?? []
   return (
     <section class="panel" aria-label={engine.engine_name}>
       <h2>{engine.engine_name}</h2>
@@ -17,8 +17,8 @@ export function EnginePanel({ engine, plugins: loaded, error }: ListedEngine) {
           {capitalize(error)}
         </p>
       )}
-      {loaded?.isolation && <IsolationStatus isolation={loaded.isolation} />}
-      {loaded && added.length === 0 && <p>Only built-in plugins are installed.</p>}
+      {installed?.isolation && <IsolationStatus isolation={installed.isolation} />}
+      {installed && added.length === 0 && <p>Only built-in plugins are installed.</p>}
       {added.length > 0 && (
         <table>
           <thead>
@@ -46,6 +46,7 @@ export function EnginePanel({ engine, plugins: loaded, error }: ListedEngine) {
   )
 }
 
+/** Whether no version of a plugin was added to those that Eyrie contains. */
 const isBuiltIn = ({ versions }: Plugin) => versions.every(({ origin }) => origin === 'built-in')
 
 const LEVEL_CLASSES: Record<IsolationLevel, string> = { full: 'running', partial: 'degraded', none: 'failed' }

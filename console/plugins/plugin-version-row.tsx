@@ -15,63 +15,19 @@ const ORIGINS: Record<InstalledVersion['origin'], string> = {
 }
 
 /** A version of a plugin: whether it runs, why not, and what its elements declare. */
-export function PluginVersionRow({ plugin: { name, active }, version: installed }: PluginVersionRowProps) {
-  const {
-    version,
-    origin,
-    license,
-    signature,
-    elements,
-    capabilities = {},
-    quarantined = [],
-    not_granted = [],
-  } = installed
+export function PluginVersionRow({ plugin, version: installed }: PluginVersionRowProps) {
+  const { version, origin, license, signature, elements, capabilities = {} } = installed
   return (
     <tr>
       <td>
-        {name} {version}
+        {plugin.name} {version}
         <small class="line">
           {ORIGINS[origin]}, {license}
         </small>
         {signature && <small class="line">{describeSignature(signature)}</small>}
       </td>
       <td>
-        <span class={`status ${version === active && signature?.refused === undefined ? 'running' : ''}`}>
-          {version === active ? 'active' : 'inactive'}
-        </span>
-        {signature?.refused !== undefined && (
-          <div class="problem">
-            <span class="status failed">does not start</span>
-            <small class="line">{capitalize(signature.refused)}</small>
-          </div>
-        )}
-        {quarantined.map(({ channel, reason, time }) => (
-          <div key={channel} class="problem">
-            <span class="status failed">in quarantine on channel {channel}</span>
-            <small class="line">
-              Since {new Date(time).toLocaleString()}: {reason}. Let it run again with{' '}
-              <code>eyrie plugin release {name}</code>
-            </small>
-          </div>
-        ))}
-        {not_granted.length > 0 && (
-          <div class="problem">
-            <span class="status degraded">asks for more than was granted</span>
-            <ul class="details">
-              {not_granted.map(({ element, capability, description }) => (
-                <li key={`${element} ${capability}`}>
-                  {element} {description}
-                </li>
-              ))}
-            </ul>
-            <small class="line">
-              Grant it with{' '}
-              <code>
-                eyrie plugin use {name} {version} --grant
-              </code>
-            </small>
-          </div>
-        )}
+        <VersionState plugin={plugin} version={installed} />
       </td>
       <td>
         {elements.map(element => (
@@ -86,5 +42,52 @@ export function PluginVersionRow({ plugin: { name, active }, version: installed 
         ))}
       </td>
     </tr>
+  )
+}
+
+/** Whether a version is active, and each problem of it with its remedy. */
+function VersionState({ plugin: { name, active }, version: installed }: PluginVersionRowProps) {
+  const { version, signature, quarantined = [], not_granted = [] } = installed
+  const isActive = version === active
+  const refusal = signature?.refused
+  return (
+    <>
+      <span class={`status ${isActive && refusal === undefined ? 'running' : ''}`}>
+        {isActive ? 'active' : 'inactive'}
+      </span>
+      {refusal !== undefined && (
+        <div class="problem">
+          <span class="status failed">does not start</span>
+          <small class="line">{capitalize(refusal)}</small>
+        </div>
+      )}
+      {quarantined.map(({ channel, reason, time }) => (
+        <div key={channel} class="problem">
+          <span class="status failed">in quarantine on channel {channel}</span>
+          <small class="line">
+            Since {new Date(time).toLocaleString()}: {reason}. Let it run again with{' '}
+            <code>eyrie plugin release {name}</code>
+          </small>
+        </div>
+      ))}
+      {not_granted.length > 0 && (
+        <div class="problem">
+          <span class="status degraded">asks for more than was granted</span>
+          <ul class="details">
+            {not_granted.map(({ element, capability, description }) => (
+              <li key={`${element} ${capability}`}>
+                {element} {description}
+              </li>
+            ))}
+          </ul>
+          <small class="line">
+            Grant it with{' '}
+            <code>
+              eyrie plugin use {name} {version} --grant
+            </code>
+          </small>
+        </div>
+      )}
+    </>
   )
 }

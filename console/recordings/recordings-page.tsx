@@ -10,26 +10,18 @@ import { type CalendarDay, getDay } from './timeline/calendar-day.ts'
 import '../ui/page.css'
 
 const RECORDINGS_INTERVAL_MS = 5_000
+const SOURCES_PATH = '/live/recordings/sources'
 const SOURCES_INTERVAL_MS = 30_000
 
-/** The recordings of one day and source, by default the first, next to a list of all recorded sources. */
+/** The recordings of one source on one day, next to a list of all recorded sources. By default the first source and today. */
 export function RecordingsPage({ selected }: { selected?: number }) {
+  /** The time in the URL, if the page was opened by a link to a time. */
   const [linkedMs] = useState(readLinkedTime)
   /** The displayed time. It is preserved when the user selects another source. */
   const position = useRef(linkedMs)
-  const [day, setDay] = useState<CalendarDay>(() => getDay(position.current ?? Date.now()))
-  const query = new URLSearchParams({
-    from: new Date(day.from).toISOString(),
-    to: new Date(day.to).toISOString(),
-  })
-  const { data: list, error } = usePolling<RecordingList>(
-    `/live/recordings?${query}`,
-    RECORDINGS_INTERVAL_MS,
-  ).value
-  const { data: sources } = usePolling<RecordedSource[]>(
-    '/live/recordings/sources',
-    SOURCES_INTERVAL_MS,
-  ).value
+  const [day, setDay] = useState<CalendarDay>(() => getDay(linkedMs ?? Date.now()))
+  const { data: list, error } = useRecordings(day).value
+  const { data: sources } = usePolling<RecordedSource[]>(SOURCES_PATH, SOURCES_INTERVAL_MS).value
 
   const streams = list?.streams ?? []
   const recording = selected === undefined ? streams[0] : streams.find(({ stream }) => stream === selected)
@@ -63,6 +55,12 @@ export function RecordingsPage({ selected }: { selected?: number }) {
       )}
     </div>
   )
+}
+
+/** Fetches the list of recorded sources, with what is recorded on a day. */
+function useRecordings({ from, to }: CalendarDay) {
+  const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+  return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS)
 }
 
 /** Selects the last recorded day when the page is opened, unless the URL contains a time. */

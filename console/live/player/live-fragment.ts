@@ -30,8 +30,8 @@ const SAMPLE_SIZE = 0x200
 const SAMPLE_FLAGS = 0x400
 const SAMPLE_COMPOSITION_OFFSET = 0x800
 
-// A fragment has one box of each of these types, nested as `moof` > `traf` > `tfhd`, `tfdt`, `trun`: `tfhd` holds the track
-// id, `tfdt` the decoding time, and `trun` (track run) the properties of the samples.
+// A fragment contains one box of each of these types: `moof` > `traf` > `tfhd`, `tfdt`, `trun`. The `tfhd` box has the track id,
+// `tfdt` the decoding time, and `trun` (track run) the properties of the samples. Each starts with its version and its flags.
 
 /** Extends the duration of every sample to at least `seconds`, in place. */
 export function extendDuration(segment: ArrayBuffer, seconds: number): void {
@@ -51,7 +51,7 @@ export function parseFragment(segment: ArrayBuffer): Fragment | undefined {
   const trun = traf && findBox(traf, ['trun'])
   if (!tfhd || !tfdt || !trun) return undefined
 
-  // The first byte of the box is its version. Version 1 has 64-bit times.
+  // Version 1 of the box has 64-bit times.
   const dts = tfdt.getUint8(0) === 1 ? Number(tfdt.getBigUint64(4)) : tfdt.getUint32(4)
   const { duration, flags, compositionOffset } = readFirstSample(trun)
   return {
@@ -84,6 +84,7 @@ function readFirstSample(trun: DataView) {
 
 /** Returns the flags of the fields that are present, the offset of the first sample and the size of one sample. */
 function readLayout(trun: DataView) {
+  // The highest byte is the version.
   const present = trun.getUint32(0) & 0xffffff
   const count = (fields: number[]) => fields.filter(field => present & field).length
   const sampleFields = [SAMPLE_DURATION, SAMPLE_SIZE, SAMPLE_FLAGS, SAMPLE_COMPOSITION_OFFSET]

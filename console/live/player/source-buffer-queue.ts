@@ -46,7 +46,7 @@ export function createSourceBufferQueue<Fragment extends { keyframe: boolean }>(
   /** Fragments were dropped, so the following ones cannot be decoded up to the next keyframe. */
   let needsKeyframe = false
 
-  /** Executes the queue until the buffer is updating or the queue is empty. */
+  /** Executes operations until the queue is empty or the buffer is busy with one of them. */
   function proceed() {
     try {
       while (buffer && !buffer.updating) {

@@ -81,6 +81,7 @@ export function createWebRtcPlayer({
     if (closing.signal.aborted) return
     tracks.addTrack(track)
     video.srcObject = tracks
+    // Browsers may reject play(). The watchdog retries it.
     video.play().catch(() => {})
   }
 

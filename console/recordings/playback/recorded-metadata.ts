@@ -17,6 +17,7 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   add(frame: RecordedFrame, epoch: number): void
   /** Returns the lines and zones that were configured at a time. */
   getShapes(ticks: number): readonly Shape[]
+  /** Removes all metadata. The channels can still be selected, because the next load usually has the same. */
   clear(): void
 }
 

@@ -9,32 +9,32 @@ export interface Owner {
 
 /** The users to which a data folder belongs. */
 export interface DataOwners {
-  /** Root, and the group of the services if each service has a user of its own. */
+  /** Root, with the group of the services if each service has a user of its own, otherwise with the group of root. */
   shared: Owner
   roles: Readonly<Record<Role, Owner>>
 }
 
-/** A folder of the data folder, with its owner. */
+/** A folder in the data folder, or the data folder itself, with its owner. */
 export interface OwnedFolder {
   path: string
   owner: Owner
   mode: number
-  /** Returns the owner of an entry in the folder, and of everything in that entry. Undefined: entries are left as they are. */
+  /** Returns the owner of an entry in the folder, and of everything below that entry. If undefined, entries keep their owners. */
   findEntryOwner?: (name: string) => Owner
 }
 
-/** The services that create secrets. All other secrets belong to the supervisor, which passes them on. */
-const SECRET_OWNERS: Readonly<Record<string, Role>> = {
-  'engine-key': 'engine',
-  'management-key': 'management',
-  'signing-key.pem': 'management',
-  'operator-token': 'management',
-  admin: 'management',
-}
+/** The secrets that a service creates. All other secrets belong to the supervisor, which passes them on. */
+const SECRET_OWNERS = new Map<string, Role>([
+  ['engine-key', 'engine'],
+  ['management-key', 'management'],
+  ['signing-key.pem', 'management'],
+  ['operator-token', 'management'],
+  ['admin', 'management'],
+])
 
-/** The folders of one service each. */
+/** The folders that belong to a single service. */
 const ROLE_FOLDERS: readonly { name: string; role: Role; mode: number }[] = [
-  // The engine resolves the links in the path of a video.
+  // Readable for the engine, which resolves the links in the path of a video.
   { name: 'media', role: 'media', mode: 0o750 },
   { name: 'recordings', role: 'media', mode: 0o700 },
   // The registry of GStreamer.
@@ -47,13 +47,13 @@ const ROLE_FOLDERS: readonly { name: string; role: Role; mode: number }[] = [
   { name: 'management', role: 'management', mode: 0o700 },
 ]
 
-/** Returns the home folder of a service, for caches such as those of libraries. */
+/** Returns the home folder of a service, in which libraries store their caches. */
 export const getHome = (data: string, role: Role) => join(data, 'home', role)
 
 /** Returns the folder that contains the socket of the database server. */
 export const getDatabaseSocketFolder = (data: string) => join(data, 'postgres/socket')
 
-/** Returns the folders of a data folder, each after the folder that contains it. */
+/** Returns the folders of a data folder with their owners, each after the folder that contains it. */
 export function listOwnedFolders(data: string, { shared, roles }: DataOwners): OwnedFolder[] {
   const isSeparated = shared.gid !== 0
   const root: Owner = { uid: shared.uid, gid: 0 }
@@ -65,7 +65,10 @@ export function listOwnedFolders(data: string, { shared, roles }: DataOwners): O
       owner: shared,
       // Services create secrets. The sticky bit lets them delete and replace only their own.
       mode: isSeparated ? 0o1770 : 0o700,
-      findEntryOwner: name => roles[SECRET_OWNERS[name] as Role] ?? root,
+      findEntryOwner: name => {
+        const role = SECRET_OWNERS.get(name)
+        return role ? roles[role] : root
+      },
     },
     { path: join(data, 'home'), owner: shared, mode: 0o710 },
     ...(Object.keys(roles) as Role[]).map(role => ownFolder(getHome(data, role), roles[role], 0o700)),
@@ -85,7 +88,7 @@ export function listOwnedFolders(data: string, { shared, roles }: DataOwners): O
   ]
 }
 
-/** A folder that belongs to one user with everything in it. */
+/** Describes a folder that belongs to one user, with everything in it. */
 function ownFolder(path: string, owner: Owner, mode: number): OwnedFolder {
   return { path, owner, mode, findEntryOwner: () => owner }
 }

@@ -21,10 +21,11 @@ export interface OwnerFailure {
 }
 
 /**
- * Gives folders to their owners, and creates missing ones. Returns the entries that keep their owner. A service may
- * have replaced what is in its folder by links to files of others: nothing is followed, and each entry is opened before it is
- * inspected and changed. Entries are changed before the folder that contains them, so that a folder with the right owner is
- * complete: only its own entries are inspected, which keeps the start fast.
+ * Gives folders to their owners, and creates missing ones. Returns the files and folders whose owner could not be changed.
+ *
+ * A service may have replaced entries of its folder by links to files of others. Links are therefore not followed, and each entry
+ * is opened before it is inspected and changed. The entries of a folder are changed before the folder itself. A subfolder that has
+ * the right owner is therefore complete, and is not entered, which keeps the start fast.
  */
 export function applyOwners(folders: readonly OwnedFolder[]): OwnerFailure[] {
   const failures: OwnerFailure[] = []
@@ -40,15 +41,14 @@ export function applyOwners(folders: readonly OwnedFolder[]): OwnerFailure[] {
 
 function applyOwner({ path, owner, mode, findEntryOwner }: OwnedFolder, failures: OwnerFailure[]): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  const folder = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
-    const { dev } = fstatSync(folder)
-    const fail = (entry: string, reason: string) => failures.push({ path: `${path}${entry}`, reason })
-    if (findEntryOwner) changeEntries({ folder, dev, path: '', fail }, findEntryOwner)
-    fchownSync(folder, owner.uid, owner.gid)
-    fchmodSync(folder, mode)
+    const { dev } = fstatSync(descriptor)
+    if (findEntryOwner) changeEntries({ descriptor, dev, path, failures }, findEntryOwner)
+    fchownSync(descriptor, owner.uid, owner.gid)
+    fchmodSync(descriptor, mode)
   } finally {
-    closeSync(folder)
+    closeSync(descriptor)
   }
 }
 
@@ -58,7 +58,7 @@ function describeFailure(error: unknown, { path, owner }: OwnedFolder): string {
   return isLink ? `it is a link: run chown -R ${owner.uid}:${owner.gid} ${path}/` : message
 }
 
-/** Lets the services read a file of the supervisor, unless it is a link. */
+/** Gives a file of the supervisor to an owner, so that the services can read it. Does nothing if it is a link or missing. */
 export function shareFile(path: string, { uid, gid }: Owner, mode: number): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -72,42 +72,44 @@ export function shareFile(path: string, { uid, gid }: Owner, mode: number): void
 
 /** An open folder whose entries are changed. */
 interface OpenFolder {
-  folder: number
-  /** The file system. Others that are mounted below, such as a disk with videos, are left alone. */
+  descriptor: number
+  /** The device of the owned folder. File systems that are mounted below it, such as a disk with videos, are left alone. */
   dev: number
-  /** Path below the owned folder. */
   path: string
-  fail(entry: string, reason: string): void
+  /** Receives the entries whose owner could not be changed. */
+  failures: OwnerFailure[]
 }
 
+/** Changes the owner of each entry in a folder, and of everything below it. */
 function changeEntries(parent: OpenFolder, findOwner: (name: string) => Owner): void {
   // Names need not be valid UTF-8.
-  const entries = readdirSync(`/proc/self/fd/${parent.folder}`, { withFileTypes: true, encoding: 'buffer' })
+  const folder = `/proc/self/fd/${parent.descriptor}`
+  const entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   for (const entry of entries) {
     if (!entry.isDirectory() && !entry.isFile()) continue
     const name = String(entry.name)
     const path = `${parent.path}/${name}`
     try {
-      changeEntry({ ...parent, path }, entry.name, findOwner(name))
+      changeEntry(parent, entry.name, path, findOwner(name))
     } catch (error) {
-      parent.fail(path, (error as Error).message)
+      parent.failures.push({ path, reason: (error as Error).message })
     }
   }
 }
 
-function changeEntry(parent: OpenFolder, name: Buffer, owner: Owner): void {
-  const path = Buffer.concat([Buffer.from(`/proc/self/fd/${parent.folder}/`), name])
+function changeEntry(parent: OpenFolder, name: Buffer, path: string, owner: Owner): void {
+  const openPath = Buffer.concat([Buffer.from(`/proc/self/fd/${parent.descriptor}/`), name])
   // O_NONBLOCK: the entry may have become a pipe in the meantime.
-  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const descriptor = openSync(openPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const status = fstatSync(descriptor)
     if (isOwnedBy(status, owner) || status.dev !== parent.dev) return
-    // A name in another folder may be the same file, which then belongs to another service.
+    // A service may have made a hard link to a file of another one.
     if (status.isFile() && status.nlink > 1) {
-      parent.fail(parent.path, 'it has another name (hard link)')
+      parent.failures.push({ path, reason: 'it has another name (hard link)' })
       return
     }
-    if (status.isDirectory()) changeEntries({ ...parent, folder: descriptor }, () => owner)
+    if (status.isDirectory()) changeEntries({ ...parent, descriptor, path }, () => owner)
     fchownSync(descriptor, owner.uid, owner.gid)
   } finally {
     closeSync(descriptor)

@@ -23,9 +23,11 @@ export interface SeparatedServices {
 }
 
 const ROOT: Owner = { uid: 0, gid: 0 }
+const FIRST_UNPRIVILEGED_PORT = 1024
 
 /**
- * Decides how the services are separated, logs it, and gives the data folder to their users. The services are not running.
+ * Decides how the services are separated, logs it, and gives the data folder to their users. Must be called before the services
+ * start.
  */
 export async function separateServices(
   { data, outputRoots, plugins }: Environment,
@@ -48,6 +50,7 @@ export async function separateServices(
   return { separation, databaseAccount }
 }
 
+/** Returns the owners of the data folder if this process is root. `database` is the user of the database server. */
 function findOwners(separation: ServiceSeparation, database: Owner = ROOT): DataOwners {
   if (separation.kind !== 'users')
     return {
@@ -66,14 +69,14 @@ function logSeparation(separation: ServiceSeparation, log: ServiceLog): void {
   else log.warn('supervisor', 'services are not separated', { reason: missing[0] })
 }
 
-/** Closes secrets that root has shared with services at an earlier start, if the data folder now belongs to this user. */
+/** Makes the secrets private again if root has shared them with services at an earlier start, and they now belong to this user. */
 function closeSecrets(data: string): void {
   const folder = join(data, 'secrets')
   const status = statSync(folder, { throwIfNoEntry: false })
   if (status?.uid === process.geteuid?.() && (status?.mode ?? 0) & 0o077) chmodSync(folder, 0o700)
 }
 
-/** Warns of configured folders that the engine cannot use. They belong to the operator, who decides who uses them. */
+/** Warns of configured folders that the engine cannot use. They belong to the operator, so their owner is not changed. */
 async function reportClosedFolders(
   privileges: Privileges | undefined,
   { outputRoots, plugins }: Pick<Environment, 'outputRoots' | 'plugins'>,
@@ -99,7 +102,7 @@ async function reportClosedFolders(
     })
 }
 
-/** Gives an empty folder for recordings outside of the data folder to media, or warns that media cannot write to it. */
+/** Gives the folder for recordings that the settings name to media if it is empty; otherwise warns if media cannot write to it. */
 async function provideRecordings(
   privileges: Privileges | undefined,
   owner: Owner,
@@ -115,7 +118,7 @@ async function provideRecordings(
   }
 }
 
-/** Returns the capabilities that a service needs in addition to the rights of its user. */
+/** Returns the capabilities that a service needs in addition to the rights of its user, to listen and to read videos. */
 export async function findCapabilities(
   privileges: Privileges,
   role: Role,
@@ -130,5 +133,3 @@ export async function findCapabilities(
   )
   return closed === undefined ? capabilities : [...capabilities, 'dac_read_search']
 }
-
-const FIRST_UNPRIVILEGED_PORT = 1024

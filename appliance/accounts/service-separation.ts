@@ -17,24 +17,31 @@ export type ServiceSeparation =
   | { kind: 'ordinary-user'; user: string }
 
 const CHECKOUT = resolve(import.meta.dirname, '../..')
-/** What a service reads first: its code, and the packages that it imports. */
+/** Files that a service reads first, one of its code and one of the packages that it imports. */
 const CODE = [join(CHECKOUT, 'services/media/main.ts'), join(CHECKOUT, 'node_modules/zod/package.json')]
 
-/** Decides how the services are separated. The data folder exists. */
+/** Decides how the services are separated. The data folder must exist. */
 export async function chooseSeparation(data: string): Promise<ServiceSeparation> {
   const uid = process.geteuid?.() ?? 0
   if (uid !== 0) return { kind: 'ordinary-user', user: findAccountById(uid).name }
   const accounts = findServiceAccounts()
-  const reason =
-    'missing' in accounts
-      ? `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh run as root, which creates it`
-      : await findObstacle(accounts, data)
-  if (reason === undefined) return { kind: 'users', accounts: accounts as ServiceAccounts }
+  if ('missing' in accounts)
+    return separateWithoutUsers(
+      `the user ${accounts.missing} does not exist: run appliance/setup/setup.sh run as root, which creates it`,
+    )
+  const obstacle = await findObstacle(accounts, data)
+  return obstacle === undefined ? { kind: 'users', accounts } : separateWithoutUsers(obstacle)
+}
 
-  return findClosedPath({}, 'read', []).then(
-    () => ({ kind: 'without-capabilities', reason }) as const,
-    () => ({ kind: 'root', reason }) as const,
-  )
+/** Decides whether services that must run as root, for a reason, can at least run without its capabilities. */
+async function separateWithoutUsers(reason: string): Promise<ServiceSeparation> {
+  try {
+    // Starts a program without capabilities.
+    await findClosedPath({}, 'read', [])
+    return { kind: 'without-capabilities', reason }
+  } catch {
+    return { kind: 'root', reason }
+  }
 }
 
 /** Returns why the services cannot run as these users, and what to do about it. */
@@ -53,7 +60,7 @@ async function findObstacle(accounts: ServiceAccounts, data: string): Promise<st
   return findOwnershipObstacle(accounts.media, data)
 }
 
-/** Tries to give a folder to a user: file systems such as FAT store no owners, and some network file systems refuse to. */
+/** Tries to give a folder to a user. File systems such as FAT store no owners, and some network file systems refuse to change them. */
 function findOwnershipObstacle({ uid, gid }: Account, data: string): string | undefined {
   const probe = mkdtempSync(join(data, 'owner-'))
   try {
@@ -68,8 +75,8 @@ function findOwnershipObstacle({ uid, gid }: Account, data: string): string | un
 }
 
 /**
- * Returns the privileges with which a service runs, in addition to capabilities that it needs. Undefined: it runs with all
- * privileges of this process.
+ * Returns the privileges with which a service runs, to which the capabilities that it needs are added. Undefined if it runs with
+ * all privileges of this process.
  */
 export function findPrivileges(separation: ServiceSeparation, role: Role): Privileges | undefined {
   if (separation.kind === 'users') return { account: separation.accounts[role] }

@@ -3,10 +3,10 @@ import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-// Copies the npm packages that programs need, and nothing else, for an image: node collect-packages.ts <folder> <program> ...
-//   --without <folder>    leaves out packages that exist there, because a lower layer contains them
-//   --exclude <module>    a module that these programs never load
-//   --architecture <name>    of the image, if it is not that of this machine
+// Copies the npm packages that programs need, and no others, to a folder for an image: node collect-packages.ts <folder> <program> ...
+//   --without <folder>       omits packages that exist in this folder, because a lower layer contains them
+//   --exclude <module>       omits what only this module needs, because these programs never load it
+//   --architecture <name>    architecture of the image as Node names it; by default that of this machine
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const { dependencies = {} } = readManifest(ROOT)
@@ -27,23 +27,21 @@ export interface ProgramParts {
   packages: Set<string>
 }
 
-/** What a module names: packages, modules, and programs that it starts as a process or thread. */
-const IMPORT =
+/** Matches imports of packages and modules, and all other strings, which may be programs that are started as a process or thread. */
+const REFERENCE =
   /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
-/**
- * Finds what programs load, without what only excluded modules load. Type imports are erased, and are not followed.
- */
+/** Finds the modules and packages that programs load, except those that only excluded modules load. Ignores imports of types. */
 export function findProgramParts(
   programs: readonly string[],
   excluded: ReadonlySet<string> = new Set(),
 ): ProgramParts {
   const modules = new Set(programs.map(program => resolve(ROOT, program)))
   const packages = new Set<string>()
-  // A set is iterated in the order of insertion, including what is added meanwhile.
+  // The iteration includes modules that are added meanwhile.
   for (const module of modules) {
     if (!module.endsWith('.ts') || excluded.has(module)) continue
-    for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(IMPORT)) {
+    for (const [, isType, imported, lazy, literal] of readFileSync(module, 'utf8').matchAll(REFERENCE)) {
       if (isType) continue
       addReference(module, imported ?? lazy ?? literal ?? '', { modules, packages })
     }
@@ -51,6 +49,7 @@ export function findProgramParts(
   return { modules, packages }
 }
 
+/** Adds what `name` refers to in a module: another module, a package of the project, or nothing. */
 function addReference(module: string, name: string, { modules, packages }: ProgramParts): void {
   if (name.endsWith('.ts')) {
     const file = resolve(dirname(module), name)
@@ -59,12 +58,12 @@ function addReference(module: string, name: string, { modules, packages }: Progr
     const file = tryToResolve(module, name)
     if (file) modules.add(file)
   } else {
-    const found = /^(@[^/]+\/[^/]+|[^@./][^/]*)/.exec(name)?.[1]
-    if (found && !isBuiltin(name) && Object.hasOwn(dependencies, found)) packages.add(found)
+    const packageName = /^(@[^/]+\/[^/]+|[^@./][^/]*)/.exec(name)?.[1]
+    if (packageName && !isBuiltin(name) && Object.hasOwn(dependencies, packageName)) packages.add(packageName)
   }
 }
 
-/** Resolves a module of the workspace as Node does. Undefined: the text is no module. */
+/** Resolves a module of the workspace as Node does. Returns undefined if the name is not that of a module. */
 function tryToResolve(module: string, name: string): string | undefined {
   try {
     return createRequire(module).resolve(name)
@@ -73,7 +72,7 @@ function tryToResolve(module: string, name: string): string | undefined {
   }
 }
 
-/** Packages of a runtime for JavaScript that is not Node.js. Packages that support both need them there only. */
+/** Packages for Bare, another JavaScript runtime. Packages that support both runtimes list them as dependencies. */
 const OTHER_RUNTIME = /^bare-/
 
 /** Returns the folders of packages and of all packages that they need, relative to the project. */
@@ -87,14 +86,14 @@ export function listPackageFolders(packages: Iterable<string>): string[] {
       ...manifest.peerDependencies,
     }
     for (const name of Object.keys(needed)) {
-      const found = findPackage(folder, name)
-      if (found && !OTHER_RUNTIME.test(name)) folders.add(found)
+      const neededFolder = findPackage(folder, name)
+      if (neededFolder && !OTHER_RUNTIME.test(name)) folders.add(neededFolder)
     }
   }
   return [...folders].sort()
 }
 
-/** Finds a package as Node does. Undefined: an optional package for another machine, or an optional peer. */
+/** Returns the folder of a package that another one imports, as Node finds it; undefined if it is optional and not installed. */
 function findPackage(folder: string, name: string): string | undefined {
   for (let parent = folder; parent !== '.'; parent = dirname(parent)) {
     const candidate = join(parent, 'node_modules', name)
@@ -104,14 +103,14 @@ function findPackage(folder: string, name: string): string | undefined {
   return existsSync(join(ROOT, candidate, 'package.json')) ? candidate : undefined
 }
 
-/** Files for platforms other than Linux on one architecture. */
-const createOtherPlatform = (architecture: string) =>
+/** Creates a pattern of native files for platforms other than Linux on this architecture. */
+const createForeignPattern = (architecture: string) =>
   new RegExp(
     `/bin/napi-v\\d+/(?!linux/${architecture}(/|$)|linux$)[^/]+` +
       `|^node_modules/zeromq/build/(?!manifest|linux(?:$|/${architecture}))` +
       '|/musl(?:/|-|$)',
   )
-/** What no program loads: declarations, documentation, tests, builds for browsers. Licences stay. */
+/** Files that no program loads: declarations, documentation, tests, builds for browsers. */
 const UNUSED = [
   /\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow|min\.js|standalone\.js)$/i,
   /\/(?:\.github|\.yarn|\.husky|docs|examples|benchmarks?|__tests__|umd)$/i,
@@ -126,11 +125,12 @@ const UNUSED = [
   // Sources of what is compiled in the package, and modules of the older kind: Eyrie consists of ES modules.
   /^node_modules\/(?:(?:zod|@noble\/[^/]+)\/src$|(?:zod|drizzle-orm)\/.*\.cjs$)/,
 ]
+/** Files that must accompany the packages. */
 const LICENCE = /licen[cs]e|notice|copying/i
 
 /** Returns whether an image for an architecture needs a file or folder; `path` is relative to the project. */
 export function isNeeded(path: string, architecture: string): boolean {
-  const unneeded = [createOtherPlatform(architecture), ...UNUSED]
+  const unneeded = [createForeignPattern(architecture), ...UNUSED]
   return LICENCE.test(path) || !unneeded.some(pattern => pattern.test(path))
 }
 
@@ -139,7 +139,7 @@ interface Collection {
   programs: readonly string[]
   /** Modules that these programs never load, although they import them. */
   excluded: ReadonlySet<string>
-  /** A folder with packages that are left out. */
+  /** A folder with packages that are omitted. */
   without: string | undefined
   /** Architecture of the image, as Node names it. */
   architecture: string

@@ -5,15 +5,14 @@ import type { Environment, ServiceName } from '@eyrie/kit'
 import type { Owner } from '../accounts/data-ownership.ts'
 import { type ApplianceTokens, selectSecrets } from '../supervisor/service-secrets.ts'
 
-/** Name of the user and the database, as compose.yaml passes them to Postgres. */
+/** Name of the database and of its user, as compose.yaml passes them to Postgres. */
 const DATABASE = 'eyrie'
-/** The user that runs Postgres in its image. */
 const DATABASE_PASSWORD_FILE = 'password'
 
 /** The user that runs Prometheus in its image. */
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
 
-/** The secrets of a service, as the variables that it reads from a descriptor. */
+/** The file with the secrets of a service: a JSON object of variables, which the service reads from a descriptor. */
 export const SECRETS_FILE = 'secrets.json'
 
 const SERVICES: readonly ServiceName[] = ['media', 'engine', 'management', 'scheduler']
@@ -33,11 +32,11 @@ export function writeCredentials(
     const secrets = selectSecrets(service, { ...environment, databaseUrl }, tokens)
     writeOwned(join(folder, service), SECRETS_FILE, JSON.stringify(secrets), owners[service])
   }
-  // Engine and media show their metrics to clients of the engine.
+  // Engine and media require a token of the engine for their metrics.
   writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
 }
 
-/** The password of the database in the container `database`. It is generated once, because Postgres stores it as well. */
+/** Returns the URL of the database in the container `database`. Its password is generated once, because Postgres stores it as well. */
 function createDatabaseUrl(folder: string, owner: Owner): string {
   const file = join(folder, 'database', DATABASE_PASSWORD_FILE)
   const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
@@ -46,7 +45,7 @@ function createDatabaseUrl(folder: string, owner: Owner): string {
   return `postgres://${DATABASE}:${password}@database:5432/${DATABASE}`
 }
 
-/** Replaces a file at once, so that a service that starts meanwhile reads all of it. */
+/** Replaces a file atomically, so that a service that starts meanwhile does not read an incomplete one. */
 function writeOwned(folder: string, name: string, content: string, { uid, gid }: Owner): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const temporary = join(folder, `${name}.new`)

@@ -17,11 +17,13 @@ import { writeCredentials } from './credentials.ts'
 import { readGivenSecrets } from './given-secrets.ts'
 import { describeRingProblem, measureFileSystem, parseSize } from './ring-check.ts'
 
-// The first step of docker compose up, before any service starts: what the supervisor does on a machine without containers. It creates
-// the folders and the secrets, gives each service its own, and checks what would fail later. It runs as root, once.
+// The first step of docker compose up, which runs once, as root, before any service starts. Like the supervisor on a machine without
+// containers, it creates folders and secrets, gives each service its own, and reports settings with which the services would fail.
 
+/** The folder of secrets and the settings file of the operator. */
 const GIVEN_SECRETS = '/run/eyrie/given'
 const GIVEN_SETTINGS = '/run/eyrie/eyrie.json'
+/** The folder for the secrets of each service. */
 const CREDENTIALS = '/run/eyrie/credentials'
 
 const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`), false)])
@@ -74,7 +76,7 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
 
 const configuration = z.looseObject({ pipelines: z.array(z.looseObject({ sources: z.array(z.number()) })) })
 
-/** Each pipeline analyses each of its sources. */
+/** Returns the number of configured channels, of which a pipeline has one for each of its sources. */
 function countConfiguredChannels(data: string): number {
   try {
     const { pipelines } = configuration.parse(
@@ -86,7 +88,7 @@ function countConfiguredChannels(data: string): number {
   }
 }
 
-/** Writes the settings in the file of the operator, with the address of this machine. Throws an `Error` if a setting is not valid. */
+/** Copies the settings of the operator to the data folder, and adds the address of this machine. Throws an `Error` if one is invalid. */
 function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
   const { EYRIE_ADDRESS = '', EYRIE_ANNOUNCED = '', EYRIE_WEBRTC_PORT = '' } = variables
   const given = tryParseJson(readFileSync(GIVEN_SETTINGS, 'utf8'))
@@ -98,7 +100,7 @@ function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
   readSettings(data)
 }
 
-/** Tells the container that renders the demo scene whether to do so. */
+/** Requests the demo scene from the container that renders it, or withdraws the request. */
 function requestScene(data: string, isNeeded: boolean): void {
   const file = join(data, 'media/scene.request')
   if (isNeeded) writeFileSync(file, '')

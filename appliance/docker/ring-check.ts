@@ -1,19 +1,19 @@
 import { statfsSync } from 'node:fs'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 
-/** Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml multiplies by the same number. */
+/** Shared memory of one channel: half a second of pictures for a model of usual size. compose.yaml contains the same number. */
 export const RING_BYTES_PER_CHANNEL = 10 << 20
 /** What media needs in addition to the pictures: its libraries, and packets of live views and recordings. */
 export const MEDIA_BASE_BYTES = 512 << 20
 
-/** A volume keeps the size with which it was created. */
+/** How to change the size of the volume, which is fixed when the volume is created. */
 const RECREATE = 'run docker compose down, docker volume rm eyrie_ring, and docker compose up -d'
 
 /** The memory for decoded pictures, as far as it is known before the start. */
 export interface RingMemory {
-  /** For how many channels the settings plan: EYRIE_CHANNELS. */
+  /** Number of channels for which the memory is planned: EYRIE_CHANNELS. */
   channels: number
-  /** Size of the volume in bytes. */
+  /** Size of the volume for decoded pictures, in bytes. */
   bytes: number
   /** Number of channels that are configured already. */
   configuredChannels: number

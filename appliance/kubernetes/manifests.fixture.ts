@@ -22,6 +22,7 @@ export interface Manifest {
   data?: Record<string, string>
 }
 
+/** An entry of `configMapGenerator`, from which kustomize creates a ConfigMap. */
 interface Generator {
   name: string
   envs?: string[]
@@ -38,6 +39,7 @@ export interface Kustomization {
   patches?: { patch: string; target?: { kind: string; name: string } }[]
 }
 
+/** The schemas of the objects that the manifests may contain. */
 const KINDS = {
   'apps/v1/Deployment': Deployment,
   'apps/v1/StatefulSet': StatefulSet,
@@ -55,7 +57,7 @@ const FOLDER = import.meta.dirname
 export const readKustomization = (folder: string): Kustomization =>
   parse(readFileSync(join(FOLDER, folder, 'kustomization.yaml'), 'utf8'))
 
-/** Parses several documents. */
+/** Parses a file of manifests, which are separated by `---`. Throws the first syntax error. */
 export const parseManifests = (text: string): Manifest[] =>
   parseAllDocuments(text).map(document => {
     const [error] = document.errors
@@ -69,30 +71,35 @@ export function readManifests(folder: string): Manifest[] {
   const read = (file: string) => readFileSync(join(FOLDER, folder, file), 'utf8')
   return [
     ...resources.filter(file => file.endsWith('.yaml')).flatMap(file => parseManifests(read(file))),
-    ...configMapGenerator.map(({ name, envs = [], files = [], literals = [] }) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name },
-      data: {
-        ...Object.fromEntries(
-          [...envs.flatMap(file => read(file).split('\n')), ...literals].flatMap(parseLine),
-        ),
-        ...Object.fromEntries(files.map(file => [file, read(file)])),
-      },
-    })),
+    ...configMapGenerator.map(generator => generateConfigMap(generator, read)),
   ]
 }
 
-function parseLine(line: string): [string, string][] {
+function generateConfigMap(
+  { name, envs = [], files = [], literals = [] }: Generator,
+  read: (file: string) => string,
+): Manifest {
+  const lines = [...envs.flatMap(file => read(file).split('\n')), ...literals]
+  const contents = files.map(file => [file, read(file)])
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { ...Object.fromEntries(lines.flatMap(parseVariable)), ...Object.fromEntries(contents) },
+  }
+}
+
+/** Parses a line such as `NAME=value`; none if it is a comment or empty. */
+function parseVariable(line: string): [name: string, value: string][] {
   const [, name, value] = /^(?!#)([^=]+)=(.*)$/.exec(line) ?? []
   return name === undefined ? [] : [[name, value!]]
 }
 
-/** The pods that a manifest creates. */
+/** Returns the template of the pods that a manifest creates, if it creates any. */
 export const getPodTemplate = ({ kind, spec }: Manifest): Required<PodTemplate> | undefined =>
   kind === 'Deployment' || kind === 'StatefulSet' ? spec.template : undefined
 
-/** Returns what is wrong with a manifest by the schema of Kubernetes. */
+/** Validates a manifest by the schema of Kubernetes. Returns a message about its invalid fields, or an empty list. */
 export function findInvalidFields(manifest: Manifest): string[] {
   try {
     findModel(manifest).prototype.validate.call(manifest)

@@ -32,7 +32,7 @@ export interface SupervisedProcess {
 /** What a program gets from the process that starts it. */
 export interface ProcessSurroundings {
   environment: NodeJS.ProcessEnv
-  /** A command that starts the program, which are its last arguments. */
+  /** A command that starts the program. The program and its arguments are appended to it. */
   launcher?: readonly string[]
   /** Permissions that new files do not have. */
   umask?: number
@@ -49,7 +49,7 @@ export interface ProcessCommand extends ProcessSurroundings {
   createPolicy?: () => LaunchPolicy
 }
 
-/** After the standard descriptors and the IPC channel. */
+/** The descriptor from which a process reads its secrets: the first one after stdin, stdout, stderr and the IPC channel. */
 const SECRETS_FD = 4
 
 type State =
@@ -148,7 +148,7 @@ async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> 
 export function startProcess(command: ProcessCommand, log: ServiceLog): ChildProcess {
   const { name, environment, umask, secrets } = command
   const [program = '', ...args] = [...(command.launcher ?? []), ...createSpawnCommand(command, log)]
-  // Child processes inherit it.
+  // The child process inherits the umask of this process.
   const ownUmask = umask === undefined ? undefined : process.umask(umask)
   const child = spawn(program, args, {
     env: { ...environment, ...(secrets && { EYRIE_SECRETS_FD: String(SECRETS_FD) }) },
@@ -164,7 +164,7 @@ export function startProcess(command: ProcessCommand, log: ServiceLog): ChildPro
   return child
 }
 
-/** Returns the program and the arguments that start the process, by the launcher if its use of the machine is limited. */
+/** Returns the program and its arguments. A process with a policy is started by the launcher, which enforces the policy. */
 function createSpawnCommand(
   { name, args, createPolicy }: ProcessCommand,
   log: ServiceLog,

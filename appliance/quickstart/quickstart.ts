@@ -32,13 +32,13 @@ export interface Quickstart {
   run(services: QuickstartServices, signal: AbortSignal): Promise<void>
 }
 
-/** What the quickstart needs of the appliance. */
+/** What the quickstart needs from the appliance. */
 export interface QuickstartServices {
   /** URL of the engine, and a token that it accepts. */
   engine: { url: string; token: string }
   waitUntilHealthy(signal: AbortSignal): Promise<void>
   renderScene(signal: AbortSignal): SceneRendering
-  /** Shows how to open the console, where the video is to be seen. */
+  /** Shows how to open the console, which shows the video. */
   announceConsole(signal: AbortSignal): Promise<void>
 }
 
@@ -60,6 +60,15 @@ export async function prepareQuickstart(
   const folder = requested ? requested.folder : previous?.folder
   const mediaRoots = folder ? [...environment.mediaRoots, folder] : environment.mediaRoots
 
+  async function configure(engine: Client): Promise<void> {
+    const source = isScene ? getSceneSource(data) : requested?.source
+    const lines = isScene ? undefined : await chooseLines(engine, previous, source)
+    const ids = await putPipeline(engine, previous, source, sourceId =>
+      lines ? createDefaultPipeline(model, sourceId, lines.drawn) : createScenePipeline(model, sourceId),
+    )
+    writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
+  }
+
   return {
     environment: { ...environment, mediaRoots: [...new Set(mediaRoots)] },
     async run(services, signal) {
@@ -69,14 +78,7 @@ export async function prepareQuickstart(
       const access = { ...services.engine, signal }
       const engine = createClient(access)
       const isExplicit = request.source !== undefined || request.model !== undefined
-      if (isExplicit || (await isUnconfigured(engine, previous))) {
-        const source = isScene ? getSceneSource(data) : requested?.source
-        const lines = isScene ? undefined : await chooseLines(engine, previous, source)
-        const ids = await putPipeline(engine, previous, source, sourceId =>
-          lines ? createDefaultPipeline(model, sourceId, lines.drawn) : createScenePipeline(model, sourceId),
-        )
-        writeState(data, { ...ids, scene: isScene, folder, replaceable_lines: lines?.replaceable })
-      }
+      if (isExplicit || (await isUnconfigured(engine, previous))) await configure(engine)
 
       if (!isScene && model === SCENE_DETECTOR) log.warn('quickstart', UNSUITABLE_MODEL, { model })
       await services.announceConsole(signal)

@@ -27,10 +27,11 @@ export function listNpmComponents(
 }
 
 const isForThisMachine = ({ os, cpu, libc }: LockedPackage) =>
-  includes(os, process.platform) && includes(cpu, process.arch) && includes(libc, 'glibc')
+  permits(os, process.platform) && permits(cpu, process.arch) && permits(libc, 'glibc')
 
-const includes = (values: string | string[] | undefined, value: string) =>
-  values === undefined || [values].flat().includes(value)
+/** Whether a package that is limited to some platforms can be installed on this one. */
+const permits = (supported: string | string[] | undefined, platform: string) =>
+  supported === undefined || [supported].flat().includes(platform)
 
 /** Returns the package URL: the @ of a scope is encoded, the slash behind it is not. */
 const toPackageUrl = ({ name, version }: LockedPackage) =>
@@ -42,14 +43,17 @@ function toHashes(integrity: string | undefined): Pick<DependentComponent['compo
   return { hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }] }
 }
 
-/** Finds a dependency as Node does: in the node_modules of the package, then in those of the folders above. */
+/**
+ * Returns the package URL of a dependency, which is found as Node does: in the node_modules of the package in `folder`, then in
+ * those of the folders above. Undefined if it is not installed on this machine.
+ */
 function findDependency(
   byFolder: ReadonlyMap<string, LockedPackage>,
   folder: string,
   name: string,
 ): string | undefined {
-  const found = byFolder.get(`${folder}/node_modules/${name}`.replace(/^\//, ''))
-  if (found) return toPackageUrl(found)
+  const dependency = byFolder.get(`${folder}/node_modules/${name}`.replace(/^\//, ''))
+  if (dependency) return toPackageUrl(dependency)
   if (folder === '') return undefined
   const parent = folder.includes('/node_modules/')
     ? folder.slice(0, folder.lastIndexOf('/node_modules/'))

@@ -19,8 +19,8 @@ export function createSbom(root: string) {
 }
 
 /**
- * Creates the software bill of materials of a container image, which has only some of the npm packages, in the folder `installation`,
- * and all of its Debian packages.
+ * Creates the software bill of materials of a container image: all of its Debian packages, and those npm packages of the lockfiles
+ * that are installed in the folder `installation`.
  */
 export function createImageSbom(root: string, installation: string) {
   const isPresent = ({ folder }: LockedPackage) => existsSync(join(installation, folder, 'package.json'))
@@ -54,14 +54,14 @@ function toDocument(root: string, all: DependentComponent[]) {
   }
 }
 
-/** npm installs some packages several times. Returns each once, in the order of the references. */
-function mergeByRef(all: DependentComponent[]): DependentComponent[] {
-  const byRef = Map.groupBy(all, ({ component }) => component['bom-ref'])
+/** Merges the copies of packages that npm has installed several times. Sorts the components by their references. */
+function mergeByRef(components: DependentComponent[]): DependentComponent[] {
+  const byRef = Map.groupBy(components, ({ component }) => component['bom-ref'])
   return [...byRef]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, same]) => ({
-      // A copy inside of the archive of another package has no hash of its own.
-      component: same.find(({ component }) => component.hashes)?.component ?? same[0]!.component,
-      dependsOn: [...new Set(same.flatMap(({ dependsOn }) => dependsOn))].sort(),
+    .map(([, copies]) => ({
+      // A copy inside the archive of another package has no hash of its own.
+      component: copies.find(({ component }) => component.hashes)?.component ?? copies[0]!.component,
+      dependsOn: [...new Set(copies.flatMap(({ dependsOn }) => dependsOn))].sort(),
     }))
 }

@@ -1,11 +1,12 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, readSettings } from '@eyrie/kit'
+import type { Account } from '@eyrie/kit/accounts/account'
 import { type backupAnswer, backupRelease, backupRequest, runBackupProgram } from '@eyrie/kit/backup-program'
 import type { z } from 'zod'
 import type { ServiceSeparation } from '../accounts/service-separation.ts'
 
-/** Writes the backups that management requests, because management may not read the files of the other services. */
+/** Writes backups for management, which may not read the files of the other services. */
 export interface BackupRequests {
   /** Handles a message of management; ignores other messages. */
   handle(message: unknown): void
@@ -14,45 +15,38 @@ export interface BackupRequests {
 
 export interface BackupRequestOptions {
   environment: Environment
-  /** Environment of the program. */
+  /** Environment variables of the program that writes a backup. */
   variables: NodeJS.ProcessEnv
   separation: ServiceSeparation
   /** Sends a message to management. */
   answer(message: z.input<typeof backupAnswer>): void
 }
 
-/** At most one backup exists at a time: a request replaces the previous one. */
+/** Creates the handler of requests for backups. At most one backup exists at a time: a request deletes the previous one. */
 export function createBackupRequests(options: BackupRequestOptions): BackupRequests {
   const { environment, variables, separation, answer } = options
   const { data, databaseUrl } = environment
   const folder = join(data, 'backups')
-  let current: { id: string; running: AbortController } | undefined
+  /** The backup that is being written, or was written last. */
+  let current: { id: string; writing: AbortController } | undefined
 
-  function release(): void {
-    current?.running.abort()
+  function deleteCurrent(): void {
+    current?.writing.abort()
     current = undefined
     rmSync(folder, { recursive: true, force: true })
   }
 
   async function write(id: string, passphrase: string): Promise<void> {
-    release()
+    deleteCurrent()
     assertPermitted(separation, data)
-    const running = new AbortController()
-    current = { id, running }
+    const writing = new AbortController()
+    current = { id, writing }
     // Belongs to this process, so that no service can put a link in the way of the file.
     mkdirSync(folder, { mode: 0o700 })
     const path = join(folder, `${id}.backup`)
-    await runBackupProgram({
-      ...{ data, path, passphrase, databaseUrl },
-      environment: variables,
-      signal: running.signal,
-    })
-    if (separation.kind === 'users') {
-      const { uid, gid } = separation.accounts.management
-      chownSync(path, uid, gid)
-      chownSync(folder, process.getuid?.() ?? 0, gid)
-      chmodSync(folder, 0o710)
-    }
+    const { signal } = writing
+    await runBackupProgram({ data, path, passphrase, databaseUrl, environment: variables, signal })
+    if (separation.kind === 'users') giveTo(separation.accounts.management, folder, path)
     answer({ backup_answer: { id, path } })
   }
 
@@ -64,15 +58,22 @@ export function createBackupRequests(options: BackupRequestOptions): BackupReque
           answer({ backup_answer: { id: request.id, problem: (error as Error).message } })
         })
       const released = backupRelease.safeParse(message).data?.backup_release
-      if (released !== undefined && released === current?.id) release()
+      if (released !== undefined && released === current?.id) deleteCurrent()
     },
-    stop: release,
+    stop: deleteCurrent,
   }
 }
 
+/** Gives a file to a user, who can then enter its folder but not change it. */
+function giveTo({ uid, gid }: Account, folder: string, file: string): void {
+  chownSync(file, uid, gid)
+  chownSync(folder, process.getuid?.() ?? 0, gid)
+  chmodSync(folder, 0o710)
+}
+
 /**
- * Management knows the passphrase of the backup, and therefore the secrets of all services in it. Where the services are separated,
- * only root may permit that, in a file that no service can write.
+ * Throws an `Error` unless management may request backups. Management knows their passphrase, and could read the secrets of all
+ * services in them. If the services are separated, root must therefore permit it, in a settings file that no service can write.
  */
 function assertPermitted({ kind }: ServiceSeparation, data: string): void {
   if (kind === 'users' && !readSettings(data).management.scheduled_backups)

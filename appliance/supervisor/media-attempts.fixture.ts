@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-/**
- * What an attacker would try who runs code in media. Started under media's policy, prints the result of each attempt as JSON. The
- * argument is JSON with the paths and processes to attack.
- */
+// Tries what an attacker could try who runs code in media. The test starts it under media's policy, with an `AttackedMachine` as JSON
+// in the argument. Prints the result of each attempt as JSON: `allowed`, or the error code.
+
+/** The paths and processes to attack. */
 export interface AttackedMachine {
   data: string
   ring: string

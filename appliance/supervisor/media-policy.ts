@@ -6,35 +6,52 @@ import type { LaunchPolicy } from '@eyrie/kit/launcher/policy'
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKAGES = join(ROOT, 'node_modules')
 
-/** Eyrie's code. Packages may be installed in another folder, to which a link leads. */
+const inFolder = (folder: string, ...names: string[]) => names.map(name => join(folder, name))
+
+/** Eyrie's code. If `node_modules` contains links, the folder to which they lead is included. */
 const CODE = [
-  ...['services', 'sdk', 'package.json'].map(path => join(ROOT, path)),
+  ...inFolder(ROOT, 'services', 'sdk', 'package.json'),
   ...new Set([PACKAGES, dirname(realpathSync(join(PACKAGES, 'zod')))]),
 ]
-/** The network: names, addresses and certificates of authorities. */
+/** Files for names, addresses and the certificates of authorities. */
 const NETWORK_FILES = [
-  ...['hosts', 'resolv.conf', 'nsswitch.conf', 'host.conf', 'gai.conf', 'services', 'protocols'],
-  ...['ssl', 'ca-certificates', 'gnutls', 'pkcs11', 'machine-id'],
-].map(name => join('/etc', name))
-/** Where `/etc/resolv.conf` leads to. Grants are of files, and these folders replace theirs when the network changes. */
-const RESOLVER_FOLDERS = ['/run/systemd/resolve', '/run/NetworkManager', '/run/resolvconf', '/run/connman']
+  ...inFolder(
+    '/etc',
+    'hosts',
+    'resolv.conf',
+    'nsswitch.conf',
+    'host.conf',
+    'gai.conf',
+    'services',
+    'protocols',
+  ),
+  ...inFolder('/etc', 'ssl', 'ca-certificates', 'gnutls', 'pkcs11', 'machine-id'),
+]
+/** The folders to which `/etc/resolv.conf` may link. Its file alone is not enough: it is replaced when the network changes. */
+const RESOLVER_FOLDERS = inFolder('/run', 'systemd/resolve', 'NetworkManager', 'resolvconf', 'connman')
 
-/** What GStreamer, its plugins and the drivers of graphics cards read about the machine. */
+/** Folders in which GStreamer, its plugins and the drivers of graphics cards look up the devices and settings of the machine. */
 const MACHINE_FOLDERS = [
   ...['/proc', '/usr/share', '/run/udev'],
-  ...['devices', 'class', 'bus', 'dev', 'module', 'fs/cgroup'].map(name => join('/sys', name)),
-  ...['glvnd', 'vulkan', 'OpenCL', 'drirc', 'libva.conf', 'orc', 'udev'].map(name => join('/etc', name)),
+  ...inFolder('/sys', 'devices', 'class', 'bus', 'dev', 'module', 'fs/cgroup'),
+  ...inFolder('/etc', 'glvnd', 'vulkan', 'OpenCL', 'drirc', 'libva.conf', 'orc', 'udev'),
 ]
-/** Variables that name further folders of plugins, drivers and libraries, separated by colons. */
+/** Environment variables that name further folders of plugins, drivers and libraries, separated by colons. */
 const FOLDER_VARIABLES = [
-  ...['GST_PLUGIN_PATH', 'GST_PLUGIN_PATH_1_0', 'GST_PLUGIN_SYSTEM_PATH', 'GST_PLUGIN_SYSTEM_PATH_1_0'],
-  ...['GST_REGISTRY', 'LIBVA_DRIVERS_PATH', 'LD_LIBRARY_PATH', 'NODE_COMPILE_CACHE'],
+  'GST_PLUGIN_PATH',
+  'GST_PLUGIN_PATH_1_0',
+  'GST_PLUGIN_SYSTEM_PATH',
+  'GST_PLUGIN_SYSTEM_PATH_1_0',
+  'GST_REGISTRY',
+  'LIBVA_DRIVERS_PATH',
+  'LD_LIBRARY_PATH',
+  'NODE_COMPILE_CACHE',
 ]
 
 /**
- * What media may use. GStreamer parses what cameras and strangers send, so media has the network and the devices of video, but of
- * files only its own code, the videos that it serves, and what it writes. It starts no programs but the worker for WebRTC,
- * GStreamer's scanner of plugins, and itself. `variables` are its environment, and it writes below `writableFolders`.
+ * Creates the policy of media, in which GStreamer parses what cameras and strangers send. Media has the network and the devices for
+ * video. It can read only its own code, files about the machine, and the videos that it serves, and start only the worker for
+ * WebRTC, GStreamer's scanner of plugins, and Node. `variables` are its environment, and it writes below `writableFolders`.
  */
 export function createMediaPolicy(
   environment: Environment,
@@ -48,7 +65,7 @@ export function createMediaPolicy(
       ...NETWORK_FILES,
       ...RESOLVER_FOLDERS,
       ...MACHINE_FOLDERS,
-      ...FOLDER_VARIABLES.flatMap(name => variables[name]?.split(':').filter(Boolean) ?? []).map(toAbsolute),
+      ...FOLDER_VARIABLES.flatMap(name => splitFolders(variables[name])).map(toAbsolute),
       ...mediaRoots.flatMap(folder => grantWithout(toReal(folder), toReal(data))),
       join(data, 'eyrie.json'),
     ],
@@ -65,24 +82,26 @@ export function createMediaPolicy(
   }
 }
 
+const splitFolders = (list = '') => list.split(':').filter(Boolean)
+
 const toAbsolute = (path: string) => resolve(path)
 
-/** The list of GStreamer's plugins, relative to the data folder. Media's own, because other programs would trust its content. */
+/** GStreamer's list of plugins, relative to the data folder. Not shared with other programs, which would trust what media writes. */
 export const REGISTRY_FILE = 'gstreamer/registry.bin'
 
 /** The folders in which the worker for WebRTC is installed while media runs, in a checkout and in the data folder. */
 export const listWorkerFolders = (data: string): string[] =>
   [join(ROOT, '.toolchain'), data].map(folder => join(folder, 'mediasoup-worker'))
 
-/** The folders in which media writes, without the one of the rings. */
+/** Returns the folders in which media writes, except the one of the decoded frames. */
 export function listWritableFolders({ data }: Environment): string[] {
   const recordings = readSettings(data).media.recording.folder ?? join(data, 'recordings')
   return [recordings, join(data, dirname(REGISTRY_FILE))]
 }
 
 /**
- * Returns what to grant so that files in `folder` can be read, but not the data folder below it with its secrets. If it is
- * below, files that are added to the folders above it later are not granted.
+ * Returns the paths to grant so that `folder` can be read, but not the data folder, with its secrets, if that is below `folder`. In
+ * this case, the entries of each folder between the two are granted one by one, without those that are added later.
  */
 function grantWithout(folder: string, data: string): string[] {
   if (!isWithin(data, folder)) return [folder]
@@ -95,7 +114,7 @@ function grantWithout(folder: string, data: string): string[] {
   )
 }
 
-/** Resolves links, as the kernel does when it grants a path. */
+/** Returns the path without links, because the kernel also grants the file to which a link leads. */
 function toReal(path: string): string {
   try {
     return realpathSync(path)
@@ -114,7 +133,7 @@ function findPluginScanners(): string[] {
 
 const VIDEO_DEVICE = /^(dri|video\d+|media\d+|v4l-subdev\d+|nvidia.*|dma_heap|udmabuf|mpp_service|rga)$/
 
-/** Cameras, decoders and graphics cards. */
+/** Returns the device files of cameras, decoders and graphics cards. */
 const findVideoDevices = (): string[] =>
   listNames('/dev')
     .filter(name => VIDEO_DEVICE.test(name))

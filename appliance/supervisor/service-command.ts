@@ -8,7 +8,7 @@ import type { Role } from '../accounts/service-accounts.ts'
 import { findPrivileges } from '../accounts/service-separation.ts'
 import type { ProcessCommand, ProcessSurroundings } from '../process/supervised-process.ts'
 
-/** Lets the group of the services connect to sockets of each other. */
+/** New files are writable for the group of the services, so that they can connect to each other's sockets. */
 const GROUP_UMASK = 0o002
 
 /** The program of a service, and what it gets from the supervisor. */
@@ -17,9 +17,9 @@ export interface ServiceProgram {
   args: string[]
   environment: NodeJS.ProcessEnv
   secrets: SecretVariables
-  /** Returns what it may use. */
+  /** Returns what the program may use; if undefined, it may use everything. */
   createPolicy?: () => LaunchPolicy
-  /** Port on which it listens. */
+  /** Port on which the program listens. */
   port: number
 }
 
@@ -31,17 +31,19 @@ export async function createServiceCommand(
 ): Promise<ProcessCommand> {
   const { name } = program
   const { data, databaseUrl, mediaRoots } = environment
-  const isAttached = name === 'management' && services.databaseAccount && databaseUrl === undefined
+  // Management starts the database server itself, unless that has a user of its own or another database is configured.
+  const isServerRunning = services.databaseAccount !== undefined && databaseUrl === undefined
+  const needsSocket = name === 'management' && isServerRunning
   const variables = {
     ...program.environment,
-    ...(isAttached && { EYRIE_DATABASE_SOCKET: getDatabaseSocketFolder(data) }),
+    ...(needsSocket && { EYRIE_DATABASE_SOCKET: getDatabaseSocketFolder(data) }),
   }
   const privileges = findPrivileges(services.separation, name)
   const capabilities = privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
   return { ...program, ...createSurroundings(name, services, environment, variables, capabilities) }
 }
 
-/** Returns how a program runs as the user of a role. */
+/** Returns the environment, the privileges and the umask with which a program runs as the user of a role. */
 export function createSurroundings(
   role: Role,
   { separation }: SeparatedServices,
@@ -50,14 +52,15 @@ export function createSurroundings(
   capabilities: readonly Capability[] = [],
 ): ProcessSurroundings {
   const privileges = findPrivileges(separation, role)
-  const cached = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...environment }
-  if (!privileges) return { environment: cached }
-  const launcher = createSetprivCommand({ ...privileges, capabilities })
-  if (!privileges.account) return { environment: cached, launcher }
-  return { environment: createOwnEnvironment(environment, data, role), launcher, umask: GROUP_UMASK }
+  const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
+  if (launcher && privileges.account)
+    return { environment: createOwnEnvironment(environment, data, role), launcher, umask: GROUP_UMASK }
+
+  const variables = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...environment }
+  return { environment: variables, ...(launcher && { launcher }) }
 }
 
-/** A service with its own user has its own home, and shares no compiled code with programs of root. */
+/** Returns the environment of a service with a user of its own: a home folder, and no compiled code from programs of root. */
 export const createOwnEnvironment = (
   environment: NodeJS.ProcessEnv,
   data: string,
@@ -69,8 +72,8 @@ export const createOwnEnvironment = (
 })
 
 /**
- * Returns the folder in which Node keeps compiled code, with which services start faster and need less memory. Media has none:
- * a stream that takes media over could otherwise leave code there, which the next start would execute.
+ * Returns the folder in which Node stores compiled code, with which services start faster and need less memory. Media has none: an
+ * attacker who takes over media by a stream could otherwise leave code there, which the next start would execute.
  */
 const findCompileCache = (data: string, role: Role): string | undefined =>
   role === 'media' ? undefined : join(getHome(data, role), 'compiled')

@@ -7,15 +7,15 @@ export interface ApplianceTokens {
   engine: readonly string[]
   /** Accepted by the API of the engine, also for changing plugins. */
   plugins: readonly string[]
-  /** Between the services. */
+  /** With this token, the services authenticate to each other. */
   internal: string
-  /** With it, the scheduler fetches due messages from management. */
+  /** With this token, the scheduler fetches due messages from management. */
   scheduler: string
-  /** With it, engines register themselves. Undefined: management knows its engine by its address. */
+  /** With this token, engines register themselves. Undefined if management knows its engine by the address. */
   join?: string | undefined
 }
 
-/** Returns the configured tokens. Those that are not configured are generated at the first start. */
+/** Returns the tokens. Those that are not configured are generated at the first start. */
 export function getOrCreateTokens({
   data,
   engineTokens,
@@ -72,8 +72,8 @@ export function selectSecrets(
 }
 
 /**
- * Whether a service has the certificate: management, and services that other machines can reach. The others serve only this
- * machine, and do not need its key.
+ * Returns whether a service serves HTTPS: management always, and the others if other machines can reach them. A service that serves
+ * only this machine does not need the key of the certificate.
  */
 export function usesTls(service: ServiceName, { hosts, tls }: Environment): boolean {
   return tls !== undefined && (service === 'management' || !isLoopback(hosts[service]))

@@ -1,13 +1,13 @@
 import { defineElement, definePlugin, type ElementFetch, z } from '@eyrie/element'
 
-/** A tracked object that is not detected for this long has left; if it returns, it arrives again. */
-const FORGOTTEN_AFTER_S = 60
-/** Calls that wait for the server. Older ones are dropped: the server should learn first what happens now. */
+/** A track that is not detected for this long has left. If it returns, it arrives again. */
+const ABSENCE_S = 60
+/** Number of calls that wait for the server. Older ones are dropped, because the latest arrivals matter most. */
 const MAX_WAITING = 20
 const MAX_ATTEMPTS = 3
 const RETRY_AFTER_S = 5
 
-/** Reports the arrival of each object, and calls a server. */
+/** Reports each object when it appears for the first time, and calls a server. */
 const arrivalWebhook = defineElement({
   args: z.strictObject({
     url: z
@@ -29,32 +29,26 @@ const arrivalWebhook = defineElement({
         log.warn({ reason }, 'failed to call webhook')
       },
     })
-    /** When each track was seen last, in seconds. */
-    const seen = new Map<number, number>()
+    /** When each track was detected last, in seconds of stream time. */
+    const lastSeen = new Map<number, number>()
 
     return {
       process({ objects }) {
         const now = clock.seconds
-        for (const [track, at] of seen) if (now - at > FORGOTTEN_AFTER_S) seen.delete(track)
+        for (const [track, seconds] of lastSeen) if (now - seconds > ABSENCE_S) lastSeen.delete(track)
 
-        const arrived = objects.filter(object => {
-          if (object.class !== args.class || object.track === undefined) return false
-          const isNew = !seen.has(object.track)
-          seen.set(object.track, now)
-          return isNew
-        })
-        for (const { track, class: label } of arrived)
+        const events = []
+        for (const { track, class: label, bbox } of objects) {
+          if (label !== args.class || track === undefined) continue
+          const isNew = !lastSeen.has(track)
+          lastSeen.set(track, now)
+          if (!isNew) continue
+          events.push({ type: 'arrival' as const, track, class: label, bbox })
           calls.add({ source: source.id, time: new Date(clock.time).toISOString(), class: label, track })
-        // Frames do not wait for the server, which may take longer than a frame may take.
-        calls.sendNext(now)
-        return {
-          events: arrived.map(({ track, class: label, bbox }) => ({
-            type: 'arrival' as const,
-            track,
-            class: label,
-            bbox,
-          })),
         }
+        // Not awaited, because a call may take longer than the time for a frame.
+        calls.sendNext(now)
+        return { events }
       },
     }
   },
@@ -62,17 +56,18 @@ const arrivalWebhook = defineElement({
 
 interface CallListeners {
   onDone(): void
-  /** A call is given up. */
+  /** A call was dropped, or has failed several times. */
   onFailed(reason: string): void
 }
 
-/** Calls a server, one call at a time, and repeats what fails. */
+/** Calls a server, one call at a time, and repeats failed calls. */
 class CallQueue {
   readonly #fetch: ElementFetch
   readonly #url: string
   readonly #listeners: CallListeners
   readonly #waiting: { body: string; attempts: number }[] = []
   #isSending = false
+  /** When the next call may start after a failure, in seconds of stream time. */
   #pausedUntil = 0
 
   constructor(fetch: ElementFetch, url: string, listeners: CallListeners) {
@@ -88,7 +83,7 @@ class CallQueue {
     this.#listeners.onFailed('too many calls are waiting for the server')
   }
 
-  /** Starts the next call, unless one is in progress. `now` is in seconds. */
+  /** Starts the next call, unless one is in progress or has just failed. `now` is in seconds of stream time. */
   sendNext(now: number): void {
     if (this.#isSending || now < this.#pausedUntil) return
     const call = this.#waiting.shift()

@@ -1,14 +1,14 @@
-"""Names of colours."""
+"""Names the colours of pixels."""
 
 import numpy
 from numpy.typing import NDArray
 
-# Below these, a pixel has no hue that people would name. All values are 0..1.
+# A pixel with less chroma is grey, a brighter grey is white, and every darker pixel is black. All values are 0..1.
 MIN_CHROMA = 0.15
 MIN_WHITE = 0.7
 MAX_BLACK = 0.25
 
-# The end of the range of each hue in degrees. Red begins again at 340.
+# The names of hues, each with the end of its range in degrees. Red is at both ends of the circle.
 HUES = [
     (20, 'red'),
     (45, 'orange'),
@@ -19,36 +19,42 @@ HUES = [
     (360, 'red'),
 ]
 NAMES = ['black', 'grey', 'white', 'red', 'orange', 'yellow', 'green', 'blue', 'purple']
+BLACK, GREY, WHITE = 0, 1, 2
+HUE_ENDS = numpy.array([end for end, _ in HUES])
+HUE_NAMES = numpy.array([NAMES.index(name) for _, name in HUES])
 
 
 def classify_colour(pixels: NDArray[numpy.uint8]) -> str:
     """Returns the name of the colour that most pixels have. `pixels` is RGB, with the shape (height, width, 3)."""
-    names = numpy.bincount(name_pixels(pixels).reshape(-1), minlength=len(NAMES))
-    return NAMES[int(names.argmax())]
+    counts = numpy.bincount(name_pixels(pixels).reshape(-1), minlength=len(NAMES))
+    return NAMES[int(counts.argmax())]
 
 
 def name_pixels(pixels: NDArray[numpy.uint8]) -> NDArray[numpy.intp]:
-    """Returns the index of the name of each pixel."""
+    """Returns the index in `NAMES` for each pixel."""
     colours = pixels.astype(numpy.float32) / 255
     value = colours.max(axis=2)
     chroma = value - colours.min(axis=2)
-    ends = numpy.array([end for end, _ in HUES])
-    hue_names = numpy.array([NAMES.index(name) for _, name in HUES])
-    names = hue_names[numpy.searchsorted(ends, compute_hue(colours, value, chroma), side='right').clip(0, len(HUES) - 1)]
-    grey_names = numpy.where(value < MAX_BLACK, 0, numpy.where(value < MIN_WHITE, 1, 2))
-    named: NDArray[numpy.intp] = numpy.where((chroma < MIN_CHROMA) | (value < MAX_BLACK), grey_names, names)
+    ranges = numpy.searchsorted(HUE_ENDS, compute_hue(colours, value, chroma), side='right')
+    hue_names = HUE_NAMES[ranges.clip(0, len(HUES) - 1)]
+    names = numpy.where(chroma >= MIN_CHROMA, hue_names, numpy.where(value < MIN_WHITE, GREY, WHITE))
+    named: NDArray[numpy.intp] = numpy.where(value < MAX_BLACK, BLACK, names)
     return named
 
 
 def compute_hue(
     colours: NDArray[numpy.float32], value: NDArray[numpy.float32], chroma: NDArray[numpy.float32]
 ) -> NDArray[numpy.float32]:
-    """Returns the hue of each pixel in degrees, 0 for grey ones."""
+    """
+    Returns the hue of each pixel in degrees, 0 for grey ones. `value` and `chroma` are those of the HSV colour model: the greatest
+    component of a pixel, and its distance from the least one.
+    """
     red, green, blue = colours[..., 0], colours[..., 1], colours[..., 2]
-    safe = numpy.where(chroma == 0, 1, chroma)
+    divisor = numpy.where(chroma == 0, 1, chroma)
+    # The circle has six sectors of 60 degrees. Those around red, green and blue begin at 0, 2 and 4.
     sector = numpy.where(
         value == red,
-        (green - blue) / safe % 6,
-        numpy.where(value == green, (blue - red) / safe + 2, (red - green) / safe + 4),
+        (green - blue) / divisor % 6,
+        numpy.where(value == green, (blue - red) / divisor + 2, (red - green) / divisor + 4),
     )
     return (sector * 60).astype(numpy.float32)

@@ -17,7 +17,7 @@ from eyrie_element import (
     View,
 )
 
-# A track that is missing for so many frames does not come back.
+# A track that is missing for more frames than this is deleted.
 MAX_GAP_FRAMES = 300
 
 
@@ -31,6 +31,8 @@ class Args:
 
 @dataclass
 class Colour(Event):
+    """The colour of an object has been decided."""
+
     type = 'colour'
     colour: str
 
@@ -45,7 +47,7 @@ class Track:
 
 
 class ColourClassifier(Element):
-    """Names the colour of tracked objects, as an attribute of them, and counts each of them once."""
+    """Adds the name of its colour to each tracked object, and counts the objects by colour."""
 
     view = View(format='RGB', width=640, height=360)
 
@@ -57,12 +59,13 @@ class ColourClassifier(Element):
     def process(self, frame: Frame) -> Result:
         events: list[Event] = []
         objects = [self._classify(detected, frame, events) for detected in frame.objects]
-        for track in [track for track, state in self.tracks.items() if frame.n - state.last_frame > MAX_GAP_FRAMES]:
-            del self.tracks[track]
+        self.tracks = {
+            track: state for track, state in self.tracks.items() if frame.n - state.last_frame <= MAX_GAP_FRAMES
+        }
         return Result(objects=objects, events=events, counters={'colours': self.counts} if self.counts else None)
 
     def _classify(self, detected: DetectedObject, frame: Frame, events: list[Event]) -> DetectedObject:
-        """Returns the object with its colour, as soon as that is decided."""
+        """Returns the object, with its colour if that is decided. Adds an event in the frame that decides it."""
         track = detected.get('track')
         if track is None or detected['class'] not in self.args.classes:
             return detected
@@ -73,9 +76,10 @@ class ColourClassifier(Element):
             state.votes[classify_object(frame.picture, detected)] += 1
             if state.votes.total() < self.args.votes:
                 return detected
-            [(state.colour, _)] = state.votes.most_common(1)
-            self.counts[state.colour] += 1
-            events.append(Colour(state.colour, track=track, class_=detected['class'], bbox=detected['bbox']))
+            [(colour, _)] = state.votes.most_common(1)
+            state.colour = colour
+            self.counts[colour] += 1
+            events.append(Colour(colour, track=track, class_=detected['class'], bbox=detected['bbox']))
         classified = detected.copy()
         classified['attributes'] = {**detected.get('attributes', {}), 'colour': state.colour}
         return classified

@@ -1,18 +1,18 @@
-import { defineElement, definePlugin, type Point, point, z } from '@eyrie/element'
+import { type BBox, defineElement, definePlugin, type Point, point, z } from '@eyrie/element'
 
 /** An object that is not detected for this long has left the zone. */
 const GRACE_S = 2
 
 const zone = z.strictObject({ name: z.string().min(1), coords: z.array(point).min(3) })
 
-/** The stay of a tracked object in a zone, in seconds of stream time. */
 interface Stay {
   since: number
+  /** When the object was last detected in the zone. */
   lastSeen: number
   isReported: boolean
 }
 
-/** Reports each object once that stays in a zone for longer than a time. */
+/** Reports each tracked object that stays in a zone for too long, once per stay. */
 const dwellAlarm = defineElement({
   args: z.strictObject({
     seconds: z.number().positive().default(30).meta({ description: 'Time after which a stay is reported' }),
@@ -24,42 +24,64 @@ const dwellAlarm = defineElement({
   },
 
   open({ args, config = { zones: [] }, clock }) {
-    const zones = config.zones.map(zone => ({ ...zone, stays: new Map<number, Stay>(), alarms: 0 }))
+    const watchedZones = config.zones.map(zone => ({ ...zone, stays: new Stays(), alarms: 0 }))
     return {
       // The live view draws zones that an element has in its metadata.
       metadata: { zones: config.zones },
 
       process({ objects, discontinuity }) {
         const now = clock.seconds
-        const candidates = objects.filter(object => args.class === undefined || object.class === args.class)
-        const events = zones.flatMap(zone => {
-          if (discontinuity) zone.stays.clear()
-          for (const [track, { lastSeen }] of zone.stays)
-            if (now - lastSeen > GRACE_S) zone.stays.delete(track)
-
-          return candidates.flatMap(({ track, class: label, bbox }) => {
-            const foot = { x: bbox.x + bbox.w / 2, y: bbox.y + bbox.h }
-            if (track === undefined || !isInside(foot, zone.coords)) return []
-            const stay = zone.stays.get(track) ?? { since: now, lastSeen: now, isReported: false }
-            stay.lastSeen = now
-            zone.stays.set(track, stay)
+        const events = []
+        for (const zone of watchedZones) {
+          zone.stays.expire(discontinuity ? Number.POSITIVE_INFINITY : now - GRACE_S)
+          for (const { track, class: label, bbox } of objects) {
+            if (track === undefined || (args.class !== undefined && args.class !== label)) continue
+            if (!isInside(getFoot(bbox), zone.coords)) continue
+            const stay = zone.stays.update(track, now)
             const dwell_seconds = now - stay.since
-            if (stay.isReported || dwell_seconds <= args.seconds) return []
+            if (stay.isReported || dwell_seconds <= args.seconds) continue
             stay.isReported = true
             zone.alarms += 1
-            return [
-              { type: 'dwell-alarm', name: zone.name, track, class: label, bbox, dwell_seconds } as const,
-            ]
-          })
-        })
-        const counters = zones.map(({ name, stays, alarms }) => [name, { inside: stays.size, alarms }])
+            const type = 'dwell-alarm' as const
+            events.push({ type, name: zone.name, track, class: label, bbox, dwell_seconds })
+          }
+        }
+        const counters = watchedZones.map(({ name, stays, alarms }) => [
+          name,
+          { inside: stays.count, alarms },
+        ])
         return { events, counters: Object.fromEntries(counters) }
       },
     }
   },
 })
 
-/** Whether a point is inside a polygon: whether a ray to the right crosses its sides an odd number of times. */
+/** The stays of tracked objects in one zone. Times are in seconds of stream time. */
+class Stays {
+  readonly #stays = new Map<number, Stay>()
+
+  get count(): number {
+    return this.#stays.size
+  }
+
+  /** Deletes the stays of objects that were last detected in the zone before a time. */
+  expire(before: number): void {
+    for (const [track, { lastSeen }] of this.#stays) if (lastSeen < before) this.#stays.delete(track)
+  }
+
+  /** Continues the stay of an object that is in the zone, or begins it. */
+  update(track: number, now: number): Stay {
+    const stay = this.#stays.get(track) ?? { since: now, lastSeen: now, isReported: false }
+    stay.lastSeen = now
+    this.#stays.set(track, stay)
+    return stay
+  }
+}
+
+/** Returns the middle of the lower edge of a box, where the object touches the ground. */
+const getFoot = ({ x, y, w, h }: BBox): Point => ({ x: x + w / 2, y: y + h })
+
+/** Returns whether a point is inside a polygon: a ray from it to the right then crosses the sides an odd number of times. */
 function isInside({ x, y }: Point, polygon: readonly Point[]): boolean {
   let isOdd = false
   let from = polygon.at(-1)!

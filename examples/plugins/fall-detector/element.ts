@@ -1,31 +1,35 @@
-import { type DetectedObject, defineElement, definePlugin, z } from '@eyrie/element'
+import { defineElement, definePlugin, z } from '@eyrie/element'
 
 /**
- * Detects falls from the boxes of tracked people, without pictures and without sound: a person who was upright moves down
- * fast, is wider than high afterwards, and stays so. The proportions of the box and the speed of its fall are the features of
- * V. Vishwakarma, C. Mandal, S. Sural, "Automatic Detection of Human Fall in Video", PReMI 2007; for their limits see
- * J. Willems et al., "How to detect human fall in video? An overview", POCA 2009.
+ * Detects falls from the boxes of tracked people. A person who falls was upright, moves down fast, and then remains wider than high.
+ *
+ * The proportions of the box and the speed of its fall are the features of V. Vishwakarma, C. Mandal, S. Sural, "Automatic Detection
+ * of Human Fall in Video", PReMI 2007. For their limits see J. Willems et al., "How to detect human fall in video? An overview",
+ * POCA 2009.
  */
 
-/** Height of the box divided by its width, in pixels: of people who stand, and of people who lie. */
+/** Minimum height of the box of a standing person, and maximum height of that of a lying person, as multiples of its width. */
 const MIN_UPRIGHT_RATIO = 1.3
 const MAX_LYING_RATIO = 1
-/** Time within which the centre of the box falls, and by how much of the height of the standing person at least. */
+/** During a fall, the centre of the box moves down by at least `MIN_DROP` of the standing person's height within `FALL_S`. */
 const FALL_S = 1
 const MIN_DROP = 0.25
 /** A track that is not detected for this long has ended. */
-const FORGOTTEN_AFTER_S = 5
+const TRACK_TIMEOUT_S = 5
 
+/** The box of a person in one frame. */
 interface Sample {
   seconds: number
-  /** Height of the centre above the lower edge of the picture, and height of the box, in 0..1 of the picture. */
+  /** Height of the centre above the lower edge of the picture, as a share of the picture. */
   centre: number
+  /** Height of the box, as a share of the picture. */
   height: number
-  isUpright: boolean
+  /** Height of the box divided by its width, in pixels. */
+  ratio: number
 }
 
 interface Person {
-  /** The last second, oldest first. */
+  /** The samples of the last second, oldest first. */
   samples: Sample[]
   /** When the person fell; undefined while the person has not fallen. */
   fellAt: number | undefined
@@ -46,48 +50,45 @@ const fallDetector = defineElement({
   process({ objects, width, height }, { args, state, clock }) {
     const now = clock.seconds
     for (const [track, { samples }] of state.people)
-      if (now - samples.at(-1)!.seconds > FORGOTTEN_AFTER_S) state.people.delete(track)
+      if (now - samples.at(-1)!.seconds > TRACK_TIMEOUT_S) state.people.delete(track)
 
-    const fallen = objects.filter(object => {
-      if (object.class !== 'person' || object.track === undefined) return false
-      const person = state.people.get(object.track) ?? { samples: [], fellAt: undefined, isReported: false }
-      state.people.set(object.track, person)
-      const ratio = (object.bbox.h * height) / (object.bbox.w * width)
-      update(person, toSample(object, ratio, now), ratio)
-      if (person.fellAt === undefined || person.isReported || now - person.fellAt < args.lying_s) return false
+    const events = []
+    for (const { class: label, track, bbox } of objects) {
+      if (label !== 'person' || track === undefined) continue
+      const person = state.people.get(track) ?? { samples: [], fellAt: undefined, isReported: false }
+      state.people.set(track, person)
+      addSample(person, {
+        seconds: now,
+        centre: 1 - (bbox.y + bbox.h / 2),
+        height: bbox.h,
+        ratio: (bbox.h * height) / (bbox.w * width),
+      })
+      if (person.fellAt === undefined || person.isReported) continue
+      const lying_seconds = now - person.fellAt
+      if (lying_seconds < args.lying_s) continue
       person.isReported = true
-      return true
-    })
-    state.falls += fallen.length
-    return {
-      counters: { people: { falls: state.falls } },
-      events: fallen.map(({ track, class: label, bbox }) => {
-        const lying_seconds = now - state.people.get(track!)!.fellAt!
-        return { type: 'fall' as const, track, class: label, bbox, lying_seconds }
-      }),
+      events.push({ type: 'fall' as const, track, class: label, bbox, lying_seconds })
     }
+    state.falls += events.length
+    return { counters: { people: { falls: state.falls } }, events }
   },
 })
 
-const toSample = ({ bbox: { y, h } }: DetectedObject, ratio: number, seconds: number): Sample => ({
-  seconds,
-  centre: 1 - (y + h / 2),
-  height: h,
-  isUpright: ratio >= MIN_UPRIGHT_RATIO,
-})
-
-function update(person: Person, sample: Sample, ratio: number): void {
+/** Adds a sample, and decides whether the person has fallen or has got up again. */
+function addSample(person: Person, sample: Sample): void {
   const recent = person.samples.filter(({ seconds }) => sample.seconds - seconds <= FALL_S)
   person.samples = [...recent, sample]
-  if (sample.isUpright) {
+  if (isUpright(sample)) {
     person.fellAt = undefined
     person.isReported = false
     return
   }
   const hasDropped = recent.some(
-    ({ isUpright, centre, height }) => isUpright && centre - sample.centre >= MIN_DROP * height,
+    earlier => isUpright(earlier) && earlier.centre - sample.centre >= MIN_DROP * earlier.height,
   )
-  if (ratio <= MAX_LYING_RATIO && hasDropped) person.fellAt ??= sample.seconds
+  if (sample.ratio <= MAX_LYING_RATIO && hasDropped) person.fellAt ??= sample.seconds
 }
+
+const isUpright = ({ ratio }: Sample) => ratio >= MIN_UPRIGHT_RATIO
 
 export default definePlugin({ 'fall-detector': fallDetector })

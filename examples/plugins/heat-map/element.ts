@@ -3,14 +3,18 @@ import { createGrid, drawGrid, findBusiest, parseGrid } from './grid.ts'
 
 const GRID_FILE = 'grid.json'
 const PICTURE_FILE = 'heat-map.svg'
-/** A longer pause between two frames is an interruption, in which it is unknown where the objects were. */
+/** Of a longer pause between two frames, only this much counts, because it is unknown where the objects were. */
 const MAX_PAUSE_S = 1
 
-/** Measures for how long objects are where, over restarts of the engine. */
+/** Measures for how long objects are at each place of the picture. The times survive restarts of the engine. */
 const heatMap = defineElement({
   args: z.strictObject({
     class: z.string().default('person').meta({ description: 'Class of the objects' }),
-    save_s: z.number().min(10).default(60).meta({ description: 'Seconds between two times of saving' }),
+    save_s: z
+      .number()
+      .min(10)
+      .default(60)
+      .meta({ description: 'Seconds after which the heat map is saved again' }),
   }),
 
   async open({ args, storage, clock, log }) {
@@ -35,7 +39,7 @@ const heatMap = defineElement({
         lastSaved ??= now
         if (now - lastSaved >= args.save_s) {
           lastSaved = now
-          // The element can go on without what it could not save.
+          // The times are still in memory, and are saved the next time.
           await save().catch(error => log.warn({ reason: error.message }, 'failed to save heat map'))
         }
         const { column, row, share } = findBusiest(grid)

@@ -1,4 +1,4 @@
-/** Cells of the grid, which covers the picture. */
+/** Size of the grid, which covers the picture. */
 const COLUMNS = 32
 const ROWS = 18
 
@@ -37,22 +37,23 @@ export function parseGrid(file: Uint8Array | undefined): Grid | undefined {
   }
 }
 
-/** Returns the cell with the longest time, counted from 1, and its share of all time. */
+/** Returns the cell with the longest time and its share of all times, 0..1. Cells are counted from 1; all are 0 in an empty grid. */
 export function findBusiest({ seconds }: Grid): { column: number; row: number; share: number } {
-  const total = seconds.reduce((sum, each) => sum + each, 0)
+  const total = seconds.reduce((sum, cellSeconds) => sum + cellSeconds, 0)
   const longest = Math.max(...seconds)
   if (longest === 0) return { column: 0, row: 0, share: 0 }
   const index = seconds.indexOf(longest)
   return { column: (index % COLUMNS) + 1, row: Math.floor(index / COLUMNS) + 1, share: longest / total }
 }
 
-/** Draws the grid as SVG: the longer the time, the more opaque the cell. Brief times remain visible by the square root. */
+/** Draws the grid as SVG: the longer the time, the more opaque the cell. The square root keeps brief times visible. */
 export function drawGrid({ seconds }: Grid): string {
   const longest = Math.max(...seconds)
-  const cells = seconds.flatMap((each, index) => {
-    if (each === 0) return []
-    const [x, y] = [index % COLUMNS, Math.floor(index / COLUMNS)]
-    const opacity = Math.sqrt(each / longest).toFixed(2)
+  const cells = seconds.flatMap((cellSeconds, index) => {
+    if (cellSeconds === 0) return []
+    const x = index % COLUMNS
+    const y = Math.floor(index / COLUMNS)
+    const opacity = Math.sqrt(cellSeconds / longest).toFixed(2)
     return [`<rect x="${x}" y="${y}" width="1" height="1" fill="red" fill-opacity="${opacity}"/>`]
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${COLUMNS} ${ROWS}">${cells.join('')}</svg>\n`

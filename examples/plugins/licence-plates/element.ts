@@ -1,14 +1,17 @@
 import { type DetectedObject, defineElement, definePlugin, findLargest, getOutput, z } from '@eyrie/element'
 import { PlateVotes } from './plate-votes.ts'
 
-/** One model finds plates in the picture of a vehicle, the other reads a plate. */
+/** The model that finds plates in the picture of a vehicle, and the model that reads a plate. */
 const DETECTOR = 'plate-detector'
 const READER = 'plate-reader'
-/** The characters of the reader, in the order of its output; the last one means that a place is empty. */
+/** The characters that the reader knows, in the order of its scores. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
-const FORGOTTEN_AFTER_S = 10
+/** The character for a place without a character. */
+const EMPTY = '_'
+/** The readings of a vehicle that is not read for this long are deleted. */
+const TRACK_TIMEOUT_S = 10
 
-/** Reads the licence plates of tracked vehicles, in several frames each, and reports what most of them show. */
+/** Reads the licence plate of each tracked vehicle in several frames, and reports the plate when enough readings are equal. */
 const licencePlates = defineElement({
   args: z.strictObject({
     classes: z
@@ -32,7 +35,7 @@ const licencePlates = defineElement({
 
   async process({ objects }, { args, state, clock, infer }) {
     const now = clock.seconds
-    state.forget(now - FORGOTTEN_AFTER_S)
+    state.forget(now - TRACK_TIMEOUT_S)
 
     /** Returns what the plate of a vehicle shows; undefined if none is legible. */
     async function readPlate(vehicle: DetectedObject): Promise<string | undefined> {
@@ -60,14 +63,17 @@ const licencePlates = defineElement({
   },
 })
 
-/** Returns the text with the best character at each place; undefined if all places are empty. */
-function decode(scores: ArrayLike<number>, characters: number): string | undefined {
+/**
+ * Returns the text with the best character at each place; undefined if all places are empty. The scores of a place follow each
+ * other, one for each of `characterCount` characters.
+ */
+function decode(scores: ArrayLike<number>, characterCount: number): string | undefined {
   let text = ''
-  for (let start = 0; start + characters <= scores.length; start += characters) {
-    const place = Float32Array.from({ length: characters }, (_, i) => scores[start + i]!)
-    text += ALPHABET[findLargest(place)] ?? '_'
+  for (let start = 0; start + characterCount <= scores.length; start += characterCount) {
+    const placeScores = Float32Array.from({ length: characterCount }, (_, i) => scores[start + i]!)
+    text += ALPHABET[findLargest(placeScores)] ?? EMPTY
   }
-  return text.replaceAll('_', '') || undefined
+  return text.replaceAll(EMPTY, '') || undefined
 }
 
 export default definePlugin({ 'licence-plates': licencePlates })

@@ -9,12 +9,12 @@ import { iou } from '@eyrie/element/tracking'
 
 /** An object is inside if at least this share of its region is inside the zone. */
 const MIN_INSIDE_SHARE = 0.5
-/** A visit continues while the object is occluded or at the edge of the zone for at most this long. */
+/** A visit continues for this long while the object is occluded or at the edge of the zone. */
 const GRACE_TICKS = 2 * TICKS_PER_SECOND
-/** A parked object is hidden by others for longer: its visit continues for this share of the time for which it has stood still. */
+/** A parked object may be occluded for longer: for this share of the time for which it has stood still, up to a maximum. */
 const PARKED_GRACE_SHARE = 1 / 4
 const MAX_GRACE_TICKS = 300 * TICKS_PER_SECOND
-/** An object stands still while its box overlaps the first one of this time by this much (intersection over union). */
+/** An object stands still while its box and the box at which it stopped have at least this IoU (intersection over union). */
 const MIN_STILL_OVERLAP = 0.6
 
 /** The stay of a tracked object in a zone. Times are presentation times (pts) of frames, in ticks of 90 kHz. */
@@ -23,12 +23,12 @@ interface Visit {
   visitor: DetectedObject
   enteredPts: number
   lastInsidePts: number
-  /** Where the visitor stands, and since when. */
+  /** The box at which the visitor stopped, and when. */
   stillBox: BBox
   stillSincePts: number
   /** First frame after `lastInsidePts` in which the visitor was detected outside. */
   firstOutsidePts?: number
-  /** The visit is reported as too long in the first frame later than this. */
+  /** In the first frame after this time, the visit is reported as too long. */
   dwellDuePts: number
 }
 
@@ -49,8 +49,8 @@ export class ZoneVisits {
   }
 
   /**
-   * Starts a frame with these objects. Ends the visits that have exceeded their grace period, or all visits at a discontinuity. A
-   * parked object that was lost and is tracked anew at its place continues its visit.
+   * Starts a frame with these objects. Returns the events of the visits that end because the grace period is over, or because of a
+   * discontinuity. A parked object that was lost, and has a new track at the same place, continues its visit.
    */
   startFrame(pts: number, discontinuity: boolean, objects: readonly DetectedObject[]): EventData[] {
     this.#untrackedInside = 0
@@ -79,8 +79,8 @@ export class ZoneVisits {
   }
 
   /**
-   * Updates an object of which `share` is in the zone. Returns whether the object is inside, and the event if that has changed
-   * or if the object has stayed too long.
+   * Updates an object. `share` is how much of its region is in the zone, 0..1. Returns whether the object is inside, and an event if
+   * it has entered, left or stayed too long.
    */
   update(
     object: DetectedObject,
@@ -125,8 +125,12 @@ export class ZoneVisits {
   #enter(track: number, visitor: DetectedObject, pts: number) {
     const dwellDuePts = pts + this.#maxDwellTicks
     this.#visits.set(track, {
-      ...{ visitor, enteredPts: pts, lastInsidePts: pts, dwellDuePts },
-      ...{ stillBox: visitor.bbox, stillSincePts: pts },
+      visitor,
+      enteredPts: pts,
+      lastInsidePts: pts,
+      stillBox: visitor.bbox,
+      stillSincePts: pts,
+      dwellDuePts,
     })
     this.#total += 1
     return { isInside: true, event: this.#createEvent('zone-enter', visitor) }
@@ -155,14 +159,14 @@ export class ZoneVisits {
   }
 }
 
-/** Returns for how long a visit continues while its visitor is not inside. One that was seen outside has left. */
+/** Returns for how long a visit continues while its visitor is not inside. A visitor that was detected outside is not occluded. */
 function computeGrace({ lastInsidePts, firstOutsidePts, stillSincePts }: Visit): number {
   if (firstOutsidePts !== undefined) return GRACE_TICKS
   const parkedGrace = (lastInsidePts - stillSincePts) * PARKED_GRACE_SHARE
   return Math.min(Math.max(GRACE_TICKS, parkedGrace), MAX_GRACE_TICKS)
 }
 
-/** Returns whether a visitor has stood still for so long that it is given more time to be seen again. */
+/** Returns whether a visitor has stood still for long enough to have a longer grace period. */
 const isParked = (visit: Visit): boolean => computeGrace(visit) > GRACE_TICKS
 
 function roundToMs(seconds: number): number {

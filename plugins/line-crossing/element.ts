@@ -54,7 +54,7 @@ const lineCrossing = defineElement({
     /** The tracked objects, with the number of the frame in which each was last detected. */
     const tracks = new Map<number, { detector: CrossingDetector; lastFrame: number }>()
     let frameCount = 0
-    /** The greatest track id in the frames so far. Undefined before the first frame, whose tracks may have been counted. */
+    /** The greatest track id so far. Undefined before the first frame, whose tracks may have been counted before a restart. */
     let lastTrack: number | undefined
     let counters: Counters = Object.fromEntries(
       sourceLines.map(({ name }) => [name, { up: 0, down: 0, total: 0 }]),
@@ -63,7 +63,7 @@ const lineCrossing = defineElement({
     function count(name: string, direction: Direction): void {
       const { up = 0, down = 0, total = 0 } = counters[name]!
       const counter = direction === 'up' ? { up: up + 1, down } : { up, down: down + 1 }
-      // A new object: the counters of earlier frames may still be in use.
+      // A new object, because the counters of earlier frames may still be in use.
       counters = { ...counters, [name]: { ...counter, total: total + 1 } }
     }
 

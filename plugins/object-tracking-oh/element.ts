@@ -53,8 +53,9 @@ const objectTrackingOH = defineElement({
     ),
   }),
 
-  open({ args: { max_age: maxAge, min_hits: minHits, moving_average: movingAverage, ...rest } }) {
-    const tracker = new OcTracker({ maxAge, minHits, movingAverage, ...rest })
+  open({ args: { max_age, min_hits, moving_average, history, region, ratio } }) {
+    const trail = { movingAverage: moving_average, history, region, ratio }
+    const tracker = new OcTracker({ maxAge: max_age, minHits: min_hits, ...trail })
     return { process: frame => ({ objects: tracker.update(frame), lowScoreObjects: [] }) }
   },
 })

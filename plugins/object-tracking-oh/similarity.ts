@@ -5,7 +5,7 @@ import type { OcTrack } from './oc-track.ts'
 // Similarities between a track, which is a followed object, and a detection in the current frame: 0 if they cannot be the
 // same object, otherwise higher the more they agree. The overlap of boxes is measured as IoU, intersection over union.
 
-/** The similarity of a track that should be completely occluded is multiplied by this factor. */
+/** Factor for the similarity of a track that should be completely occluded. It is 1 for a visible track. */
 const MIN_OCCLUSION_FACTOR = 0.3
 /** Maximum distance of a recovered object from its predicted center, in standard deviations. */
 const MAX_DEVIATIONS = 8
@@ -13,7 +13,7 @@ const MAX_DEVIATIONS = 8
 const MIN_HEIGHT_RATIO = 0.8
 /** Weight of the motion direction relative to the distance. */
 const DIRECTION_WEIGHT = 0.4
-/** The direction of a shorter step, in box sizes, is unreliable because boxes jitter: its weight is reduced. */
+/** The direction of a shorter step, in box sizes, has less weight, because boxes jitter. */
 const MIN_PAST_STEP = 0.3
 const MIN_CURRENT_STEP = 0.1
 /** Avoids a division by zero. */

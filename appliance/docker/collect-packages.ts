@@ -31,7 +31,7 @@ export interface ProgramParts {
 const REFERENCE =
   /\b(?:import|export)\s+(type\s)?(?:[^'"`;]*?\bfrom\s*)?'([^']+)'|\bimport\(\s*'([^']+)'|'([^'\s]+)'/g
 
-/** Finds the modules and packages that programs load, except those that only excluded modules load. Ignores imports of types. */
+/** Finds the modules and packages that programs load. Excluded modules are not followed, and imports of types are ignored. */
 export function findProgramParts(
   programs: readonly string[],
   excluded: ReadonlySet<string> = new Set(),

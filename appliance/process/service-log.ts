@@ -15,7 +15,8 @@ export interface LogFields {
   [name: string]: unknown
 }
 
-type Log = (service: string, message: string, fields?: LogFields) => void
+/** Logs a message of a process with one severity. */
+type LogMethod = (service: string, message: string, fields?: LogFields) => void
 
 /**
  * The log of the appliance, in which the records of all services are merged. `service` is the name of the process that a
@@ -24,9 +25,9 @@ type Log = (service: string, message: string, fields?: LogFields) => void
 export interface ServiceLog {
   /** Logs a line that a service has printed. A line that is not a JSON record, such as a stack trace, is logged as `info`. */
   line(service: string, line: string): void
-  info: Log
-  warn: Log
-  error: Log
+  info: LogMethod
+  warn: LogMethod
+  error: LogMethod
 }
 
 /** Receives every record of the log. */

@@ -117,7 +117,7 @@ function stopProposing(data: string): void {
   if (state) writeState(data, { ...state, replaceable_lines: undefined })
 }
 
-/** Logs the start of the watch, and once that it takes longer. */
+/** Logs the start of the watch and, after the first round, that it takes longer. Later rounds are not logged. */
 function logProgress(
   { log }: LineWatchOptions,
   { rounds, ...fields }: { rounds: number; pipeline: number; seconds: number },

@@ -2,6 +2,7 @@ import { describeType, renderCode, type Schema } from './schema-type.ts'
 
 /** A row of a field table. */
 interface Row {
+  /** Path of the field, such as `outer.inner`. */
   field: string
   schema: Schema
   required: boolean
@@ -17,17 +18,15 @@ const MAX_DEPTH = 6
 export function renderFieldTable(schema: Schema): string {
   const rows = collectRows(schema, '', MAX_DEPTH)
   if (rows.length === 0) return ''
-  const head = ['Field', 'Value', 'Default']
+  const hasMeanings = rows.some(({ schema }) => schema.description)
+  const head = ['Field', 'Value', 'Default', ...(hasMeanings ? ['Meaning'] : [])]
   const cells = rows.map(({ field, schema, required }) => [
     `\`${field}\``,
     describeType(schema),
     renderDefault(schema, required),
+    ...(hasMeanings ? [schema.description ?? ''] : []),
   ])
-  const hasDescriptions = rows.some(({ schema }) => schema.description)
-  if (!hasDescriptions) return renderTable(head, cells)
-
-  const withMeaning = cells.map((row, i) => [...row, rows[i]!.schema.description ?? ''])
-  return renderTable([...head, 'Meaning'], withMeaning)
+  return renderTable(head, cells)
 }
 
 /** Renders a Markdown table. */

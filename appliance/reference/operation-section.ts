@@ -67,16 +67,14 @@ function renderContent(
 }
 
 function renderParameters(parameters: NonNullable<Operation['parameters']>): string {
-  const head = ['Parameter', 'In', 'Value', 'Default']
-  const rows = parameters.map(({ name, in: place, required, schema = {} }) => [
+  const hasMeanings = parameters.some(({ schema }) => schema?.description)
+  const head = ['Parameter', 'In', 'Value', 'Default', ...(hasMeanings ? ['Meaning'] : [])]
+  const rows = parameters.map(({ name, in: place, required = false, schema = {} }) => [
     `\`${name}\``,
     place,
     describeType(schema),
-    renderDefault(schema, required ?? false),
+    renderDefault(schema, required),
+    ...(hasMeanings ? [schema.description ?? ''] : []),
   ])
-  const meanings = parameters.map(({ schema }) => schema?.description ?? '')
-  if (meanings.every(meaning => meaning === '')) return renderTable(head, rows)
-
-  const rowsWithMeaning = rows.map((row, index) => [...row, meanings[index]!])
-  return renderTable([...head, 'Meaning'], rowsWithMeaning)
+  return renderTable(head, rows)
 }

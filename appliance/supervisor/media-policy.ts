@@ -101,7 +101,7 @@ export function listWritableFolders({ data }: Environment): string[] {
 
 /**
  * Returns the paths to grant so that `folder` can be read, but not the data folder, with its secrets, if that is below `folder`. In
- * this case, the entries of each folder between the two are granted one by one, without those that are added later.
+ * this case, the entries of each folder between the two are granted one by one, and later entries are not granted.
  */
 function grantWithout(folder: string, data: string): string[] {
   if (!isWithin(data, folder)) return [folder]

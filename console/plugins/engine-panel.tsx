@@ -5,7 +5,7 @@ import { PluginVersionRow } from './plugin-version-row.tsx'
 import type { ListedEngine } from './use-engine-plugins.ts'
 import '../ui/status.css'
 
-/** Lists the plugins of one engine: the added ones in a table, and the names of those that are only built in. */
+/** Lists the plugins of one engine: added plugins in a table, and built-in plugins by name. */
 export function EnginePanel({ engine, plugins: installed, error }: ListedEngine) {
   const added = installed?.plugins.filter(plugin => !isBuiltIn(plugin)) ?? []
   const builtIn = installed?.plugins.filter(isBuiltIn) ?? []
@@ -46,7 +46,7 @@ export function EnginePanel({ engine, plugins: installed, error }: ListedEngine)
   )
 }
 
-/** Whether no version of a plugin was added to those that Eyrie contains. */
+/** Whether Eyrie contains a plugin, and no other version of it was added. */
 const isBuiltIn = ({ versions }: Plugin) => versions.every(({ origin }) => origin === 'built-in')
 
 const LEVEL_CLASSES: Record<IsolationLevel, string> = { full: 'running', partial: 'degraded', none: 'failed' }

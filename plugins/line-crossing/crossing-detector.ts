@@ -14,14 +14,14 @@ export class CrossingDetector {
   readonly #lines: readonly (readonly Point[])[]
   #position: Point
   /** Crossings up minus crossings down, for each line, since the object was last clear of the line. */
-  readonly #netCrossings: number[]
+  readonly #netCounts: number[]
   /** The direction of the last completed crossing of each line. */
   readonly #lastDirections: (Direction | undefined)[]
 
   constructor(lines: readonly (readonly Point[])[], start: Point) {
     this.#lines = lines
     this.#position = start
-    this.#netCrossings = lines.map(() => 0)
+    this.#netCounts = lines.map(() => 0)
     this.#lastDirections = lines.map(() => undefined)
   }
 
@@ -32,13 +32,13 @@ export class CrossingDetector {
   move(position: Point, bbox: BBox): { line: number; direction: Direction }[] {
     const crossed: { line: number; direction: Direction }[] = []
     for (const [line, coords] of this.#lines.entries()) {
-      const net = this.#netCrossings[line]! + netCrossings(this.#position, position, coords)
+      const net = this.#netCounts[line]! + netCrossings(this.#position, position, coords)
       const direction = net > 0 ? 'up' : 'down'
       const last = this.#lastDirections[line]
       const isReturn = net !== 0 && last !== undefined && direction !== last
       const clearance = isReturn ? MIN_RETURN_CLEARANCE : MIN_CLEARANCE
       const isClear = distanceInBoxes(coords, position, bbox) >= clearance
-      this.#netCrossings[line] = isClear ? 0 : net
+      this.#netCounts[line] = isClear ? 0 : net
       if (!isClear || net === 0) continue
       this.#lastDirections[line] = direction
       crossed.push({ line, direction })

@@ -3,7 +3,7 @@
 import numpy
 from numpy.typing import NDArray
 
-# A pixel with less chroma is grey, a brighter grey is white, and every darker pixel is black. All values are 0..1.
+# A pixel with less chroma has no hue: it is grey, or white if it is brighter. A pixel that is too dark is black. In 0..1.
 MIN_CHROMA = 0.15
 MIN_WHITE = 0.7
 MAX_BLACK = 0.25

@@ -33,7 +33,8 @@ const dwellAlarm = defineElement({
         const now = clock.seconds
         const events = []
         for (const zone of watchedZones) {
-          zone.stays.expire(discontinuity ? Number.POSITIVE_INFINITY : now - GRACE_S)
+          if (discontinuity) zone.stays.clear()
+          zone.stays.expire(now - GRACE_S)
           for (const { track, class: label, bbox } of objects) {
             if (track === undefined || (args.class !== undefined && args.class !== label)) continue
             if (!isInside(getFoot(bbox), zone.coords)) continue
@@ -62,6 +63,10 @@ class Stays {
 
   get count(): number {
     return this.#stays.size
+  }
+
+  clear(): void {
+    this.#stays.clear()
   }
 
   /** Deletes the stays of objects that were last detected in the zone before a time. */

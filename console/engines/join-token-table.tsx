@@ -19,46 +19,55 @@ export function JoinTokenTable({ tokens, onDelete }: JoinTokenTableProps) {
         </tr>
       </thead>
       <tbody>
-        {tokens.map(({ join_token_id, name, used_at, expires_at }) => (
-          <tr key={join_token_id}>
-            <td>{name}</td>
-            <td data-label="Last used">{formatDate(used_at)}</td>
-            <td data-label="Expires">{formatDate(expires_at)}</td>
-            <td>
-              <DeleteButton name={name} onDelete={() => onDelete(join_token_id)} />
-            </td>
-          </tr>
+        {tokens.map(token => (
+          <JoinTokenRows
+            key={token.join_token_id}
+            token={token}
+            onDelete={() => onDelete(token.join_token_id)}
+          />
         ))}
       </tbody>
     </table>
   )
 }
 
-/** A button that asks for a confirmation. The button to cancel takes its place, so that a double click deletes nothing. */
-function DeleteButton({ name, onDelete }: { name: string; onDelete(): void }) {
-  const [isConfirming, setConfirming] = useState(false)
-  if (!isConfirming)
-    return (
-      <button type="button" aria-label={`Delete ${name}`} onClick={() => setConfirming(true)}>
-        Delete
-      </button>
-    )
+interface JoinTokenRowsProps {
+  token: JoinToken
+  onDelete(): void
+}
 
+/** The row of a token. The confirmation appears in a row below it, so that a double click deletes nothing. */
+function JoinTokenRows({ token: { name, used_at, expires_at }, onDelete }: JoinTokenRowsProps) {
+  const [isConfirming, setConfirming] = useState(false)
   const confirm = () => {
     setConfirming(false)
     onDelete()
   }
   return (
     <>
-      <button type="button" onClick={() => setConfirming(false)}>
-        Cancel
-      </button>{' '}
-      <button type="button" onClick={confirm}>
-        Delete the token {name}
-      </button>
-      <p class="hint" role="status">
-        No further engine can register with it.
-      </p>
+      <tr>
+        <td>{name}</td>
+        <td data-label="Last used">{formatDate(used_at)}</td>
+        <td data-label="Expires">{formatDate(expires_at)}</td>
+        <td>
+          <button type="button" aria-label={`Delete ${name}`} onClick={() => setConfirming(true)}>
+            Delete
+          </button>
+        </td>
+      </tr>
+      {isConfirming && (
+        <tr>
+          <td colSpan={4}>
+            <p role="status">Delete the token {name}? No further engine can register with it.</p>
+            <button type="button" class="main" onClick={confirm}>
+              Delete the token
+            </button>{' '}
+            <button type="button" onClick={() => setConfirming(false)}>
+              Cancel
+            </button>
+          </td>
+        </tr>
+      )}
     </>
   )
 }

@@ -188,10 +188,13 @@ it('an engine that joins is offered cameras of another one, and receives them on
   expect(listed.out).not.toContain(token)
   const id = /^(\S+) +yard/m.exec(listed.out)![1]!
   expect((await runCommand('join-token', 'delete', id)).out).toBe(`deleted ${id}\n`)
-  // The page asks for a confirmation. A double click cancels it.
+  // The page asks for a confirmation, also after a double click.
   await page.getByRole('button', { name: 'Delete hall' }).dblclick()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).waitFor({ ...TIMEOUT, state: 'detached' })
+  expect(await call('/engine/join-tokens')).toHaveLength(1)
   await page.getByRole('button', { name: 'Delete hall' }).click()
-  await page.getByRole('button', { name: 'Delete the token hall' }).click()
+  await page.getByRole('button', { name: 'Delete the token' }).click()
   await vi.waitFor(async () => expect(await call('/engine/join-tokens')).toEqual([]), WAIT)
   expect((await runCommand('join-token', 'delete', id)).err).toContain(`there is no join token ${id}`)
 
@@ -202,7 +205,7 @@ it('an engine that joins is offered cameras of another one, and receives them on
   const [gate] = (await call('/engine/join-tokens')) as { join_token_id: string }[]
   await runCommand('join-token', 'delete', gate!.join_token_id)
   await page.getByRole('button', { name: 'Delete gate' }).click()
-  await page.getByRole('button', { name: 'Delete the token gate' }).click()
+  await page.getByRole('button', { name: 'Delete the token' }).click()
   expect(await page.getByRole('alert').textContent(TIMEOUT)).toContain('no such join_token')
   await page.getByRole('button', { name: 'Delete gate' }).waitFor({ ...TIMEOUT, state: 'detached' })
 })

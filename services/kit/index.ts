@@ -1,6 +1,7 @@
 /** What every service needs: configuration, HTTP server, access control, errors, logs, traces and files. */
 
 export * from '@eyrie/contract/backoff'
+export * from './abortable.ts'
 export * from './access-control.ts'
 export * from './client/request-client.ts'
 export * from './client/trusted-proxies.ts'

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { sleep } from './abortable.ts'
 import type { Egress } from './egress/egress.ts'
 import type { ServerAddress } from './egress/server-address.ts'
 
@@ -62,7 +62,7 @@ async function watchReturn(
 
   if (await acceptsConnection()) return false
   while (!signal.aborted) {
-    await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {})
+    await sleep(PROBE_INTERVAL_MS, signal)
     if (await acceptsConnection()) return true
   }
   return false

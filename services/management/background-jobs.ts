@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '@eyrie/kit'
+import { type Log, sleep } from '@eyrie/kit'
 import { evaluateByTime } from './alerts/evaluate-by-time.ts'
 import { extendCalendars } from './calendars/extend-calendars.ts'
 import type { Database } from './db/database.ts'
@@ -88,8 +87,7 @@ export function createBackgroundJobs({
           isFailureLogged = true
         }
       }
-      // `stop` ends the wait.
-      await wait(delayMs, undefined, { signal }).catch(() => {})
+      await sleep(delayMs, signal)
     }
   }
 

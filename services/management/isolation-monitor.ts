@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Isolation, isolation } from '@eyrie/contract/health'
+import { sleep } from '@eyrie/kit'
 import { z } from 'zod'
 import type { Upstream } from './http/live/upstream-client.ts'
 
@@ -27,7 +27,7 @@ export function createIsolationMonitor(services: Record<string, Pick<Upstream, '
     while (!signal.aborted) {
       const health = await service.get('/health', reportedHealth).catch(() => undefined)
       if (health?.isolation) known.set(name, health.isolation)
-      await wait(health ? INTERVAL_MS : RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {})
+      await sleep(health ? INTERVAL_MS : RETRY_INTERVAL_MS, signal)
     }
   }
 

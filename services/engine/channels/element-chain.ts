@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ViewSpec } from '@eyrie/contract/view'
 import type {
   Counter,
@@ -9,7 +8,7 @@ import type {
   FrameResult,
   PictureSize,
 } from '@eyrie/element'
-import type { Backoff, Span } from '@eyrie/kit'
+import { type Backoff, type Span, sleep } from '@eyrie/kit'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import type { OpenContext } from '../plugin-host/open-element.ts'
 import type { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
@@ -189,7 +188,7 @@ export class ElementChain {
         onFirstAttempt?.()
         this.#retrying = new AbortController()
         const interrupted = AbortSignal.any([signal, this.#retrying.signal])
-        await sleep(stage.retryDelayMs(backoff, random), undefined, { signal: interrupted }).catch(() => {})
+        await sleep(stage.retryDelayMs(backoff, random), interrupted)
       }
       if (!signal.aborted) await stage.open({ size: this.#sizeBefore(stage), findRing })
     }

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ViewSpec } from '@eyrie/contract/view'
+import { sleep } from '@eyrie/kit'
 import type { InferenceClient, ViewRequest } from './inference-client.ts'
 
 /** Maximum time to wait for the first picture of another view. A source that delivers none has no frames that could be lost. */
@@ -63,8 +63,7 @@ export class DetectorView {
     const deadline = performance.now() + MAX_WAIT_MS
     while (request.newest() === 0) {
       if (signal.aborted || performance.now() >= deadline) return false
-      // The delay ends early when the detector is closed.
-      await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+      await sleep(POLL_MS, signal)
     }
     return true
   }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffDelayMs, fetchService, type Log } from '@eyrie/kit'
+import { backoffDelayMs, fetchService, type Log, sleep } from '@eyrie/kit'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { z } from 'zod'
 
@@ -53,8 +52,7 @@ async function joinWithRetries(options: JoinOptions, signal: AbortSignal): Promi
       // The same reason is logged only once.
       if (reason !== lastReason) log.warn({ management: url, reason }, 'failed to join management service')
       lastReason = reason
-      // The delay ends early when the attempts are ended.
-      await sleep(backoffDelayMs(failures, RETRY_BACKOFF), undefined, { signal }).catch(() => {})
+      await sleep(backoffDelayMs(failures, RETRY_BACKOFF), signal)
     }
   }
 }

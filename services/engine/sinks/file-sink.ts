@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { sleep } from '@eyrie/kit'
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts'
 import type { Sink, SinkRecord } from './sink.ts'
 
@@ -69,8 +69,7 @@ export class FileSink implements Sink {
       } catch (error) {
         this.#error = (error as Error).message
         if (this.#closing.signal.aborted) break
-        // The wait ends early when the sink is closed.
-        await sleep(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+        await sleep(RETRY_MS, this.#closing.signal)
         continue
       }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { FrameDroppedError } from '@eyrie/element/inference'
+import { sleep } from '@eyrie/kit'
 
 /** After this number of failures, the target is not opened again. */
 const MAX_FAILURES = 10
@@ -83,8 +83,7 @@ export class ShadowRunner<Target extends { close?(): void }> {
       this.#options.recorder.recordProblem(`it has failed ${MAX_FAILURES} times`)
       return
     }
-    // The delay ends early when the runner is closed.
-    await sleep(REOPEN_DELAY_MS, undefined, { signal }).catch(() => {})
+    await sleep(REOPEN_DELAY_MS, signal)
     if (!signal.aborted) void this.#open()
   }
 }

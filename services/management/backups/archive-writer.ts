@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
+import { unlessAborted } from '@eyrie/kit'
 import {
   backupAnswer,
   type backupRelease,
@@ -53,16 +54,13 @@ async function writeBySupervisor(passphrase: string, signal: AbortSignal): Promi
   const discard = async () => {
     process.send?.({ backup_release: id } satisfies z.input<typeof backupRelease>)
   }
-  const abort = () => {
-    void discard()
-    written.reject(signal.reason)
-  }
+  const abort = () => void discard()
 
   process.on('message', receive)
   signal.addEventListener('abort', abort)
   try {
     process.send({ backup_request: { id, passphrase } } satisfies z.input<typeof backupRequest>)
-    return { path: await written.promise, discard }
+    return { path: await unlessAborted(written.promise, signal), discard }
   } finally {
     process.off('message', receive)
     signal.removeEventListener('abort', abort)

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
-import { backoffDelayMs, createLog, type Log, readEnvironment } from '@eyrie/kit'
+import { backoffDelayMs, createLog, type Log, readEnvironment, sleep } from '@eyrie/kit'
 import { APPLICATION_NAME, createApplicationDatabase } from '../db/application-database.ts'
 import { describeDatabaseError } from '../db/database-errors.ts'
 import {
@@ -77,8 +76,7 @@ async function startUntilReady(
     } catch (error) {
       if (signal.aborted) break
       onProblem(describeDatabaseError(error, undefined))
-      // An abort ends the delay early.
-      await wait(backoffDelayMs(attempt, START_BACKOFF), undefined, { signal }).catch(() => {})
+      await sleep(backoffDelayMs(attempt, START_BACKOFF), signal)
     }
   }
   await server?.stop()

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { sleep } from '@eyrie/kit'
 import type { Database } from './database.ts'
 
 /** Notices changes that transactions announce, so that another process need not ask for them all the time. */
@@ -30,10 +30,7 @@ export function createChangeSignal(channel: string): ChangeSignal {
     async waitForChange(known, timeoutMs, signal) {
       const timer = new AbortController()
       if (version === known)
-        await Promise.race([
-          changed.promise,
-          wait(timeoutMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).catch(() => {}),
-        ])
+        await Promise.race([changed.promise, sleep(timeoutMs, AbortSignal.any([signal, timer.signal]))])
       timer.abort()
       return version
     },

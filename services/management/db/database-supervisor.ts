@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { backoffDelayMs, type Log } from '@eyrie/kit'
+import { backoffDelayMs, type Log, sleep } from '@eyrie/kit'
 import { APPLICATION_NAME, createApplicationDatabase } from './application-database.ts'
 import type { ConnectionTarget } from './connection.ts'
 import { type AvailabilityListener, createDatabase, type Database } from './database.ts'
@@ -117,8 +116,7 @@ export function createDatabaseSupervisor(options: DatabaseSupervisorOptions): Da
         if (stopping.signal.aborted) return
         reportStartFailure(`the database cannot be used: ${describeDatabaseError(error, url)}`)
         const delayMs = backoffDelayMs(attempt, START_BACKOFF)
-        // `stop` ends the wait.
-        await wait(delayMs, undefined, { signal: stopping.signal }).catch(() => {})
+        await sleep(delayMs, stopping.signal)
       }
     }
   }

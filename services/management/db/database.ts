@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract/errors'
-import { backoffDelayMs } from '@eyrie/kit'
+import { backoffDelayMs, sleep } from '@eyrie/kit'
 import type { Sql } from 'postgres'
 import type { Principal } from '../rights/principal.ts'
 import { type ConnectionTarget, connect } from './connection.ts'
@@ -134,7 +134,7 @@ export async function createDatabase(
 
   /** Resolves when the database can store again, or is closed. */
   async function checkStorageUntilRestored(): Promise<void> {
-    do await waitUnlessClosing(STORAGE_CHECK_MS)
+    do await sleep(STORAGE_CHECK_MS, closing.signal)
     while (!closing.signal.aborted && !(await canStore()))
     storageRestored = undefined
     if (!closing.signal.aborted) availability?.available()
@@ -149,9 +149,6 @@ export async function createDatabase(
       return !isStorageFailure(error) && !isUnreachable(error)
     }
   }
-
-  const waitUnlessClosing = (delayMs: number) =>
-    wait(delayMs, undefined, { signal: closing.signal }).catch(() => {})
 
   return {
     role,
@@ -192,7 +189,7 @@ export async function createDatabase(
           return await work()
         } catch (error) {
           if (!(error instanceof DatabaseUnavailableError) || closing.signal.aborted) throw error
-          await waitUnlessClosing(backoffDelayMs(failures, UNAVAILABLE_BACKOFF))
+          await sleep(backoffDelayMs(failures, UNAVAILABLE_BACKOFF), closing.signal)
           await storageRestored
         }
       }

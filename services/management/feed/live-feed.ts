@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { sleep } from '@eyrie/kit'
 import type { Database } from '../db/database.ts'
 import { FEED_CHANNEL } from '../db/schema/index.ts'
 import { readBounds, readMessages, type StoredFeedMessage } from './feed-log.ts'
@@ -43,11 +43,11 @@ export function createLiveFeed(): LiveFeed {
       announced = Promise.withResolvers()
       try {
         await readNewMessages(database)
-        await waitUnlessStopped(READ_INTERVAL_MS)
+        await sleep(READ_INTERVAL_MS, stopped)
       } catch {
         // The supervisor of the database reports why it is unreachable.
         announced.resolve()
-        await waitUnlessStopped(RETRY_MS)
+        await sleep(RETRY_MS, stopped)
       }
     }
   }
@@ -71,8 +71,6 @@ export function createLiveFeed(): LiveFeed {
     added.resolve()
     added = Promise.withResolvers()
   }
-
-  const waitUnlessStopped = (ms: number) => waitUnlessAborted(ms, stopped)
 
   return {
     stopped,
@@ -100,13 +98,8 @@ export function createLiveFeed(): LiveFeed {
       if (hasMessages) return
       const finished = new AbortController()
       const ended = AbortSignal.any([signal, stopped, finished.signal])
-      await Promise.race([added.promise, waitUnlessAborted(timeoutMs, ended)])
+      await Promise.race([added.promise, sleep(timeoutMs, ended)])
       finished.abort()
     },
   }
-}
-
-/** Resolves after a time, or when the signal is aborted. */
-async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { JobName } from '@eyrie/contract/jobs'
 import type { Job } from '@eyrie/contract/management/job'
-import type { Log } from '@eyrie/kit'
+import { type Log, sleep, unlessAborted, withTimeout } from '@eyrie/kit'
 import { v7 } from 'uuid'
 import type { Database } from '../db/database.ts'
 import { DatabaseUnavailableError } from '../db/database-errors.ts'
@@ -44,7 +44,7 @@ export interface RunOptions {
   waitMs: number
 }
 
-/** A run that is in progress in this process. */
+/** A run that is in progress in this process: an object, because an async function that returned the promise would wait for it. */
 interface ActiveRun {
   ended: Promise<void>
 }
@@ -106,7 +106,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
     log.info({ job: name, run_id }, 'started job')
     const working = work({ database, signal, log })
     try {
-      const result = await Promise.race([working, rejectOnAbort(signal)]).then<JobResult, JobResult>(
+      const result = await unlessAborted(working, signal).then<JobResult, JobResult>(
         message => ({ state: 'succeeded', message }),
         error => toFailure(error, timeout, limitMs),
       )
@@ -133,8 +133,7 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
         return
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError)) throw error
-        // An abort ends the delay early.
-        await wait(POLL_MS, undefined, { signal: stopping.signal }).catch(() => {})
+        await sleep(POLL_MS, stopping.signal)
       }
   }
 
@@ -150,7 +149,8 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       for (;;) {
         const activeRun = await startRun(database, name, run_id, limitMs)
         const remainingMs = Math.max(0, deadlineMs - performance.now())
-        if (activeRun) await waitForEnd(activeRun, remainingMs)
+        // A run that takes longer is only reported.
+        if (activeRun) await withTimeout(remainingMs, activeRun.ended).catch(() => {})
         else await wait(Math.min(POLL_MS, remainingMs))
 
         const job = await database.system('jobs', tx => readJob(tx, name))
@@ -177,20 +177,6 @@ export function createJobRunner(works: Partial<JobWorks>, log: Log): JobRunner {
       await Promise.all([...activeRuns.values()].map(({ ended }) => ended))
     },
   }
-}
-
-/** Waits until a run has ended, but for at most `maxMs`. */
-async function waitForEnd({ ended }: ActiveRun, maxMs: number): Promise<void> {
-  const timer = new AbortController()
-  await Promise.race([ended, wait(maxMs, undefined, { signal: timer.signal }).catch(() => {})])
-  timer.abort()
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }
 
 function toFailure(error: unknown, timeout: AbortSignal, limitMs: number): JobResult {

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '@eyrie/kit'
+import { type Log, sleep, unlessAborted } from '@eyrie/kit'
 import type { Database, Transaction } from '../db/database.ts'
 import { logUnlessUnavailable } from '../db/database-errors.ts'
 import {
@@ -75,8 +74,7 @@ export function createLeases({ instance_id, host_name, log }: LeasesOptions): Le
       // Created before the renewal, so that a request during the renewal leads to another one.
       pause = new AbortController()
       await renewOnce(database).catch(logFailure)
-      const pauseSignal = AbortSignal.any([signal, pause.signal])
-      await wait(RENEWAL_MS, undefined, { signal: pauseSignal }).catch(() => {})
+      await sleep(RENEWAL_MS, AbortSignal.any([signal, pause.signal]))
     }
     background.set(false)
     // If this fails, the other instances take over when the row of this one has expired.
@@ -134,15 +132,7 @@ function createGate() {
     },
 
     /** Rejects when the signal aborts. */
-    async waitUntilOpen(signal: AbortSignal): Promise<void> {
-      signal.throwIfAborted()
-      const aborted = Promise.withResolvers<never>()
-      const abort = () => aborted.reject(signal.reason)
-      signal.addEventListener('abort', abort, { once: true })
-      await Promise.race([opening.promise, aborted.promise]).finally(() =>
-        signal.removeEventListener('abort', abort),
-      )
-    },
+    waitUntilOpen: (signal: AbortSignal): Promise<void> => unlessAborted(opening.promise, signal),
   }
 }
 

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { JobName } from '@eyrie/contract/jobs'
 import type { Job } from '@eyrie/contract/management/job'
+import { sleep } from '@eyrie/kit'
 
 /** Starts a run, or waits further for its result. */
 export type RequestRun = (name: JobName, run_id: string, limit_s: number, signal: AbortSignal) => Promise<Job>
@@ -24,7 +24,7 @@ export async function runJob(
       if (job.run_id !== run_id || job.finished_at !== null) return
     } catch (error) {
       problem = error as Error
-      await wait(RETRY_MS, undefined, { signal }).catch(() => {})
+      await sleep(RETRY_MS, signal)
     }
   }
   throw problem

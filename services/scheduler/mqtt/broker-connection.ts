@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
-import { type Egress, openWebSocket } from '@eyrie/kit'
+import { type Egress, openWebSocket, unlessAborted } from '@eyrie/kit'
 import { createWebSocketStream } from 'ws'
-import { unlessAborted } from '../runtime/abortable.ts'
 import { type OpenMqttClient, openMqttClient } from './open-mqtt-client.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000

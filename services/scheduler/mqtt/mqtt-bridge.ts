@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { SchedulerInventory } from '@eyrie/contract/management/scheduler-feed'
-import type { Egress, Log } from '@eyrie/kit'
+import { type Egress, type Log, repeat } from '@eyrie/kit'
 import type { FeedClient } from '../management-client/feed-client.ts'
-import { repeat } from '../runtime/abortable.ts'
 import { type Publisher, type PublisherStatus, startPublisher } from './publisher.ts'
 
 const MANAGEMENT_BACKOFF = { initialMs: 250, maxMs: 5_000 }

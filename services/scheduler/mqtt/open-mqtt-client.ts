@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
+import { unlessAborted } from '@eyrie/kit'
 import type { IClientOptions, MqttClient } from 'mqtt'
-import { unlessAborted } from '../runtime/abortable.ts'
 
 /** An MQTT client that the broker has accepted. */
 export interface OpenMqttClient {

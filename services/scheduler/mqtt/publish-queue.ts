@@ -1,4 +1,4 @@
-import { unlessAborted } from '../runtime/abortable.ts'
+import { unlessAborted } from '@eyrie/kit'
 
 /** The content of a state: text, or the SHA-256 of a picture, which is read only when it is published. */
 export type StatePayload = string | { picture: string }
@@ -44,7 +44,7 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
   const states = new Map<string, StatePayload>()
   /** Topics whose state must be published, or removed from the broker if it is missing in `states`. */
   const waitingTopics = new Set<string>()
-  let events: Publication[] = []
+  const events: Publication[] = []
   let dropped = 0
   /** Resolved when a message is added, and then replaced. */
   let added = Promise.withResolvers<void>()
@@ -59,11 +59,11 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
     notifyAdded()
   }
 
-  function queueEvents(queued: Publication[]) {
-    const excess = Math.max(0, queued.length - maxEvents)
-    events = queued.slice(excess)
+  /** Drops the oldest events if too many wait. */
+  function limitEvents() {
+    const excess = Math.max(0, events.length - maxEvents)
+    events.splice(0, excess)
     dropped += excess
-    notifyAdded()
   }
 
   return {
@@ -80,10 +80,16 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
 
     hasState: topic => states.has(topic),
     listStates: () => [...states.keys()],
-    addEvent: (topic, payload) => queueEvents([...events, { topic, payload, kind: 'event' }]),
+
+    addEvent(topic, payload) {
+      events.push({ topic, payload, kind: 'event' })
+      limitEvents()
+      notifyAdded()
+    },
 
     republish() {
-      for (const topic of states.keys()) queueState(topic)
+      for (const topic of states.keys()) waitingTopics.add(topic)
+      notifyAdded()
     },
 
     take(limit) {
@@ -99,8 +105,10 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
     putBack(publications) {
       const failedEvents = publications.filter(({ kind }) => kind === 'event')
       const failedStates = publications.filter(({ kind }) => kind === 'state')
-      queueEvents([...failedEvents, ...events])
-      for (const { topic } of failedStates) queueState(topic)
+      events.unshift(...failedEvents)
+      limitEvents()
+      for (const { topic } of failedStates) waitingTopics.add(topic)
+      notifyAdded()
     },
 
     async waitForPublications(signal) {

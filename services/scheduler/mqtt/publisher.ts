@@ -1,6 +1,5 @@
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
-import { backoffDelayMs, type Egress, type Log } from '@eyrie/kit'
-import { sleep } from '../runtime/abortable.ts'
+import { backoffDelayMs, type Egress, type Log, sleep } from '@eyrie/kit'
 import { type BrokerConnection, connectToBroker } from './broker-connection.ts'
 import { runBrokerSession, type SessionOptions, withdrawStates } from './broker-session.ts'
 import { createPublishQueue } from './publish-queue.ts'

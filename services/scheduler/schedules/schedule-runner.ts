@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '@eyrie/kit'
+import { type Log, repeat, sleep } from '@eyrie/kit'
 import { computeArmedStates } from '@eyrie/kit/schedules/armed-states'
 import type { ManagementClient } from '../management-client/management-client.ts'
-import { repeat, sleep } from '../runtime/abortable.ts'
 
 /** Maximum time between two reports. States remain valid for longer, so that they do not expire before the next report. */
 const MAX_IDLE_MS = 3_600_000

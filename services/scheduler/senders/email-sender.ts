@@ -3,7 +3,7 @@ import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import { createEmailHeaders } from './email-headers.ts'
 import { createEmailMessage } from './email-message.ts'
 import type { MailTransport, MailTransports } from './mail-transports.ts'
-import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
+import { type Attempt, createNotConfigured, type Outcome, quote, type Sender } from './sender.ts'
 
 const NO_SERVER = 'no mail server is configured: ask a superadmin to set smtp_host (/config/smtp/update)'
 const NO_SENDER = 'the e-mail has no sender: ask a superadmin to set smtp_from (/config/smtp/update)'
@@ -38,9 +38,6 @@ export function createEmailSender(egress: Egress, publicUrl: string | undefined)
     }
   }
 }
-
-/** Until the settings are corrected, every e-mail would fail. */
-const createNotConfigured = (reason: string): Outcome => ({ state: 'failed', reason, isTargetDown: true })
 
 interface SendOptions {
   from: string

@@ -1,9 +1,8 @@
-import { type Egress, EgressDeniedError } from '@eyrie/kit'
+import { type Egress, EgressDeniedError, unlessAborted } from '@eyrie/kit'
 import { InvalidActionError } from '@eyrie/kit/messages/invalid-action-error'
 import { createMessageBody, type MessageBody } from '@eyrie/kit/messages/message-body'
 import { type MqttAddress, parseMqttAddress } from '@eyrie/kit/messages/mqtt-address'
 import { openMqttClient } from '../mqtt/open-mqtt-client.ts'
-import { unlessAborted } from '../runtime/abortable.ts'
 import { type Attempt, type Outcome, quote, type Sender } from './sender.ts'
 
 // Codes of a broker's answer (MQTT 5.0, section 2.4; MQTT 3.1.1, section 3.2.2.3).

@@ -1,7 +1,7 @@
 import { type Egress, EgressDeniedError } from '@eyrie/kit'
 import { measureSms, toSmsText } from '@eyrie/kit/messages/sms-text'
 import { isServerDown } from './http-outcome.ts'
-import { type Outcome, quote, type Sender } from './sender.ts'
+import { createNotConfigured, type Outcome, quote, type Sender } from './sender.ts'
 import type { ProviderClient, ProviderError, Sms } from './sms-provider-client.ts'
 
 const TWILIO_URL = 'https://api.twilio.com'
@@ -41,9 +41,6 @@ export function createSmsSender(egress: Egress, maxSegments: number): Sender {
     return send(client, { from: sms.sms_from, to, body })
   }
 }
-
-/** Until a superadmin has corrected the settings, every SMS would fail. */
-const createNotConfigured = (reason: string): Outcome => ({ state: 'failed', reason, isTargetDown: true })
 
 /** Returns the address of the provider's API; undefined if the setting is invalid. */
 function parseProviderUrl(provider: string): URL | undefined {

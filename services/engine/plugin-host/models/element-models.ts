@@ -1,5 +1,6 @@
 import type { InferenceCapability } from '@eyrie/contract/plugin-inference'
 import { type ViewSpec, viewSpec } from '@eyrie/contract/view'
+import { unlessAborted } from '@eyrie/kit'
 import type { EncodedResult, InferCall } from '../protocol/infer-call.ts'
 import type { CropModel, CropModelSource, CropModels } from './crop-models.ts'
 import type { HostedElement } from './hosted-element.ts'
@@ -62,13 +63,13 @@ export function createElementModels({
       )
     const region = parseRegion(call.region)
     const thresholds = parseThresholds(call)
-    frame.addRequest()
+    frame.countRequest()
     if (runningCount >= MAX_REQUESTS)
       throw new Error(`the element has ${MAX_REQUESTS} inferences in progress already: await them first`)
 
     runningCount += 1
     try {
-      return await frame.run(model.run({ n, region, thresholds, signal: frame.signal }))
+      return await frame.run(signal => model.run({ n, region, thresholds, signal }))
     } finally {
       runningCount -= 1
     }
@@ -127,24 +128,25 @@ class FrameInferences {
     this.#maxMs = maxMs
   }
 
-  /** Aborted when the time for the frame is over, or the element is closed. */
-  get signal(): AbortSignal {
-    return this.#aborting.signal
-  }
-
-  /** Counts a request, and starts the time limit with the first one. Throws if there are too many, or the time is over. */
-  addRequest(): void {
+  /** Throws if there are too many requests for the frame. */
+  countRequest(): void {
     this.#requestCount += 1
     if (this.#requestCount > MAX_REQUESTS_PER_FRAME)
       throw new Error(`the element has inferred ${MAX_REQUESTS_PER_FRAME} times for this frame already`)
-    this.signal.throwIfAborted()
-    const message = `the inferences for this frame have taken longer than ${this.#maxMs / 1000} s`
-    this.#timer ??= setTimeout(() => this.abort(message), this.#maxMs)
   }
 
-  /** Returns the result of an inference. Rejects as soon as the inferences are aborted, although the work cannot be stopped. */
-  async run<T>(work: Promise<T>): Promise<T> {
-    const result = untilAborted(work, this.signal)
+  /**
+   * Returns the result of an inference. The first one starts the time limit. The signal is aborted when the time is over or the
+   * element is closed: rejects at once then, although the work cannot be stopped.
+   */
+  async run<T>(startWork: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#aborting
+    signal.throwIfAborted()
+    this.#timer ??= setTimeout(() => {
+      this.abort(`the inferences for this frame have taken longer than ${this.#maxMs / 1000} s`)
+    }, this.#maxMs)
+
+    const result = unlessAborted(startWork(signal), signal)
     this.#running.add(result)
     try {
       return await result
@@ -161,17 +163,6 @@ class FrameInferences {
   async finish(): Promise<void> {
     await Promise.allSettled(this.#running)
     clearTimeout(this.#timer)
-  }
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

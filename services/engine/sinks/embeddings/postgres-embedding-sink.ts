@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Egress } from '@eyrie/kit'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Egress, sleep } from '@eyrie/kit'
 import { RecentCounter } from '@eyrie/kit/recent-counter'
 import { withTimeout } from '@eyrie/kit/timeout'
 import type { Sink, SinkRecord } from '../sink.ts'
@@ -64,7 +64,7 @@ export class PostgresEmbeddingSink implements Sink {
   async #drain(): Promise<void> {
     const { signal } = this.#closing
     // Waits for the other embeddings of the frame, so that one insert writes all of them.
-    await sleep(0)
+    await wait(0)
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, BATCH_SIZE)
       if (await this.#insert(batch)) {
@@ -72,8 +72,7 @@ export class PostgresEmbeddingSink implements Sink {
         for (const { embedding } of batch) this.#queuedNumbers -= embedding.length
       } else {
         if (signal.aborted) break
-        // The wait ends early when the sink is closed.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+        await sleep(RETRY_MS, signal)
       }
     }
     this.#writing = undefined

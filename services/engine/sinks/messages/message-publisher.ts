@@ -1,6 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Egress, pinEndpoint } from '@eyrie/kit'
+import { type Egress, pinEndpoint, sleep } from '@eyrie/kit'
 import { Mutex } from 'async-mutex'
 import { Publisher } from 'zeromq'
 
@@ -87,8 +86,7 @@ export class MessagePublisher {
       } catch (error) {
         const action = this.#bind ? 'bound' : 'reached'
         this.#failure = `${this.#endpoint} cannot be ${action}: ${describeError(error as Error)}`
-        // The wait ends early when the publisher is closed.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+        await sleep(RETRY_MS, signal)
       }
     }
   }

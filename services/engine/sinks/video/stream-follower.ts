@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffDelayMs, fetchService } from '@eyrie/kit'
+import { backoffDelayMs, fetchService, sleep } from '@eyrie/kit'
 import type { MediaAccess } from '../../media/frame-picture.ts'
 import { splitSegments } from './mp4-segments.ts'
 
@@ -61,7 +60,7 @@ export class StreamFollower {
       this.#delaySkip = new AbortController()
       const interruption = AbortSignal.any([signal, this.#delaySkip.signal])
       const delayMs = backoffDelayMs(failedAttempts, RECONNECT_BACKOFF, Math.random)
-      await sleep(delayMs, undefined, { signal: interruption }).catch(() => {})
+      await sleep(delayMs, interruption)
       failedAttempts += 1
     }
   }

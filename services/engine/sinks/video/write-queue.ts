@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '@eyrie/kit'
 
 /** Maximum number of bytes that wait for the disk. Callers check it with `hasRoomFor`. */
 const MAX_QUEUED_BYTES = 32 << 20
@@ -51,8 +51,7 @@ export class WriteQueue {
       } catch (error) {
         this.#error = (error as Error).message
         if (signal.aborted) break
-        // The wait ends early when the queue is closed.
-        await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => {})
+        await sleep(RETRY_DELAY_MS, signal)
         continue
       }
 

@@ -3,7 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '@eyrie/client'
 import { type EngineOutage, EyrieError } from '@eyrie/contract'
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
-import { type Backoff, type Egress, findServerAddress, type Log, waitForServer } from '@eyrie/kit'
+import {
+  type Backoff,
+  type Egress,
+  findServerAddress,
+  type Log,
+  unlessAborted,
+  waitForServer,
+} from '@eyrie/kit'
 import type { Database } from '../../db/database.ts'
 import { DatabaseUnavailableError, logUnlessUnavailable } from '../../db/database-errors.ts'
 import type { Ingest } from '../../events/ingest/ingest-port.ts'
@@ -129,7 +136,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
 
       // Each of these tasks runs until it rejects: the first error ends the connection.
       const monitored = { engine, states, session, timing, signal }
-      return await Promise.race([
+      const tasks = Promise.race([
         sampleLoad(monitored),
         watchConfiguration(monitored),
         readConditions(monitored, async (condition, requestedMs, receivedMs) => {
@@ -137,8 +144,8 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
           await states.recordCondition({ condition, requestedMs, receivedMs })
         }),
         session.run(),
-        rejectOnAbort(signal),
       ])
+      return await unlessAborted(tasks, signal)
     } catch (error) {
       return { error, wasConnected: session !== undefined }
     } finally {
@@ -265,7 +272,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
       if (state.phase === 'disconnected') state.backoff.abort()
       if (state.phase !== 'connected')
         throw new EyrieError('unavailable', `the engine is not connected: ${lastFailure.reason}`)
-      await Promise.race([state.session.repair(), rejectOnAbort(state.connection.signal)])
+      await unlessAborted(state.session.repair(), state.connection.signal)
     },
 
     async stop() {
@@ -284,10 +291,4 @@ const isNewFailure = (failure: EngineFailure, last: EngineFailure) =>
 async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   if (Number.isFinite(delayMs)) await wait(delayMs, undefined, { signal }).catch(() => {})
   else if (!signal.aborted) await once(signal, 'abort')
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '@eyrie/client'
 import { DURABLE_KINDS, EyrieError } from '@eyrie/contract'
+import { sleep } from '@eyrie/kit'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import { createBatchQueue } from './batch-queue.ts'
 
@@ -119,8 +119,7 @@ export async function removeConsumer(engine: Client, signal: AbortSignal): Promi
       // own retention limits apply.
       if (!(error instanceof EyrieError) || error.code !== 'reference') return
     }
-    // An abort ends the delay early.
-    await wait(REMOVE_RETRY_DELAY_MS, undefined, { signal }).catch(() => {})
+    await sleep(REMOVE_RETRY_DELAY_MS, signal)
     if (signal.aborted) return
   }
 }

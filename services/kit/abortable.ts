@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Backoff, backoffDelayMs } from '@eyrie/kit'
+import { type Backoff, backoffDelayMs } from '@eyrie/contract/backoff'
 
 // Repeated and waiting work that ends when a signal is aborted, for example because the service stops.
 
@@ -16,7 +16,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   signal.addEventListener('abort', abort)
 
   try {
-    return await Promise.race([work, aborted.promise])
+    return await Promise.race([aborted.promise, work])
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -1,15 +1,14 @@
-import { type Address, EyrieError } from '@eyrie/contract'
+import type { Address } from '@eyrie/contract'
 import {
   type CameraReport,
   cameraReport,
   type DiscoveredCamera,
   discoveredCamera,
 } from '@eyrie/contract/camera'
-import { errorBody } from '@eyrie/contract/errors'
-import { type EgressRequest, fetchService } from '@eyrie/kit'
 import { z } from 'zod'
 import { checkCameraAddress } from '../configuration/checks/addresses.ts'
 import type { MediaAccess } from '../media/frame-picture.ts'
+import { requestMedia } from '../media/media-request.ts'
 
 /** Tests and discovers cameras before they are added as sources. The media service does the work. */
 export interface Cameras {
@@ -22,44 +21,24 @@ export interface Cameras {
 /** Longer than the timeouts of the media service, so that the error of the media service is reported. */
 const REQUEST_TIMEOUT_MS = 20_000
 
-export function createCameras({ url, token }: MediaAccess): Cameras {
-  const authorization: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {}
-
+export function createCameras(media: MediaAccess): Cameras {
   return {
     test: async address => {
       checkCameraAddress(address)
       const addressObject = typeof address === 'string' ? { url: address } : address
-      const request = {
+      const response = await requestMedia(media, '/cameras/test', {
         method: 'POST',
-        headers: { ...authorization, 'Content-Type': 'application/json' },
+        headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(addressObject),
-      }
-      return requestMedia(url, '/cameras/test', request, cameraReport)
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      })
+      return cameraReport.parse(await response.json())
     },
-    discover: host => {
+    discover: async host => {
       const query = host ? `?host=${encodeURIComponent(host)}` : ''
-      const request = { headers: authorization }
-      return requestMedia(url, `/cameras/discover${query}`, request, z.array(discoveredCamera))
+      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+      const response = await requestMedia(media, `/cameras/discover${query}`, { signal })
+      return z.array(discoveredCamera).parse(await response.json())
     },
   }
-}
-
-/** Sends a request to the media service and validates the response. Throws the media service's own error as `EyrieError`. */
-async function requestMedia<T>(
-  url: string,
-  path: string,
-  request: EgressRequest,
-  responseSchema: z.ZodType<T>,
-): Promise<T> {
-  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  const response = await fetchService(url, path, { ...request, signal }).catch(cause => {
-    throw new EyrieError('unavailable', 'the media service is unreachable: try again later', { cause })
-  })
-
-  const responseBody: unknown = await response.json().catch(() => undefined)
-  if (response.ok) return responseSchema.parse(responseBody)
-  const error = errorBody.safeParse(responseBody)
-  if (!error.success)
-    throw new EyrieError('unavailable', `the media service answered ${response.status}: try again later`)
-  throw new EyrieError(error.data.code, error.data.reason)
 }

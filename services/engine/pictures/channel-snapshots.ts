@@ -1,11 +1,10 @@
 import { EyrieError } from '@eyrie/contract'
-import { errorBody } from '@eyrie/contract/errors'
 import type { Shape } from '@eyrie/contract/exports'
 import type { SnapshotRequest } from '@eyrie/contract/media'
 import { MAX_PICTURE_OFFSET_MS } from '@eyrie/contract/object'
 import { TICKS_PER_SECOND } from '@eyrie/contract/ticks'
-import { fetchService } from '@eyrie/kit'
 import { isSameMoment, type MediaAccess } from '../media/frame-picture.ts'
+import { requestMedia } from '../media/media-request.ts'
 import { toDrawing } from './drawing.ts'
 import type { AnalysedFrame, FrameHistory, FramePosition } from './frame-history.ts'
 import { type BlurTarget, findHiddenRegions } from './hidden-regions.ts'
@@ -79,15 +78,13 @@ export function createChannelSnapshots({
    * Its `pts` is extrapolated from the nearest analysed frame.
    */
   function findAnyFrame(channel: number, position: FramePosition | undefined): AnalysedFrame {
+    if (!isTime(position)) return findAnalysedFrame(channel, position)
     const nearest = frameHistory.find(channel, position)
-    if (nearest && isTime(position) && !isNear(nearest, position)) {
-      const distanceMs = position.timeMs - nearest.timeMs
-      if (Math.abs(distanceMs) <= MAX_EXTRAPOLATION_MS) {
-        const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
-        return { pts, timeMs: position.timeMs, objects: [] }
-      }
-    }
-    return findAnalysedFrame(channel, position)
+    if (!nearest || isNear(nearest, position)) return findAnalysedFrame(channel, position)
+    const distanceMs = position.timeMs - nearest.timeMs
+    if (Math.abs(distanceMs) > MAX_EXTRAPOLATION_MS) return findAnalysedFrame(channel, position)
+    const pts = Math.max(0, Math.round(nearest.pts + distanceMs * TICKS_PER_MS))
+    return { pts, timeMs: position.timeMs, objects: [] }
   }
 
   /**
@@ -133,7 +130,12 @@ export function createChannelSnapshots({
       }
 
       try {
-        const response = await requestSnapshot(media, source, request)
+        const response = await requestMedia(media, `/streams/${source}/snapshot.jpg`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(request),
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        })
         const pts = Number(response.headers.get('X-Pts'))
         const isUsable = isExact ? pts === frame.pts : isSameMoment(pts, frame.pts)
         if (!isUsable) throw new EyrieError('id', `the picture at pts ${frame.pts} is no longer available`)
@@ -165,30 +167,3 @@ const mayFollow = (newest: AnalysedFrame, position: FramePosition, nowMs: number
 
 const formatPosition = (position: FramePosition) =>
   isTime(position) ? new Date(position.timeMs).toISOString() : `pts ${position.pts}`
-
-/** Requests a picture from the media service. Throws the media service's own error as `EyrieError`. */
-async function requestSnapshot(
-  media: MediaAccess,
-  source: number,
-  request: SnapshotRequest,
-): Promise<Response> {
-  const response = await fetchService(media.url, `/streams/${source}/snapshot.jpg`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...(media.token && { Authorization: `Bearer ${media.token}` }),
-    },
-    body: JSON.stringify(request),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(cause => {
-    throw new EyrieError('unavailable', 'media is not reachable: ask again later', { cause })
-  })
-  if (response.ok) return response
-
-  // The body is not JSON if a proxy has answered, or the media service is overloaded.
-  const error = errorBody.safeParse(await response.json().catch(() => undefined))
-  if (!error.success || error.data.code === 'auth')
-    throw new EyrieError('unavailable', `media answered ${response.status}`)
-  const { code, reason, value } = error.data
-  throw new EyrieError(code, reason, { status: response.status, ...(value && { value }) })
-}

@@ -2,6 +2,7 @@ import type { MetricValues } from '@eyrie/element/metrics'
 import { addCounter, addGauge, type Sample } from '@eyrie/kit/prometheus-metrics'
 import { Registry } from 'prom-client'
 import type { ChannelStatistics } from '../runtime/status-reporter.ts'
+import { roundToThousandths } from '../statistics/round.ts'
 import type { ApiContext } from './operations/api-context.ts'
 import { listAlarms } from './operations/engine-status.ts'
 
@@ -158,5 +159,3 @@ function registerSystemMetrics(registry: Registry, { meter }: MetricsContext): v
     },
   })
 }
-
-const roundToThousandths = (value: number) => Math.round(value * 1000) / 1000

@@ -149,7 +149,7 @@ export class Channel {
     })
   }
 
-  /** Replaces the elements, as soon as the new ones are open and have pictures, or the first of these has failed to open. */
+  /** Replaces the elements as soon as the new ones are open and have pictures, or as soon as the first new one has failed to open. */
   replaceElements(planned: PlannedElements): void {
     this.#endSuccessor()
     const successor = this.#createElements(planned)

@@ -1,7 +1,9 @@
 import type { ModelShadowComparison, ModelShadowSide } from '@eyrie/contract/model-upgrade'
 import type { DetectedObject } from '@eyrie/contract/object'
 import type { Frame } from '@eyrie/element'
-import { CostSamples, findPercentile } from '../statistics/cost-samples.ts'
+import { CostSamples } from '../statistics/cost-samples.ts'
+import { quantile } from '../statistics/quantile.ts'
+import { roundToThousandths } from '../statistics/round.ts'
 import { compareBoxes } from './compare-boxes.ts'
 
 const MICROSECONDS_PER_MS = 1000
@@ -34,21 +36,23 @@ class ModelSide {
   summarize(frames: number, budgetMs: number | undefined): ModelShadowSide {
     const { latest } = this.#costs
     const overBudget = budgetMs === undefined ? 0 : latest.filter(ms => ms > budgetMs).length
-    const objectsPerFrame = [...this.#objects].map(([name, count]) => [name, round(count / frames)] as const)
+    const objectsPerFrame = [...this.#objects].map(
+      ([name, count]) => [name, roundToThousandths(count / frames)] as const,
+    )
     return {
       failures: this.#failures,
       ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
       ...(!this.#costs.isEmpty && { cpu_ms: summarizeCosts(this.#costs) }),
-      over_budget: round(overBudget / Math.max(latest.length, 1)),
+      over_budget: roundToThousandths(overBudget / Math.max(latest.length, 1)),
       objects: Object.fromEntries(objectsPerFrame),
     }
   }
 }
 
 const summarizeCosts = ({ mean, latest }: CostSamples) => ({
-  mean: round(mean),
-  p50: round(findPercentile(latest, 0.5)),
-  p99: round(findPercentile(latest, 0.99)),
+  mean: roundToThousandths(mean),
+  p50: roundToThousandths(quantile(latest, 0.5)),
+  p99: roundToThousandths(quantile(latest, 0.99)),
 })
 
 /** Compares the active model of a channel with a candidate that runs in shadow. */
@@ -101,14 +105,14 @@ export class ModelTally {
       channel: this.channel,
       frames: this.#frames,
       skipped: this.#skipped,
-      ...(budgetMs !== undefined && { budget_ms: round(budgetMs) }),
+      ...(budgetMs !== undefined && { budget_ms: roundToThousandths(budgetMs) }),
       ...(this.problem !== undefined && { problem: this.problem }),
       active: this.active.summarize(this.#frames, budgetMs),
       candidate: this.candidate.summarize(this.#frames, budgetMs),
       agreement: {
         ...this.#agreement,
         // Rounding errors may lift the mean above 1.
-        ...(both > 0 && { mean_iou: round(Math.min(this.#overlapSum / both, 1)) }),
+        ...(both > 0 && { mean_iou: roundToThousandths(Math.min(this.#overlapSum / both, 1)) }),
       },
     }
   }
@@ -140,6 +144,3 @@ class FrameInterval {
     return (this.#last.time - this.#first.time) / frames / MICROSECONDS_PER_MS
   }
 }
-
-/** Rounds to thousandths. */
-const round = (value: number) => Math.round(value * 1000) / 1000

@@ -7,9 +7,9 @@ import {
   selectVerdict,
 } from '../upgrade/verdict-rules.ts'
 
-/** Below this share of common objects, two models find other objects. */
+/** Below this share of common objects, two models find different objects. */
 const MIN_AGREEMENT = 0.9
-/** Below this mean overlap, two models draw other boxes around the same objects. */
+/** Below this mean overlap, two models draw different boxes around the same objects. */
 const MIN_MEAN_IOU = 0.8
 /** Differences in the number of objects per frame below one of these are noise. */
 const MIN_OBJECT_RATIO = 1.1
@@ -142,12 +142,11 @@ export function computeLoad(
 ): ModelShadowReport['load'] {
   const sumLoad = (side: 'active' | 'candidate') => {
     let load = 0
-    // The budget is the time between two frames: undefined, and without load, before the second frame.
-    for (const {
-      budget_ms,
-      [side]: { cpu_ms },
-    } of comparisons)
-      if (budget_ms && cpu_ms) load += cpu_ms.mean / budget_ms
+    for (const comparison of comparisons) {
+      const { cpu_ms } = comparison[side]
+      // Before the second frame, the time between two frames is unknown.
+      if (comparison.budget_ms && cpu_ms) load += cpu_ms.mean / comparison.budget_ms
+    }
     return Math.round(load * 100) / 100
   }
   return { workers, active: sumLoad('active'), candidate: sumLoad('candidate') }

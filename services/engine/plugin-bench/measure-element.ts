@@ -10,7 +10,7 @@ import { createCallHandler } from '../plugin-host/sandbox/granted/call-handler.t
 import { checkDeclared, checkView } from '../plugin-host/sandbox/granted/capability-check.ts'
 import type { ProcessUsage } from '../plugin-host/sandbox/limits/process-usage.ts'
 import { openSandboxedElement } from '../plugin-host/sandbox/sandboxed-element.ts'
-import { findPercentile } from '../statistics/cost-samples.ts'
+import { quantile } from '../statistics/quantile.ts'
 import { createFrames, type FrameSource } from './frame-source.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 
@@ -75,8 +75,8 @@ export async function measureElement(
       element: manifest.name,
       isolation,
       frames: frameCount,
-      round_trip_p50: findPercentile(roundTrips, 0.5),
-      round_trip_p99: findPercentile(roundTrips, 0.99),
+      round_trip_p50: quantile(roundTrips, 0.5),
+      round_trip_p99: quantile(roundTrips, 0.99),
       cpu_per_frame: (after.cpuMs - before.cpuMs) / frameCount,
       peak_rss_bytes: Math.max(...usages.map(({ residentBytes }) => residentBytes)),
       ...(capabilities?.budget_ms !== undefined && { budget_ms: capabilities.budget_ms }),

@@ -2,8 +2,9 @@ import type { PipelineStatistics } from '@eyrie/contract/pipeline'
 import type { Log } from '@eyrie/kit'
 import type { Channel } from '../channels/channel.ts'
 import { derivePipelineState, type StateReport } from '../channels/channel-state.ts'
-import { type DropCause, median, quantile } from '../channels/frame-statistics.ts'
+import type { DropCause } from '../channels/frame-statistics.ts'
 import type { Publisher } from '../output/message-draft.ts'
+import { median, quantile } from '../statistics/quantile.ts'
 
 /** The performance of a channel, which is one pipeline on one source. */
 export interface ChannelStatistics {

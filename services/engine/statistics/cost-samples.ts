@@ -27,9 +27,3 @@ export class CostSamples {
     return this.#sum / this.#count
   }
 }
-
-/** Returns the value below which a share of the values are, from 0 to 1. There must be at least one value. */
-export function findPercentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-}

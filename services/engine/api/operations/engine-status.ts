@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { About, EngineCondition, EngineHealth } from '@eyrie/contract'
 import { SDK_VERSION } from '@eyrie/contract/sdk-version'
+import { roundToThousandths } from '../../statistics/round.ts'
 import type { ApiContext } from './api-context.ts'
 
 /** Reads the health of the engine. It is healthy (`ok`) while its API responds; the other fields help to find a fault. */
@@ -91,5 +92,3 @@ export async function readCondition({
     }),
   }
 }
-
-const roundToThousandths = (value: number) => Math.round(value * 1000) / 1000

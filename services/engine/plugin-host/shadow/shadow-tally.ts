@@ -1,6 +1,8 @@
 import type { ShadowComparison, ShadowSide } from '@eyrie/contract/plugin-upgrade'
 import type { Counters, EventData, FrameResult } from '@eyrie/element'
-import { CostSamples, findPercentile } from '../../statistics/cost-samples.ts'
+import { CostSamples } from '../../statistics/cost-samples.ts'
+import { quantile } from '../../statistics/quantile.ts'
+import { roundToThousandths } from '../../statistics/round.ts'
 import type { ProcessUsage } from '../sandbox/limits/process-usage.ts'
 
 /** The results, costs and failures of one of two versions of an element that are compared on a channel. */
@@ -45,8 +47,8 @@ class SideTally {
       ...(this.#lastFailure !== undefined && { last_failure: this.#lastFailure }),
       ...(!this.#costs.isEmpty && {
         cpu_ms: {
-          mean: round(this.#costs.mean),
-          p95: round(findPercentile(this.#costs.latest, 0.95)),
+          mean: roundToThousandths(this.#costs.mean),
+          p95: roundToThousandths(quantile(this.#costs.latest, 0.95)),
         },
       }),
       ...(this.#budgetMs !== undefined && { budget_ms: this.#budgetMs }),
@@ -131,17 +133,16 @@ function joinTypes(events: readonly EventData[] = []): string {
   return types.sort().join(' ')
 }
 
-/** Rounds to thousandths. */
-const round = (ms: number) => Math.round(ms * 1000) / 1000
-
 /** Returns by how much counters have changed. Unchanged counters are omitted. */
 function subtract(last: Counters, first: Counters): Counters {
   const changes: Counters = {}
   for (const [name, counter] of Object.entries(last)) {
+    const changed: Record<string, number> = {}
     for (const [key, value] of Object.entries(counter)) {
       const change = value - (first[name]?.[key] ?? 0)
-      if (change !== 0) changes[name] = { ...changes[name], [key]: change }
+      if (change !== 0) changed[key] = change
     }
+    if (Object.keys(changed).length > 0) changes[name] = changed
   }
   return changes
 }

@@ -1,5 +1,7 @@
 import { EyrieError } from '@eyrie/contract/errors'
+import { parseAs } from '@eyrie/contract/parse'
 import type { Context, MiddlewareHandler } from 'hono'
+import type { z } from 'zod'
 
 /** A client reads the response only after it has sent the body. Therefore this much of an oversized body is discarded. */
 const MAX_DISCARDED_BYTES = 32 << 20
@@ -66,6 +68,19 @@ export function getMediaType(c: Context): string | undefined {
 export function createMediaTypeError(type: string | undefined, accepted: readonly string[]): EyrieError {
   const advice = `send Content-Type: ${accepted.join(' or ')}`
   return new EyrieError('type', `the Content-Type is ${type ?? 'missing'}: ${advice}`)
+}
+
+/**
+ * Returns the JSON body of a request between the services. Throws `EyrieError` (`syntax`) if the body is not JSON or does not match
+ * the schema.
+ */
+export async function parseJsonBody<Schema extends z.ZodType>(
+  c: Context,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  // No schema admits undefined.
+  const body: unknown = await c.req.json().catch(() => undefined)
+  return parseAs(schema, body)
 }
 
 /** Parses a JSON body. Throws `EyrieError` (`syntax`) if it is malformed or nested too deeply. */

@@ -2,7 +2,7 @@ import { addressObject, EyrieError } from '@eyrie/contract'
 import { type DiscoveredCamera, discoveryQuery } from '@eyrie/contract/camera'
 import { parseAs } from '@eyrie/contract/parse'
 import { EgressDeniedError } from '@eyrie/kit'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import type { HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { OpenContext } from '../ingest/origin/origin.ts'
@@ -22,8 +22,8 @@ export function cameraRoutes(
   const testCamera = createCameraTest(context)
 
   app.post('/cameras/test', limitBodySize(MAX_BODY_BYTES), async c => {
-    const body: unknown = await c.req.json().catch(() => undefined)
-    return c.json(await testCamera(parseAs(addressObject, body), c.req.raw.signal))
+    const address = await parseJsonBody(c, addressObject)
+    return c.json(await testCamera(address, c.req.raw.signal))
   })
 
   app.get('/cameras/discover', async c => {

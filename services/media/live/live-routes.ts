@@ -9,8 +9,7 @@ import {
   streamSize,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -130,8 +129,7 @@ export function liveRoutes(
   })
 
   app.post('/streams/:id/snapshot.jpg', limitBodySize(MAX_BODY_BYTES), async c => {
-    const body: unknown = await c.req.json().catch(() => undefined)
-    const request = parseAs(snapshotRequest, body)
+    const request = await parseJsonBody(c, snapshotRequest)
     const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })
     return respondWithSnapshot(c, await snapshots.take(stream, request, c.req.raw.signal))
   })

@@ -7,7 +7,7 @@ import {
   operatorSitePlacement,
   operatorSourcePlacement,
 } from '@eyrie/contract/management/operator'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
@@ -18,7 +18,6 @@ import { planRebalance } from '../../placement/plan-placement.ts'
 import { readOverview } from '../../placement/read-overview.ts'
 import { readPlacementState } from '../../placement/read-placement-state.ts'
 import { readOffer, withdrawOffer } from '../../system-alerts/placement-offer.ts'
-import { parseBody } from '../api/parse-body.ts'
 
 /** A plan has at most 1000 moves of about 150 bytes. */
 const MAX_BODY_BYTES = 256 * 1024
@@ -35,7 +34,7 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
   app.post('/placement', async c => c.json(await transact(readPlacement)))
 
   app.post('/placement/apply', limitBody, async c => {
-    const { moves } = await parseBody(c, operatorPlacementApply.body)
+    const { moves } = await parseJsonBody(c, operatorPlacementApply.body)
     await transact(async tx => {
       for (const { to_engine_id } of moves) await assertEngineExists(tx, to_engine_id)
       await applyMoves(tx, moves)
@@ -45,13 +44,13 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
   })
 
   app.post('/placement/site', limitBody, async c => {
-    const change = await parseBody(c, operatorSitePlacement.body)
+    const change = await parseJsonBody(c, operatorSitePlacement.body)
     await transact(async tx => assertFound(await updateSitePlacement(tx, change), 'site', change.site_id))
     return c.json({})
   })
 
   app.post('/placement/source', limitBody, async c => {
-    const change = await parseBody(c, operatorSourcePlacement.body)
+    const change = await parseJsonBody(c, operatorSourcePlacement.body)
     await transact(async tx => {
       if (change.engine_id !== undefined) await assertEngineExists(tx, change.engine_id)
       assertFound(await updateSourcePlacement(tx, change), 'source', change.source_id)
@@ -62,12 +61,12 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
   app.post('/join-tokens', async c => c.json({ tokens: await transact(listJoinTokens) }))
 
   app.post('/join-tokens/create', limitBody, async c => {
-    const input = await parseBody(c, operatorJoinTokenCreation.body)
+    const input = await parseJsonBody(c, operatorJoinTokenCreation.body)
     return c.json(await transact(tx => createJoinToken(tx, input)))
   })
 
   app.post('/join-tokens/delete', limitBody, async c => {
-    const { join_token_id } = await parseBody(c, operatorJoinTokenDeletion.body)
+    const { join_token_id } = await parseJsonBody(c, operatorJoinTokenDeletion.body)
     await transact(async tx =>
       assertFound(await deleteJoinToken(tx, join_token_id), 'join token', join_token_id),
     )

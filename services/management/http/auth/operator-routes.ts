@@ -3,14 +3,13 @@ import { resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { type ConsoleLink, operatorJobRun, operatorPasswordReset } from '@eyrie/contract/management/operator'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { readOrCreateSecret } from '@eyrie/kit/secret-file'
 import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { listJobs, requestRun } from '../../jobs/job-store.ts'
 import { deleteFirstPassword } from '../../users/first-administrator.ts'
 import type { LocalSessions } from '../../users/local-sessions.ts'
-import { parseBody } from '../api/parse-body.ts'
 import { createOperatorPlacementRoutes } from './operator-placement-routes.ts'
 
 const MAX_BODY_BYTES = 4 * 1024
@@ -56,7 +55,7 @@ export function createOperatorRoutes({
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post('/user/reset', limitBody, async c => {
-    const { email } = await parseBody(c, operatorPasswordReset.body)
+    const { email } = await parseJsonBody(c, operatorPasswordReset.body)
     const password = await resetPassword(email)
     // The file with the administrator's first password is outdated now.
     deleteFirstPassword(data, email)
@@ -66,7 +65,7 @@ export function createOperatorRoutes({
   app.post('/jobs', async c => c.json({ jobs: await database().system('jobs', tx => listJobs(tx)) }))
 
   app.post('/jobs/run', limitBody, async c => {
-    const { job_name } = await parseBody(c, operatorJobRun.body)
+    const { job_name } = await parseJsonBody(c, operatorJobRun.body)
     return c.json({ run_id: await database().system('jobs', tx => requestRun(tx, job_name)) })
   })
 

@@ -1,7 +1,7 @@
 import { EyrieError } from '@eyrie/contract'
 import { credentials, type SessionStatus } from '@eyrie/contract/console-api'
 import { secondStep } from '@eyrie/contract/management/index'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { eq } from 'drizzle-orm'
 import { type Context, Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
@@ -13,7 +13,6 @@ import { findSession, type StartedSession } from '../../users/sessions.ts'
 import { signIn } from '../../users/sign-in.ts'
 import { completeSignIn } from '../../users/submit-code.ts'
 import type { Users } from '../../users/users.ts'
-import { parseBody } from '../api/parse-body.ts'
 import {
   assertSameOrigin,
   clearConsoleCookie,
@@ -94,12 +93,12 @@ export function createSessionRoutes({
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post('/', limitBody, async c => {
-    const submitted = await parseBody(c, credentials)
+    const submitted = await parseJsonBody(c, credentials)
     return storeSession(c, signIn(database(), submitted, readSessionClient(c), users()))
   })
 
   app.post('/code', limitBody, async c => {
-    const submitted = await parseBody(c, secondStep)
+    const submitted = await parseJsonBody(c, secondStep)
     return storeSession(c, completeSignIn(database(), submitted, readSessionClient(c), users()))
   })
 

@@ -15,7 +15,7 @@ export interface FeedAccess {
   createFilter(): Promise<(message: StoredFeedMessage) => boolean>
 }
 
-/** `identify` checks again the credentials of the connection, and whether they permit following the feed. */
+/** `identify` checks the credentials of the connection again, and whether they still permit following the feed. */
 export function createFeedAccess(
   identify: () => Promise<Principal>,
   database: () => Database,

@@ -47,7 +47,7 @@ export function serveFeedEvents(
   return new Response(stream, { headers: HEADERS })
 }
 
-/** Returns the events to send next. If the feed fails, these are an event with the reason, and the last ones. */
+/** Returns the events to send next. If the feed fails, the last batch is a single event with the reason. */
 async function nextBatch(
   events: AsyncGenerator<FeedEvent[]>,
   toEndEvent: FeedSource['toEndEvent'],

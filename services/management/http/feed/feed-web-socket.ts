@@ -58,20 +58,20 @@ async function sendFeed(
 
 /** Sends events. Resolves when they have left this process, or the connection is closed. */
 async function send(socket: WebSocket, batch: readonly FeedEvent[], stallMs: number): Promise<void> {
+  if (batch.length === 0) return
   const stallTimer = setTimeout(() => socket.terminate(), stallMs)
-  const closed = Promise.withResolvers<void>()
-  socket.once('close', closed.resolve)
-  const sent = Promise.all(batch.map(event => sendEvent(socket, event)))
-  await Promise.race([sent, closed.promise])
-  clearTimeout(stallTimer)
-  socket.off('close', closed.resolve)
-}
-
-/** Resolves when the event was sent, or cannot be sent. */
-const sendEvent = (socket: WebSocket, event: FeedEvent) =>
-  new Promise<void>(resolve => {
-    socket.send(JSON.stringify(event), { compress: false }, () => resolve())
+  const ended = Promise.withResolvers<void>()
+  const end = () => ended.resolve()
+  socket.once('close', end)
+  // Events leave in order, so the last one is sent after all others.
+  batch.forEach((event, index) => {
+    const isLast = index === batch.length - 1
+    socket.send(JSON.stringify(event), { compress: false }, isLast ? end : undefined)
   })
+  await ended.promise
+  clearTimeout(stallTimer)
+  socket.off('close', end)
+}
 
 /** Ends the connection if the client does not answer a ping before the next one. Returns a function that stops the pings. */
 function terminateIfSilent(socket: WebSocket): () => void {

@@ -33,7 +33,7 @@ type MediaStream = z.infer<typeof mediaStreams>[number]
 
 /**
  * Returns the channels that the console's live page shows: the channels of the engine, with the state of their
- * sources from the media service. A channel is a source that is analyzed by a pipeline.
+ * sources from the media service. A channel is a source that is analysed by a pipeline.
  */
 export async function listLiveChannels(engine: Upstream, media: Upstream): Promise<LiveChannel[]> {
   const [{ channels = [] }, { sources, pipelines }, propertiesById, streamsById] = await Promise.all([

@@ -1,12 +1,11 @@
 import { jobName } from '@eyrie/contract/jobs'
 import { jobPlan, jobRun } from '@eyrie/contract/management/job-queue'
 import { parseAs } from '@eyrie/contract/parse'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import type { JobRunner } from '../../jobs/job-runner.ts'
 import { listJobs, storePlan } from '../../jobs/job-store.ts'
-import { parseBody } from '../api/parse-body.ts'
 
 const MAX_BODY_BYTES = 64 << 10
 /** How long a request waits for the result of a run. */
@@ -23,7 +22,7 @@ export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post(jobPlan.path, limitBody, async c => {
-    const { jobs } = await parseBody(c, jobPlan.body)
+    const { jobs } = await parseJsonBody(c, jobPlan.body)
     const stored = await database().system('jobs', async tx => {
       await storePlan(tx, jobs)
       return listJobs(tx)
@@ -33,7 +32,7 @@ export function createJobRoutes({ database, runner }: JobRoutesOptions): Hono {
 
   app.post(jobRun.path(':name'), limitBody, async c => {
     const name = parseAs(jobName, c.req.param('name'))
-    const { run_id, limit_s } = await parseBody(c, jobRun.body)
+    const { run_id, limit_s } = await parseJsonBody(c, jobRun.body)
     const run = { run_id, limitMs: limit_s * 1000, waitMs: WAIT_MS }
     return c.json(await runner().run(database(), name, run))
   })

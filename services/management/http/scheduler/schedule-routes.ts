@@ -5,13 +5,12 @@ import {
   scheduleRules,
 } from '@eyrie/contract/management/schedule-rules'
 import { parseAs } from '@eyrie/contract/parse'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import type { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
 import { storeArmedStates } from '../../schedules/armed-alerts.ts'
 import { loadScheduleRules } from '../../schedules/load-schedule-rules.ts'
 import type { ScheduleChanges } from '../../schedules/schedule-changes.ts'
-import { parseBody } from '../api/parse-body.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 /** How long a request waits for a change. */
@@ -32,7 +31,7 @@ export function addScheduleRoutes(app: Hono, { database, changes }: ScheduleRout
   })
 
   app.post(armedStates.path, limitBodySize(MAX_BODY_BYTES), async c => {
-    const { states } = await parseBody(c, armedStates.body)
+    const { states } = await parseJsonBody(c, armedStates.body)
     await database().system('schedules', tx => storeArmedStates(tx, states))
     return c.json({})
   })

@@ -10,7 +10,7 @@ import {
 } from '@eyrie/contract/management/delivery-queue'
 import { parseAs } from '@eyrie/contract/parse'
 import { isKnownToken, parseBearerToken } from '@eyrie/kit'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
@@ -24,7 +24,6 @@ import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { JobRunner } from '../../jobs/job-runner.ts'
 import type { ScheduleChanges } from '../../schedules/schedule-changes.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
-import { parseBody } from '../api/parse-body.ts'
 import { createJobRoutes } from './job-routes.ts'
 import { addScheduleRoutes } from './schedule-routes.ts'
 import { createSchedulerFeedRoutes } from './scheduler-feed-routes.ts'
@@ -68,7 +67,7 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   const limitBody = limitBodySize(MAX_BODY_BYTES)
 
   app.post(deliveryClaim.path, limitBody, async c => {
-    const claim = await parseBody(c, deliveryClaim.body)
+    const claim = await parseJsonBody(c, deliveryClaim.body)
     const batch = await database().system('deliveries', async tx => {
       const { secrets } = services()
       const deliveries = await claimDeliveries(tx, claim, address => createUnsubscribeToken(address, secrets))
@@ -79,7 +78,7 @@ export function createSchedulerRoutes({ token, database, services }: SchedulerRo
   })
 
   app.post(deliveryResults.path, limitBody, async c => {
-    const { results } = await parseBody(c, deliveryResults.body)
+    const { results } = await parseJsonBody(c, deliveryResults.body)
     await database().system('deliveries', tx => storeResults(tx, results))
     return c.json({})
   })

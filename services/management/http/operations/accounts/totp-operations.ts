@@ -1,12 +1,8 @@
 import { EyrieError } from '@eyrie/contract'
 import { type ManagementRoute, totpRoutes } from '@eyrie/contract/management/index'
-import { getRequestClient } from '@eyrie/kit/client/request-client'
-import type { Context } from 'hono'
 import type { Database, Transaction, Work } from '../../../db/database.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
-import type { Principal } from '../../../rights/principal.ts'
 import { lockUser } from '../../../users/admit-user.ts'
-import { confirmPassword } from '../../../users/confirm-password.ts'
 import { hasIdentity } from '../../../users/oidc/identities.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { type CodeDependencies, confirmCode } from '../../../users/submit-code.ts'
@@ -22,16 +18,11 @@ import { assertCanManage, assertUserChanged } from '../../../users/user-authorit
 import { describeUser } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
+import { assertPasswordConfirmed, type Caller } from '../../auth/confirm-caller.ts'
 import { addRetryAfter } from '../../auth/request-client.ts'
 
 export interface TotpOperationsOptions extends CodeDependencies {
   passwords: Passwords
-}
-
-/** Who makes a call, and from where. */
-interface Caller {
-  caller: Principal
-  context: Context
 }
 
 interface ConfirmedInput {
@@ -41,18 +32,6 @@ interface ConfirmedInput {
 
 /** API operations on the authenticator app of a user, whose codes are the second step of a sign-in. */
 export function totpOperations({ passwords, secrets, now }: TotpOperationsOptions): Operation[] {
-  /** Throws `EyrieError` (`rights`) unless the caller has confirmed their own password. */
-  function assertPasswordConfirmed(
-    database: Database,
-    { caller, context }: Caller,
-    current_password: string | undefined,
-  ): Promise<void> {
-    // The routes are not open to API tokens, so there is a session.
-    const session_id = caller.session_id!
-    const confirmation = { caller, session_id, current_password, address: getRequestClient(context).address }
-    return addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
-  }
-
   /** Runs a change of the caller's authenticator app, which requires both the password and a code. */
   async function runConfirmed<T>(
     database: Database,
@@ -60,7 +39,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
     { caller, context, input }: Caller & { input: ConfirmedInput },
     work: Work<T>,
   ): Promise<T> {
-    await assertPasswordConfirmed(database, { caller, context }, input.current_password)
+    await assertPasswordConfirmed(database, { caller, context }, input.current_password, { passwords, now })
     const submission = { caller, operation: route.path, code: input.code }
     return addRetryAfter(context, confirmCode(database, submission, { secrets, now }, work))
   }
@@ -81,7 +60,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
     }),
 
     defineMultiStepOperation(totpRoutes.enrollTotp, async ({ input, caller, context }, database) => {
-      await assertPasswordConfirmed(database, { caller, context }, input.current_password)
+      await assertPasswordConfirmed(database, { caller, context }, input.current_password, { passwords, now })
       const { path } = totpRoutes.enrollTotp
       const enrolment = await database.as(caller, path, async tx => {
         const { user_id, email } = await describeUser(tx, caller.user_id)
@@ -131,7 +110,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       }
       // Checked before the password, so that an unauthorized caller learns the reason, and again when the app is removed.
       await database.as(caller, path, assertAllowed)
-      await assertPasswordConfirmed(database, { caller, context }, current_password)
+      await assertPasswordConfirmed(database, { caller, context }, current_password, { passwords, now })
       await database.as(caller, path, async tx => {
         await assertAllowed(tx)
         await removeAuthenticator(tx, user_id)

@@ -1,11 +1,9 @@
 import { MIN_PASSWORD_LENGTH, roleRoutes, userRoutes } from '@eyrie/contract/management/index'
-import { getRequestClient } from '@eyrie/kit'
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
 import { role, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { type Principal, ROLES } from '../../../rights/principal.ts'
-import { confirmPassword } from '../../../users/confirm-password.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { toUserName } from '../../../users/register-user.ts'
 import { revokeCredentials } from '../../../users/revoke-credentials.ts'
@@ -19,7 +17,7 @@ import {
 import { describeUser, describeUsers } from '../../../users/user-queries.ts'
 import { defineMultiStepOperation, defineOperation, type Input, type Operation } from '../../api/operation.ts'
 import { assertReferencesExist } from '../../api/references.ts'
-import { addRetryAfter } from '../../auth/request-client.ts'
+import { assertPasswordConfirmed } from '../../auth/confirm-caller.ts'
 
 /** Role keys from the highest to the lowest role. */
 const rankedRoles: readonly string[] = ROLES
@@ -52,14 +50,8 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
       // Checked before the password is hashed, because hashing is expensive and an unauthorized caller must not cause it.
       const target = await database.as(caller, path, tx => assertCanUpdate(tx, input, caller))
       if (input.change_password || input.email !== target.email) {
-        const confirmation = {
-          caller,
-          // The route is not open to API tokens, so there is a session.
-          session_id: caller.session_id!,
-          current_password: input.current_password,
-          address: getRequestClient(context).address,
-        }
-        await addRetryAfter(context, confirmPassword(database, confirmation, { passwords, now }))
+        const client = { caller, context }
+        await assertPasswordConfirmed(database, client, input.current_password, { passwords, now })
       }
       // `assertValidPassword` has checked that there is a password.
       const newPasswordHash = input.change_password ? await passwords.hash(input.password!) : undefined

@@ -23,7 +23,7 @@ interface ChannelDependencies {
 
 /**
  * API operations on channels and usecases, and tickets for the live views of channels. A channel is a source that
- * is analyzed by a pipeline; its usecase says what for. `assertChanged` throws if the caller may read a record but
+ * is analysed by a pipeline; its usecase says what for. `assertChanged` throws if the caller may read a record but
  * not change it.
  */
 export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
@@ -137,7 +137,11 @@ async function findSource(tx: Transaction, source_id: string) {
 }
 
 async function findPipeline(tx: Transaction, pipeline_id: string) {
-  const [row] = await tx.select().from(pipeline).where(eq(pipeline.pipeline_id, pipeline_id))
+  const { engine_id, organization_id } = pipeline
+  const [row] = await tx
+    .select({ engine_id, organization_id })
+    .from(pipeline)
+    .where(eq(pipeline.pipeline_id, pipeline_id))
   return row
 }
 

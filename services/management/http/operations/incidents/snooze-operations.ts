@@ -79,7 +79,7 @@ async function findScope(tx: Transaction, { site_id, channel_id, alert_id }: Req
   return { ...row!, alert_id: alert_id ?? null }
 }
 
-/** Throws `EyrieError` (`conflict`) if no incident in the scope is open: the end of an incident ends the snooze. */
+/** Throws `EyrieError` (`conflict`) if no incident in the scope is open, because the snooze would end with its incidents. */
 async function assertOpenIncident(tx: Transaction, { site_id, channel_id, alert_id }: Scope): Promise<void> {
   const [open] = await tx
     .select({ incident_id: incident.incident_id })

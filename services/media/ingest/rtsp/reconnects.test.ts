@@ -73,6 +73,7 @@ it(
     const medianGrowth = growths.toSorted((a, b) => a - b)[BATCHES >> 1]
     console.info(`reconnects: ${JSON.stringify({ before, last, growths })}`)
     expect(medianGrowth).toBeLessThan(MAX_GROWTH_PER_BATCH_MIB)
+    expect(last.mib - before.mib).toBeLessThan(2 * BATCHES * MAX_GROWTH_PER_BATCH_MIB)
   },
   BATCHES * RECONNECTS_PER_BATCH * 5_000,
 )

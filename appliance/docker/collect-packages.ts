@@ -118,11 +118,11 @@ const UNUSED = [
   // Further builds for browsers.
   /^node_modules\/(?:mqtt\/dist$|(?:fontkit|pdfkit)\/.*\bbrowser\b|csv-(?:parse|stringify)\/dist\/(?:esm|iife)$)/,
   /^node_modules\/(?:yaml\/browser|pako\/dist|axios\/dist\/browser|axios\/dist\/axios\.js|temporal-polyfill\/(?:full\/)?global\.js)$/,
-  // A build for older versions of Node, and the encoder of a format that fonts are only read in.
+  // A build for older versions of Node, and the Brotli encoder: fonts are only decoded.
   /^node_modules\/(?:pdfkit\/js\/pdfkit\.old\.js|brotli\/build)$/,
   // The sources of the worker, which is built separately.
   /^node_modules\/mediasoup\/worker$/,
-  // Sources of what is compiled in the package, and modules of the older kind: Eyrie consists of ES modules.
+  // Sources that the package also contains compiled, and CommonJS modules: Eyrie consists of ES modules.
   /^node_modules\/(?:(?:zod|@noble\/[^/]+)\/src$|(?:zod|drizzle-orm)\/.*\.cjs$)/,
 ]
 /** Files that must accompany the packages. */

@@ -25,7 +25,7 @@ export function ConfirmedAuthenticator({ status, onCodes, onRemoved }: Confirmed
   return (
     <form onSubmit={onSubmit}>
       <p>
-        Your sign-in has required a code of the app since{' '}
+        Your sign-in has required a code from the app since{' '}
         {enabled_at && new Date(enabled_at).toLocaleDateString()}. {recovery_codes_left} recovery codes are
         left.
       </p>

@@ -5,7 +5,10 @@ import { callOperation } from '../api/api-request.ts'
 import { capitalize } from '../ui/format.ts'
 
 const WORKER_PATH = '/push-worker.js'
-/** Key in the local storage under which the id of this browser's subscription is stored. */
+/**
+ * Key in the local storage under which the id of this browser's subscription is stored. It equals the path of the worker, because
+ * browsers have stored their ids under it.
+ */
 const SUBSCRIPTION_KEY = '/push-worker.js'
 
 /** Switches messages about alerts on and off in this browser. */

@@ -6,7 +6,7 @@ export type Direction = 'up' | 'down'
 
 /** At this distance from a line, in box sizes, jitter of the box cannot move an object to the other side. */
 const MIN_CLEARANCE = 0.05
-/** The distance for crossing the line back. An object that stands on a line for hours jitters farther than an object that passes. */
+/** The same distance for crossing the line back. The box of an object that stands on a line for hours jitters farther. */
 const MIN_RETURN_CLEARANCE = 0.25
 
 /** Detects the line crossings of one track, which is an object that is followed from frame to frame. */

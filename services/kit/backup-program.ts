@@ -48,7 +48,7 @@ export interface BackupProgramOptions {
 }
 
 /**
- * Runs the program that writes a backup, at a low priority, because video is analyzed meanwhile. Throws an `Error` with the reason
+ * Runs the program that writes a backup, at a low priority, because video is analysed meanwhile. Throws an `Error` with the reason
  * if it fails, and the reason of the signal if it is aborted.
  */
 export async function runBackupProgram(options: BackupProgramOptions): Promise<void> {

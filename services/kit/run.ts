@@ -29,19 +29,19 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   const { environment, log } = prepare(name)
   const { tls, trustedCertificate, trustedProxies } = environment
   const port = environment.ports[name]
-  const configuredHost = environment.hosts[name]
+  let host = environment.hosts[name]
 
-  const exitWithError = (error: unknown, host: string): never => {
+  const exitWithError = (error: unknown): never => {
     log.fatal({ err: error }, describeFailure(error, host, port))
     process.exit(1)
   }
-  process.on('uncaughtException', error => exitWithError(error, configuredHost))
+  process.on('uncaughtException', exitWithError)
   // The supervisor may disconnect while the service starts.
   const supervisorDisconnected = waitForSupervisorDisconnect()
   if (trustedCertificate) trustCertificate(trustedCertificate)
 
   const service = withSeparation(create({ environment, log }), environment)
-  const host = service.host ?? configuredHost
+  host = service.host ?? host
   try {
     await service.start()
     const server = await listen(service, host, port, { tls, trustedProxies, log })
@@ -54,7 +54,7 @@ export async function run(name: ServiceName, create: (dependencies: Dependencies
   } catch (error) {
     // A service that has not started completely may fail to stop. The first error is the cause.
     await service.stop().catch(() => {})
-    exitWithError(error, host)
+    exitWithError(error)
   }
   process.exit(0)
 }

@@ -6,7 +6,7 @@ import type { Terminal } from '../command/terminal.ts'
 
 const POLL_MS = 500
 
-/** The part of reports that decides. */
+/** The fields of a report that show whether the run has ended, and what it has found. */
 interface ShadowProgress {
   state: 'running' | 'ended'
   verdict: 'same' | 'different' | 'worse' | 'unknown'

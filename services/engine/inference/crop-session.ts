@@ -43,8 +43,8 @@ export async function openCropSession(
   const { detector, input } = card
   const session = await openSession(await readModelFile(card, file), provider)
   const tensor = createInputTensor({ ...input, dynamic: false, multiple_of: 1 }, input)
-  const tryModel = detector ? tryDetector(session, detector, input) : tryEncoding(session, input, tensor)
-  const convertOutputs = await tryModel.catch(async error => {
+  const trial = detector ? tryDetector(session, detector, input) : tryEncoding(session, input, tensor)
+  const convertOutputs = await trial.catch(async error => {
     await session.release()
     throw error
   })

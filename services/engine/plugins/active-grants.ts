@@ -21,8 +21,9 @@ export async function alignGrants(grants: PluginGrants, installed: InstalledPlug
 
   for (const plugin of installed.plugins) {
     const isActive = findActiveVersion(installed, plugin.name) === plugin
+    if (plugin.origin !== 'uploaded' || !isActive) continue
     const hasNoGrants = grants.list(plugin.name).length === 0
-    if (plugin.origin === 'uploaded' && isActive && hasNoGrants) await grants.grant(plugin, undefined)
+    if (hasNoGrants) await grants.grant(plugin, undefined)
   }
 }
 
@@ -74,7 +75,7 @@ export function assertSuccessorGranted(
 
 /**
  * Lists an alarm for each active version that does not run because it asks for more than was granted. Such a version has become
- * active because the selected version is missing. The first alarm is that of a damaged file.
+ * active because the selected version is missing. If the file of grants is damaged, the alarm about it comes first.
  */
 export function listGrantAlarms(grants: PluginGrants, installed: InstalledPlugins): string[] {
   const alarms: string[] = []

@@ -32,8 +32,9 @@ export async function migratePipelines(
     ({ name, args = {} }): Migration => ({ element: name, args, from: previous.version }),
   )
   const migratedArgs = await migrateArgs(plugin, migrations, signal)
+  const argsByElement = new Map(affected.map((element, index) => [element, migratedArgs[index]]))
   const toMigrated = (element: PipelineElement): PipelineElement => {
-    const args = migratedArgs[affected.indexOf(element)]
+    const args = argsByElement.get(element)
     return args ? { ...element, args } : element
   }
   return pipelines.map(pipeline => ({ ...pipeline, elements: pipeline.elements.map(toMigrated) }))

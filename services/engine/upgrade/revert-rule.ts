@@ -33,8 +33,8 @@ export function summarizeBefore(
 }
 
 /**
- * Returns why the engine must switch back from the active version. Undefined if it need not, if the switch is no longer
- * watched after ten minutes, or if another version has become active since.
+ * Returns why the engine must switch back from the active version. Returns undefined if it need not, more than ten minutes
+ * after the switch, or once another version has become active.
  */
 export function findRevertReason(
   name: string,

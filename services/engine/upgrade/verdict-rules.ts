@@ -4,7 +4,7 @@
 export const MAX_OVER_BUDGET = 0.05
 /** If a larger share of frames is skipped, results differ because of them. */
 export const MAX_SKIPPED = 0.1
-/** Differences of CPU time below one of these are noise. */
+/** Differences of CPU time below either of these are noise. */
 const MIN_COST_RATIO = 1.5
 const MIN_COST_DIFFERENCE_MS = 0.5
 

@@ -71,21 +71,30 @@ export function createEgressPolicy(purpose: EgressPurpose, environment: EgressEn
     const isOwnService = ownPorts.has(port) && isOwnAddress(address)
     if (isExcepted(address, port, isOwnService)) return
 
-    const name = host === address ? address : `${host} (${address})`
-    const exception = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
+    if (isOwnService) throw createDenial(purpose, { address, port, host }, 'a service of this appliance')
     const kind = findKind(address)
-    if (isOwnService) throw createDenial(purpose, `${name} is a service of this appliance`, exception)
     if (DENIED_KINDS[purpose].includes(kind))
-      throw createDenial(purpose, `${name} is a ${kind} address`, exception)
+      throw createDenial(purpose, { address, port, host }, `a ${kind} address`)
   }
 }
 
-const createDenial = (purpose: EgressPurpose, problem: string, exception: string) =>
-  new EgressDeniedError(
-    `${problem}, and no ${PEER_NAMES[purpose]} may be there: use another address, or add ${exception} to EYRIE_EGRESS_ALLOW`,
-  )
+interface Peer {
+  address: string
+  port: number
+  /** The name that led to the address, or the address itself. */
+  host: string
+}
 
-/** The ports of the services of this appliance. Port 0 is omitted: it stands for any port until the service listens. */
+function createDenial(purpose: EgressPurpose, { address, port, host }: Peer, description: string) {
+  const name = host === address ? address : `${host} (${address})`
+  const exception = `${purpose}=${address.includes(':') ? `[${address}]` : address}:${port}`
+  return new EgressDeniedError(
+    `${name} is ${description}, and no ${PEER_NAMES[purpose]} may be there: ` +
+      `use another address, or add ${exception} to EYRIE_EGRESS_ALLOW`,
+  )
+}
+
+/** Returns the ports on which the services of this appliance listen. Port 0 is not one: with it, the system chooses the port. */
 function listOwnPorts({ ports, urls }: EgressEnvironment): Set<number> {
   const localServers = Object.values(urls)
     .flatMap(url => findServerAddress(url) ?? [])

@@ -94,20 +94,25 @@ export function createCronTimeline(occurrences: readonly Occurrence[], zone: Tim
 /** Returns the events of a day in order. */
 function createEvents(rules: readonly CronRule[], day: number, zone: TimeZone): CronEvent[] {
   const matching = rules.filter(rule => rule.matchesDay(day))
+  const midnight = day * DAY_MS
   const events: CronEvent[] = []
   for (const arms of [false, true]) {
     const fixedTime = matching.filter(rule => rule.arms === arms && rule.isFixedTime)
-    for (const wall of listWallTimes(fixedTime, day)) events.push({ at: zone.firstInstant(wall), wall, arms })
+    for (const time of listTimes(fixedTime)) {
+      const wall = midnight + time
+      events.push({ at: zone.firstInstant(wall), wall, arms })
+    }
     const wildcard = matching.filter(rule => rule.arms === arms && !rule.isFixedTime)
-    for (const wall of listWallTimes(wildcard, day))
+    for (const time of listTimes(wildcard)) {
+      const wall = midnight + time
       for (const at of zone.instantsShowing(wall)) events.push({ at, wall, arms })
+    }
   }
   return events.sort(compareEvents)
 }
 
-/** Returns the times of rules on a day, each only once: a schedule may have a hundred rules that match every minute. */
-const listWallTimes = (rules: readonly CronRule[], day: number): Set<number> =>
-  new Set(rules.flatMap(({ times }) => times.map(time => day * DAY_MS + time)))
+/** Returns the times of rules, each only once: a schedule may have a hundred rules that match every minute. */
+const listTimes = (rules: readonly CronRule[]): Set<number> => new Set(rules.flatMap(({ times }) => times))
 
 /** Orders events by time. Of events at one instant, the later wall time counts, and of equal ones the event that arms. */
 const compareEvents = (a: CronEvent, b: CronEvent) =>

@@ -57,8 +57,8 @@ export function evaluateAlert(
 }
 
 /**
- * Returns whether a condition that does not hold is released. Without a release threshold, every such condition is; otherwise, the
- * statistic must not meet the condition with the release threshold either, so that it does not flicker around one value.
+ * Returns whether a condition that does not hold is released. Without a release threshold, every such condition is. With one, the
+ * statistic must not meet the condition with the release threshold either, so that the alert does not flicker around one value.
  */
 export const isReleased = (
   condition: AlertCondition,

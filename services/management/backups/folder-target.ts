@@ -15,8 +15,8 @@ export function createFolderTarget(folder: string): BackupTarget {
     async list() {
       await assertUsable(folder)
       const names = (await readdir(folder)).filter(name => parseBackupTime(name) !== undefined).sort()
-      const files = await Promise.all(names.map(name => lstat(join(folder, name))))
-      return names.map((name, index) => ({ name, bytes: files[index]!.size }))
+      const readFile = async (name: string) => ({ name, bytes: (await lstat(join(folder, name))).size })
+      return Promise.all(names.map(readFile))
     },
 
     async assertSpace(bytes) {

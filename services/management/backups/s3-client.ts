@@ -60,7 +60,7 @@ export function createS3Client(options: S3Options): SendToS3 {
       method,
       headers: Object.fromEntries(signed.headers),
       // Without a body, PUT and POST would be sent in chunks, which S3 rejects.
-      body: needsBody ? (body ?? '') : body,
+      body: body ?? (needsBody ? '' : undefined),
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     }).catch(error => {
       signal.throwIfAborted()

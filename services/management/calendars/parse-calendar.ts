@@ -14,7 +14,7 @@ const PACKAGES = dirname(dirname(createRequire(import.meta.url).resolve('node-ic
 const MAX_HEAP_MB = 128
 /** Long enough for a busy machine: a file of usual size needs a fraction of a second. */
 const TIMEOUT_MS = 60_000
-/** Maximum number of files that are being parsed or wait for it. */
+/** Maximum number of files that are being parsed or are waiting to be parsed. */
 const MAX_PENDING = 8
 
 const DAY_MS = 86_400_000
@@ -44,19 +44,16 @@ export async function parseCalendar(ics: string, now: Date): Promise<ParsedCalen
   const events_until = new Date(now.getTime() + FUTURE_MS)
   pending += 1
   try {
-    const { events, problem } = await mutex.runExclusive(() => runProgram(ics, from, events_until))
-    if (!events) throw fieldError('calendar_ics', problem ?? 'is not a calendar')
-    return { calendar_events: events, events_until }
+    const result = await mutex.runExclusive(() => runProgram(ics, from, events_until))
+    if ('problem' in result) throw fieldError('calendar_ics', result.problem)
+    return { calendar_events: result.events, events_until }
   } finally {
     pending -= 1
   }
 }
 
 /** Either the events, or why the file is not supported. */
-interface ProgramResult {
-  events?: CalendarOccurrence[]
-  problem?: string
-}
+type ProgramResult = { events: CalendarOccurrence[] } | { problem: string }
 
 /** Runs `calendar-program.ts`, which reads the file from stdin and writes its result to stdout. */
 async function runProgram(ics: string, from: Date, until: Date): Promise<ProgramResult> {

@@ -3,9 +3,10 @@ import type {
   DeliveryClaim,
   DeliveryResult,
 } from '@eyrie/contract/management/delivery-queue'
-import { and, eq, inArray, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { channel, delivery, notification, pushSubscription, unsubscribed, user } from '../db/schema/index.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { mayViewChannel } from '../users/channel-viewers.ts'
 import { deleteSubscription } from './push-subscriptions.ts'
 
@@ -31,7 +32,7 @@ export async function claimDeliveries(
       awaits_picture: false,
       next_attempt_at: sql`now() + ${claim.lease_s} * interval '1 second'`,
     })
-    .where(inArray(delivery.delivery_id, ids))
+    .where(isAnyOf(delivery.delivery_id, ids))
 
   const rows = await readDeliveries(tx, ids)
   return rows.map(({ delivery: row, picture, push, mayView, unsubscribed }) => ({
@@ -77,7 +78,7 @@ const readDeliveries = (tx: Transaction, ids: readonly string[]) =>
     .leftJoin(pushSubscription, eq(pushSubscription.push_subscription_id, delivery.push_subscription_id))
     .leftJoin(user, eq(user.user_id, pushSubscription.user_id))
     .leftJoin(unsubscribed, eq(unsubscribed.address, sql`lower(${delivery.recipient})`))
-    .where(inArray(delivery.delivery_id, [...ids]))
+    .where(isAnyOf(delivery.delivery_id, ids))
 
 /**
  * Locks the oldest due deliveries of each target, and returns their ids. The recursive query `targets` skips from target to target by
@@ -145,8 +146,8 @@ export async function storeResults(tx: Transaction, results: readonly DeliveryRe
     results.filter(result => result.is_receiver_gone).map(({ delivery_id }) => delivery_id),
   )
   for (const { delivery_id, push_subscription_id } of updated) {
-    const hasUnsubscribed = push_subscription_id !== null && withoutReceiver.has(delivery_id)
-    if (hasUnsubscribed) await deleteSubscription(tx, push_subscription_id)
+    const isReceiverGone = withoutReceiver.has(delivery_id)
+    if (isReceiverGone && push_subscription_id !== null) await deleteSubscription(tx, push_subscription_id)
   }
 }
 

@@ -12,7 +12,7 @@ import { listReceivers, type MessageCopy } from './receivers.ts'
 /** The channel of Postgres on which new due deliveries are announced. */
 export const DELIVERY_CHANNEL = 'eyrie_delivery'
 
-/** How long attempts to deliver a message are made. */
+/** How long the delivery of a message is attempted. */
 const LIFETIME = sql`interval '1 day'`
 /** How long a delivery with a picture waits until the picture has arrived from its engine. */
 const PICTURE_WAIT_S = 3

@@ -27,7 +27,8 @@ export async function cleanPictures(
   { database, signal }: Pick<JobContext, 'database' | 'signal'>,
   { pictures, images, now }: PictureFolders,
 ): Promise<string> {
-  const deletedSizes: number[] = []
+  let deletedFiles = 0
+  let deletedBytes = 0
   for await (const batch of listPictureFiles(pictures, images)) {
     signal.throwIfAborted()
     const usedNames = await batch.findUsed(database, batch.names)
@@ -37,13 +38,13 @@ export async function cleanPictures(
       const status = await lstat(path).catch(() => undefined)
       if (!status || now() - status.mtimeMs < MIN_AGE_MS) continue
       await rm(path, { force: true })
-      deletedSizes.push(status.size)
+      deletedFiles++
+      deletedBytes += status.size
     }
   }
 
-  if (deletedSizes.length === 0) return 'no unused files'
-  const totalBytes = deletedSizes.reduce((sum, size) => sum + size, 0)
-  return `deleted ${deletedSizes.length} unused files with ${formatBytes(totalBytes)}`
+  if (deletedFiles === 0) return 'no unused files'
+  return `deleted ${deletedFiles} unused files with ${formatBytes(deletedBytes)}`
 }
 
 interface FileBatch {
@@ -63,10 +64,9 @@ async function* listPictureFiles(pictures: string, images: string): AsyncGenerat
     yield { folder: images, names, findUsed: findUsedImages }
 }
 
-const toBatches = (names: string[]) =>
-  Array.from({ length: Math.ceil(names.length / BATCH_SIZE) }, (_, index) =>
-    names.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),
-  )
+function* toBatches(names: string[]) {
+  for (let first = 0; first < names.length; first += BATCH_SIZE) yield names.slice(first, first + BATCH_SIZE)
+}
 
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 

@@ -49,14 +49,14 @@ export async function readPlacementState(tx: Transaction): Promise<PlacementStat
   const sitesByEngine = Map.groupBy(siteRows, ({ engine_id }) => engine_id)
   const findLoad = createLoadFinder(engineRows)
 
-  const engines = engineRows.map(({ status, isUnusable, reported, ...row }): PlacementEngine => {
+  const engines = engineRows.map(({ status, isLongUnusable, reported, ...row }): PlacementEngine => {
     const { cores, used = 0 } = reported?.condition.capacity ?? {}
     const loads = (sourcesByEngine.get(row.engine_id) ?? []).map(source => findLoad(source) ?? 0)
     const sourceLoad = loads.reduce((sum, load) => sum + load, 0)
     return {
       ...row,
       isAvailable: status === ENGINE_STATUS.online,
-      isLost: status === ENGINE_STATUS.offline && isUnusable,
+      isLost: status === ENGINE_STATUS.offline && isLongUnusable,
       cores,
       otherLoad: Math.max(0, used - sourceLoad),
       site_ids: (sitesByEngine.get(row.engine_id) ?? []).map(({ site_id }) => site_id),
@@ -78,7 +78,7 @@ const selectEngines = (tx: Transaction) =>
       engine_name: engine.engine_name,
       organization_id: engine.organization_id,
       status: engineState.engine_status,
-      isUnusable: isLongUnusable,
+      isLongUnusable,
       reported: engineState.condition,
     })
     .from(engine)

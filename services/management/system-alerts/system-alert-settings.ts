@@ -117,7 +117,7 @@ async function readStored(tx: Transaction): Promise<SystemAlertSettings> {
   }
 }
 
-/** Returns the settings of all kinds, which `toSettings` returns for each of them. */
+/** Creates the settings of all kinds. `toSettings` returns those of one kind. */
 function mapKinds(toSettings: (kind: SystemAlertKind) => KindSettings): SystemAlertSettings['kinds'] {
   const entries = systemAlertKind.options.map(kind => [kind, toSettings(kind)])
   return Object.fromEntries(entries) as SystemAlertSettings['kinds']

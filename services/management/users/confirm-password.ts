@@ -25,7 +25,7 @@ interface Confirmation {
 /**
  * Checks that the caller knows their own password: `current_password` is correct, or the session started less than five minutes ago.
  * An unlocked browser or a stolen token must not be enough to take over an account. Otherwise throws `EyrieError` (`rights`) about the
- * field `current_password`. Wrong passwords count as failed sign-ins, so that it also throws `TooManyAttempts`.
+ * field `current_password`. Wrong passwords count as failed sign-ins, so `TooManyAttempts` may be thrown too.
  */
 export async function confirmPassword(
   database: Database,

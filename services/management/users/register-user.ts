@@ -23,7 +23,7 @@ interface RegisterOptions {
   caller: Principal | undefined
   /** IP address of the client. */
   address: string
-  /** Whether anyone may register, not only administrators. */
+  /** Whether people may register themselves. Otherwise only administrators register users. */
   isOpen: boolean
   passwords: Passwords
   now(): Date

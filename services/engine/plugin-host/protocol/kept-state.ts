@@ -33,7 +33,9 @@ export function openState(element: Element): ElementState {
   return {
     save: () => {
       try {
-        return element.state === undefined ? {} : { state: encode(shape, element.state) }
+        // Read once: it may be a getter of the plugin.
+        const { state } = element
+        return state === undefined ? {} : { state: encode(shape, state) }
       } catch (error) {
         return { problem: describeProblem(error) }
       }
@@ -51,7 +53,7 @@ export function openState(element: Element): ElementState {
   }
 }
 
-/** The state may be a getter of the plugin, which may throw anything. */
+/** A getter of the plugin may throw anything. */
 const describeProblem = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function encode(shape: Shape, state: unknown): string {

@@ -49,11 +49,11 @@ export interface PluginGrants {
   assertGranted(plugin: GrantedVersion): void
   /** Grants everything that a version asks for. `client`: the IP address of the client that grants it. */
   grant(plugin: GrantedVersion, client: string | undefined): Promise<void>
-  /** Limits the grants of a plugin so far to the publishers of these versions. Called before it gets another publisher. */
+  /** Limits the existing grants of a plugin to the publishers of these versions. Called before it gets another publisher. */
   limitToPublishers(name: string, versions: readonly GrantedVersion[]): Promise<void>
   /** Withdraws all grants of a plugin. */
   withdraw(name: string): Promise<void>
-  /** Returns that the file of grants is damaged, with the remedy; undefined if it is intact. */
+  /** Returns a message that the file of grants is damaged, with the remedy; undefined if it is intact. */
   damage(): string | undefined
 }
 
@@ -109,10 +109,11 @@ export function openPluginGrants({
   return {
     names: () => Object.keys(grants),
     list: name => {
-      const stored = listStored(name)
-      return stored.map(({ elements, publishers: _, ...grant }, index) => {
-        const earlier = stored.slice(0, index).map(other => other.elements)
-        return { ...grant, capabilities: findNewCapabilities(elements, earlier) }
+      const earlier: VersionRequest[] = []
+      return listStored(name).map(({ elements, publishers: _, ...grant }) => {
+        const capabilities = findNewCapabilities(elements, earlier)
+        earlier.push(elements)
+        return { ...grant, capabilities }
       })
     },
     findMissing,

@@ -12,14 +12,14 @@ export interface PluginTrustOptions {
   requiresSignatures: boolean
   /** Lists the active versions of uploaded plugins that would not run under a policy. */
   listRefused(policy: SignaturePolicy): RefusedVersion[]
-  /** Called after each change: plugins may run now that were refused before. */
+  /** Called after each change: plugins that were refused before may run now. */
   onChange(): void
   now?: () => Date
   log: Log
 }
 
 export interface PublisherOptions {
-  /** Whether active plugins may stop that no trusted publisher has signed. */
+  /** Whether active plugins that no trusted publisher has signed may stop. */
   force?: boolean
   ifMatch?: string | undefined
 }

@@ -5,7 +5,7 @@ import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { openRecordFile } from '../../upgrade/record-file.ts'
 
-/** Maximum number of switches that are stored of a plugin. */
+/** Maximum number of stored switches for each plugin. */
 const MAX_SWITCHES = 50
 
 /** The elements of a pipeline before and after a switch. */

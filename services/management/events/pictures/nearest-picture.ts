@@ -58,7 +58,7 @@ export async function findNearestPictures(
   const nearestByIndex = new Map(
     rows.map(({ index, picture, picture_offset }) => [index, { picture, picture_offset }]),
   )
-  return Array.from(moments.keys(), position => nearestByIndex.get(position + 1))
+  return moments.map((_, position) => nearestByIndex.get(position + 1))
 }
 
 /** Passes moments to a query, as the relation `m` with the columns channel_id, time and index, which begins with 1. */

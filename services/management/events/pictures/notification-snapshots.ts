@@ -64,7 +64,7 @@ const findDueSnapshots = (database: Database) =>
 
 /**
  * Requests the snapshots of a channel one after the other. A snapshot illustrates all notifications within a second, so that a burst
- * of notifications does not cost the engine a picture for each. After a failure, the engine is not asked for the other ones either.
+ * of notifications does not cost the engine a picture for each. After a failure, the engine is not asked for the remaining ones.
  */
 async function fetchForChannel(rows: readonly DueSnapshot[], options: SnapshotOptions): Promise<void> {
   const { database, signal } = options

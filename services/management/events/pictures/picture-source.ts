@@ -43,7 +43,7 @@ export interface EngineAddress {
 /** Maximum size of a picture. The usual size is a few hundred kilobytes. */
 const MAX_PICTURE_BYTES = 16 << 20
 
-/** Creates the source of both. `findAddress` resolves to undefined for an engine that is no longer registered. */
+/** Creates a source of pictures and snapshots. `findAddress` resolves to undefined for an engine that is no longer registered. */
 export function createPictureSource(
   findAddress: (engine_id: string) => Promise<EngineAddress | undefined>,
   egress: Egress,

@@ -39,7 +39,8 @@ export async function readChannelStats(
   const allTotals: Totals[] = []
   const channels: ChannelStats[] = []
   for (const { windowSeconds, ...fields } of rows) {
-    const aggregates = aggregatesByChannel.get(fields.channel_id) ?? new Map()
+    // There is an entry for each channel, even without statistics.
+    const aggregates = aggregatesByChannel.get(fields.channel_id)!
     const totals = computeTotals(aggregates, selection, period.to, windowSeconds)
     allTotals.push(totals)
 

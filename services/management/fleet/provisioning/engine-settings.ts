@@ -21,8 +21,8 @@ export interface EngineSettingsInput {
 }
 
 /**
- * Copies settings from an engine to the database that management does not control, such as the recording of a source. An object that
- * is created again, on this engine or another one, receives the stored settings. A pipeline that runs on several engines has the
+ * Copies the settings that management does not control, such as the recording of a source, from an engine to the database. An object
+ * that is created again, on this engine or another one, receives the stored settings. A pipeline that runs on several engines has the
  * settings of the engine for which it was created.
  */
 export async function storeEngineSettings(input: EngineSettingsInput): Promise<void> {

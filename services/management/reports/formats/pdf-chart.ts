@@ -132,7 +132,7 @@ function writeLabels(text: PdfText, { top, slotWidth }: Plot, labels: readonly s
   }
 }
 
-/** Returns a number that is not less than any value, and by which the labels of the grid are round numbers. */
+/** Returns the value at the top of the chart: not less than any value, and chosen so that the labels of the grid are round numbers. */
 function findNiceMaximum(series: readonly ChartSeries[]): number {
   const values = series.flatMap(({ values }) => values.map(value => value ?? 0))
   const maximum = values.reduce((largest, value) => Math.max(largest, value), 0)

@@ -19,7 +19,7 @@ export function createReportRequest(
       ...(sections.length > 0 ? sections.map(describeTotals) : ['No channel has statistics.']),
       `The details are in the attached file ${file.file_name}.`,
     ].join('\n\n'),
-    // The details of an alert, which every message has. A report is none: only its title, site and time have a meaning.
+    // Every message has the details of an alert. A report is not an alert: only its title, site and time are meaningful.
     details: {
       alert_name: title,
       alert_priority: 'low',

@@ -42,7 +42,7 @@ function observeConnection(condition: SourceCondition, subject: Subject): Observ
 
 /**
  * Expects the configured frame rate, or that of the camera if it is lower. Without a configured rate, expects all received
- * frames to be analyzed: many cameras declare a frame rate that they never send, or send fewer frames at night.
+ * frames to be analysed: many cameras declare a frame rate that they never send, or send fewer frames at night.
  */
 function observeFrameRate(
   condition: SourceCondition,
@@ -54,7 +54,7 @@ function observeFrameRate(
 
   const { state, rate, fps, received_fps, analysed_fps } = condition
   if (state !== 'running' || !isCamera(condition)) return observe(undefined)
-  // A camera that is no longer analyzed has no frame rate to complain about.
+  // A camera that is no longer analysed has no frame rate to complain about.
   if (analysed_fps === undefined) return observe(false)
   const expected_fps = rate === undefined ? received_fps : Math.min(rate, fps ?? rate)
   if (!expected_fps) return observe(undefined)
@@ -111,7 +111,7 @@ function observePicture(
   }
 }
 
-/** Judges the picture of a camera that is analyzed. Ends the alerts about pictures when the camera is no longer analyzed. */
+/** Judges the picture of a camera that is analysed. Ends the alerts about pictures when the camera is no longer analysed. */
 function judgePictureOf(
   { state, picture }: SourceCondition,
   reference: PictureReference | undefined,

@@ -44,7 +44,8 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
     })
   const main = createStreamSource('main')
   const sub = createStreamSource('sub', align)
-  const analysed = createAnalysedStream({ main, sub })
+  const streams = { main, sub }
+  const analysed = createAnalysedStream(streams)
   const smallVariants = createSwitchedVariants(sub.variants)
 
   /** Serializes changes of the views and of the analysed stream. */
@@ -67,7 +68,7 @@ export function createMainAndSubSource(options: PipelineSourceOptions): Source {
   async function switchIfNeeded() {
     const selected = selectAnalysed(statuses, analysed.name())
     if (selected === analysed.name()) return
-    smallVariants.switchTo(selected === 'main' ? main.variants : sub.variants)
+    smallVariants.switchTo(streams[selected].variants)
     await analysed.switchTo(selected)
   }
 

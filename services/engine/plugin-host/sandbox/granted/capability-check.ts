@@ -83,12 +83,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Returns the types, as a manifest declares them, of the fields of an event that are not common to all events. */
 function listFieldTypes(event: object): Record<string, string> {
-  const types: Record<string, string> = {}
-  for (const [name, value] of Object.entries(event)) {
-    if (COMMON_FIELDS.has(name)) continue
-    types[name] = /^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any'
-  }
-  return types
+  const fields = Object.entries(event).filter(([name]) => !COMMON_FIELDS.has(name))
+  const toType = (value: unknown) => (/^(string|number|boolean)$/.test(typeof value) ? typeof value : 'any')
+  return Object.fromEntries(fields.map(([name, value]) => [name, toType(value)]))
 }
 
 function proposeFrames({ format, width, height }: ViewSpec): string {

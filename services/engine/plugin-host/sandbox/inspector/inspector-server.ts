@@ -157,7 +157,7 @@ function createTarget({ title, entry, socket }: InspectedProcess): Target {
   }
 }
 
-/** Whether a program on this machine has sent a request: no web page, of this machine or of a host name that leads to it. */
+/** Whether a request comes from a program on this machine. A web page sends its origin, or the host name that led to this machine. */
 function isLocal({ headers }: IncomingMessage): boolean {
   const isLocalName = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '')
   const isWebPage = headers.origin !== undefined && !headers.origin.startsWith('devtools://')

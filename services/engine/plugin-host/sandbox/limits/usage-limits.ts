@@ -7,7 +7,7 @@ export const MAX_RESIDENT_BYTES = 512 * 2 ** 20
 const PERIOD_MS = 5000
 /** CPU time in a period that does not count as time for frames, such as that of the garbage collection. */
 const PERIOD_BASE_CPU_MS = 250
-/** Maximum CPU time per time. The frames of one channel need less. */
+/** Maximum number of cores in use, averaged over a period. The frames of one channel need less. */
 const MAX_CORES = 1.5
 
 export interface UsageLimitsOptions {

@@ -1,5 +1,6 @@
 import type { Counters, EventData } from '@eyrie/contract/object'
-import type { Gap, Hello, OutputMessage } from '@eyrie/contract/output'
+import type { OutputMessage } from '@eyrie/contract/output'
+import type { Gap, Hello } from '@eyrie/contract/output-connection'
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { openReconnectingSocket } from '../api/reconnecting-socket.ts'
 import { createMetadataBuffer, type MetadataBuffer } from '../video/metadata-buffer.ts'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { syntaxError } from './parse.ts'
 
 /**
- * Addresses of sources, such as the URL of a camera with its user name and password. The functions
- * below find and replace the secrets in an address.
+ * Addresses of sources, such as the URL of a camera with its user name and password. The functions below find and replace
+ * the secrets in an address.
  */
 
 /** Placeholder for a secret in responses. If a client sends the placeholder back, the stored secret is preserved. */
@@ -35,10 +35,22 @@ export const addressObject = z
       .string()
       .regex(/^[\x21-\x7e]*$/, 'must contain only printable ASCII characters and no spaces')
       .max(8192)
-      .optional(),
-    transport: z.enum(['auto', 'tcp', 'udp']).optional(),
-    latency_ms: z.int().min(0).max(60_000).optional(),
-    tls_insecure: z.boolean().optional(),
+      .optional()
+      .meta({ description: 'HTTP: sent as Authorization: Bearer' }),
+    transport: z
+      .enum(['auto', 'tcp', 'udp'])
+      .optional()
+      .meta({ description: 'RTSP; auto, the default: UDP first, and TCP if nothing arrives' }),
+    latency_ms: z
+      .int()
+      .min(0)
+      .max(60_000)
+      .optional()
+      .meta({ description: 'RTSP: how long to wait for late packets in milliseconds. Default: 200' }),
+    tls_insecure: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether any certificate of the camera is accepted' }),
   })
   .meta({ id: 'Address' })
 export type AddressObject = z.infer<typeof addressObject>
@@ -70,7 +82,7 @@ export function assertPercentEncoding(url: string): void {
   }
 }
 
-/** The fields of an address that are URLs. A short address is its `url`. */
+/** The fields of an address that are URLs. */
 type UrlField = 'url' | 'sub_url'
 
 /** Where an address contains a secret: in one of its URLs (`userinfo`, `query`), or in a field of its own. */
@@ -88,6 +100,7 @@ type MapSecret = (secret: string, location: SecretLocation) => string
 
 /** Returns a copy of the address with every secret replaced by the result of `map`. */
 export function mapSecrets<Kind extends Address>(address: Kind, map: MapSecret): Kind {
+  // The casts are safe: the copy has the form of the address.
   if (typeof address === 'string') return mapUrlSecrets(address, 'url', map) as Kind
 
   const mapped: AddressObject = { ...address, url: mapUrlSecrets(address.url, 'url', map) }
@@ -111,7 +124,7 @@ function mapUrlSecrets(url: string, field: UrlField, map: MapSecret): string {
 
 /** Returns the secret at a location of the address, or undefined if the address has no secret there. */
 export function findSecret(address: Address, location: SecretLocation): string | undefined {
-  const fields: Partial<AddressObject> = typeof address === 'string' ? { url: address } : address
+  const fields = toAddressObject(address)
   switch (location.in) {
     case 'userinfo': {
       const [, , password] = USERINFO_PASSWORD.exec(fields[location.field] ?? '') ?? []
@@ -163,11 +176,19 @@ export function hasSameServer(url: string, storedUrl: string): boolean {
  * a field of its own is sent to all URLs of an address.
  */
 export function mayKeepSecret(address: Address, stored: Address, location: SecretLocation): boolean {
-  const listUrls = (of: Address) => {
-    const { url, sub_url }: Partial<AddressObject> = typeof of === 'string' ? { url: of } : of
-    const urls = 'field' in location ? [{ url, sub_url }[location.field]] : [url, sub_url]
-    return urls.filter(each => each !== undefined)
-  }
-  const storedUrls = listUrls(stored)
-  return listUrls(address).every(url => storedUrls.some(storedUrl => hasSameServer(url, storedUrl)))
+  const storedUrls = listReceivers(stored, location)
+  return listReceivers(address, location).every(url =>
+    storedUrls.some(storedUrl => hasSameServer(url, storedUrl)),
+  )
 }
+
+/** Returns the URLs of an address to whose servers the secret at a location is sent. */
+function listReceivers(address: Address, location: SecretLocation): string[] {
+  const { url, sub_url } = toAddressObject(address)
+  const urls = 'field' in location ? [{ url, sub_url }[location.field]] : [url, sub_url]
+  return urls.filter(receiver => receiver !== undefined)
+}
+
+/** Returns an address in its long form. */
+const toAddressObject = (address: Address): AddressObject =>
+  typeof address === 'string' ? { url: address } : address

@@ -25,7 +25,7 @@ export const cameraStream = z
     codec: z.string().optional(),
     width: z.number().optional(),
     height: z.number().optional(),
-    fps: z.number().optional(),
+    fps: z.number().optional().meta({ description: 'Configured frame rate' }),
     url: z.string().meta({ description: 'Without credentials' }),
     snapshot_url: z.string().optional(),
   })
@@ -34,7 +34,9 @@ export const cameraStream = z
 /** The result of a camera test. */
 export const cameraReport = z
   .strictObject({
-    kind: z.enum(['rtsp', 'http', 'device', 'onvif']),
+    kind: z.enum(['rtsp', 'http', 'device', 'onvif']).meta({
+      description: 'How the camera was tested; device: a video device of this machine, such as a webcam',
+    }),
     url: z.string().meta({ description: 'URL of the tested stream, without credentials' }),
     sub_url: z.string().optional().meta({
       description: 'URL of a smaller stream of the same ONVIF camera, for sub_url of a source',
@@ -45,21 +47,25 @@ export const cameraReport = z
         model: z.string().optional(),
         firmware: z.string().optional(),
       })
-      .optional(),
+      .optional()
+      .meta({ description: 'What an ONVIF device reports about itself' }),
     streams: z.array(cameraStream).optional().meta({ description: 'All streams of an ONVIF device' }),
-    codec: z.string(),
-    profile: z.string().optional(),
+    codec: z.string().meta({ description: 'Codec of the tested stream, such as h264' }),
+    profile: z.string().optional().meta({ description: 'Profile of the codec' }),
     width: z.int(),
     height: z.int(),
     fps: z.number().optional().meta({ description: 'Measured frame rate' }),
-    bitrate_kbps: z.int(),
+    bitrate_kbps: z.int().meta({ description: 'Measured bit rate' }),
     keyframe_distance_s: z.number().optional().meta({
       description: 'Seconds between keyframes; absent if only one keyframe arrived during the test',
     }),
     b_frames: z.boolean().optional().meta({
       description: 'Whether H.264 has B-frames, which WebRTC cannot carry; absent for other codecs',
     }),
-    audio: z.strictObject({ codec: z.string(), sample_rate: z.int().optional() }).optional(),
+    audio: z
+      .strictObject({ codec: z.string(), sample_rate: z.int().optional() })
+      .optional()
+      .meta({ description: 'Absent if the camera sends no audio' }),
     packets_lost: z.number().optional().meta({ description: 'Share of lost RTP packets, 0 to 1' }),
     clock: cameraClock,
     first_picture_s: z

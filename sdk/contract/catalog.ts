@@ -16,23 +16,26 @@ export const catalogElement = z
     title: z.string(),
     description: z.string(),
     passthrough: z.boolean().meta({ description: 'Whether the element forwards all objects of its input' }),
-    params_schema: jsonSchema,
-    /** Arguments that refer to the catalog: `{ models: { name: 'model' } }` if `model` is the name of a model. */
-    params_mapping: z.record(z.string(), z.record(z.string(), z.string())),
-    config_schema: jsonSchema,
-    input_schema: jsonSchema,
-    output_schema: jsonSchema,
+    params_schema: jsonSchema.meta({ description: 'Schema of the arguments; null if any are valid' }),
+    params_mapping: z.record(z.string(), z.record(z.string(), z.string())).meta({
+      description:
+        'Arguments that refer to the catalog: {"models": {"name": "model"}} if the argument model is the name of a model',
+    }),
+    config_schema: jsonSchema.meta({ description: 'Schema of the configuration; null if any is valid' }),
+    input_schema: jsonSchema.meta({ description: 'Schema of the frame metadata that the element reads' }),
+    output_schema: jsonSchema.meta({ description: 'Schema of the frame metadata that the element adds' }),
   })
   .meta({ id: 'CatalogElement' })
 export type CatalogElement = z.infer<typeof catalogElement>
 
-/** A model on a device, and the arguments with which elements run it, by element. */
+/** A model on a device, and the arguments with which elements run it. */
 export const catalogModel = z
   .strictObject({
     name: z.string(),
-    /** Type of the device. */
-    hw: z.string(),
-    args: z.record(z.string(), z.record(z.string(), z.unknown())),
+    hw: z.string().meta({ description: 'Type of the device' }),
+    args: z
+      .record(z.string(), z.record(z.string(), z.unknown()))
+      .meta({ description: 'Arguments by the name of the element, such as `infer`' }),
   })
   .meta({ id: 'CatalogModel' })
 export type CatalogModel = z.infer<typeof catalogModel>
@@ -42,7 +45,7 @@ export const catalogDevice = z
   .strictObject({
     type: z.string(),
     current_models: z.int().min(0),
-    max_models: z.int().min(1).optional(),
+    max_models: z.int().min(1).optional().meta({ description: 'Absent if there is no fixed limit' }),
     isolation: isolationLevel.meta({
       description:
         'How completely models on this device are separated from the rest of the machine; /health reports what is missing',

@@ -4,7 +4,7 @@ import { point } from './object.ts'
 
 /** Exports: the channels and live streams that an engine offers to its clients. */
 
-/** A live stream of a source. */
+/** A live stream, with the ids of the sources that it shows. */
 export const stream = z.strictObject({ id, sources: z.array(id) }).meta({ id: 'Stream' })
 export type Stream = z.infer<typeof stream>
 
@@ -15,7 +15,12 @@ export const channelStream = z
 
 /** A channel: one source that is analysed by one pipeline. */
 export const channel = z
-  .strictObject({ id, source: id, pipeline: id, stream: channelStream.nullable() })
+  .strictObject({
+    id,
+    source: id,
+    pipeline: id,
+    stream: channelStream.nullable().meta({ description: 'Null if the source has no live stream' }),
+  })
   .meta({ id: 'Channel' })
 export type Channel = z.infer<typeof channel>
 
@@ -52,16 +57,18 @@ export const shape = z
   .meta({ id: 'Shape' })
 export type Shape = z.infer<typeof shape>
 
-/** The requested properties of one channel. */
+/** The properties of one channel. Those that were not requested are absent. */
 export const channelProperties = z
   .strictObject({
     source: id,
     pipeline: id,
     stream: channelStream.nullable(),
     usecase: z.string(),
-    static: z.unknown(),
-    fps: z.number(),
-    latency: z.number(),
+    static: z.unknown().meta({ description: 'Static metadata, in the requested format' }),
+    fps: z.number().meta({ description: 'Analysed frames per second over the last 10 s' }),
+    latency: z.number().meta({
+      description: 'Median time from decoded frame to output over the last 10 s, in ms',
+    }),
   })
   .partial()
   .meta({ id: 'ChannelProperties' })

@@ -10,9 +10,9 @@ export type IsolationLevel = z.infer<typeof isolationLevel>
 export const isolation = z.strictObject({
   level: isolationLevel.meta({
     description:
-      'full: the programs are limited to what they need; partial: some of the boundaries are missing; none: the most important are',
+      'full: the programs are limited to what they need; partial: some boundaries are missing; none: the most important boundaries are missing',
   }),
-  missing: z.array(z.string()).meta({ description: 'What is not limited, each with its remedy' }),
+  missing: z.array(z.string()).meta({ description: 'The missing boundaries, each with its remedy' }),
 })
 export type Isolation = z.infer<typeof isolation>
 
@@ -30,7 +30,7 @@ export const health = z
     }),
     separation: isolation.optional().meta({
       description:
-        'How the services are separated from each other: full if each runs as a user of its own. Missing if no supervisor has started the service',
+        'How the services are separated from each other: full if each runs as a user of its own. Absent if no supervisor has started the service',
     }),
   })
   .meta({ id: 'Health' })
@@ -40,45 +40,45 @@ export type HealthReport = z.input<typeof health>
 
 /** Health of the engine. */
 export const engineHealth = health.extend({
-  media: z.enum(['connected', 'not connected']),
-  activated: z.boolean(),
-  /** The boundaries around the processes that run models. */
-  isolation,
-  /** The boundaries around the processes that run elements of uploaded plugins. */
-  plugin_isolation: isolation,
-  /** Version of the element SDK that plugins can use. */
-  element_sdk: z.string(),
-  /** Number of channels, by the status of their pipeline. */
-  channels: z.partialRecord(pipelineStatus, z.int()),
+  media: z
+    .enum(['connected', 'not connected'])
+    .meta({ description: 'Whether the engine is connected to the media service' }),
+  activated: z.boolean().meta({ description: 'Whether the engine has a valid license' }),
+  isolation: isolation.meta({ description: 'The boundaries around the processes that run models' }),
+  plugin_isolation: isolation.meta({
+    description: 'The boundaries around the processes that run elements of uploaded plugins',
+  }),
+  element_sdk: z.string().meta({ description: 'Version of the element SDK that plugins can use' }),
+  channels: z
+    .partialRecord(pipelineStatus, z.int())
+    .meta({ description: 'Number of channels, by the status of their pipeline' }),
   output: z.looseObject({
     newest: z.int().meta({ description: 'Sequence number of the newest message' }),
-    followers: z.int(),
+    followers: z.int().meta({ description: 'Number of clients that are connected to the output' }),
     storing: z.boolean().meta({ description: 'Whether durable messages are being written to disk' }),
   }),
 })
 export type EngineHealth = z.infer<typeof engineHealth>
 
-/** State of live streams over WebRTC, which a worker process serves. */
+/** Health of live streams over WebRTC, which a worker process serves. */
 export const webrtcHealth = z.strictObject({
   state: z.enum(['off', 'missing', 'ready', 'running', 'failed']).meta({
     description:
       'off: disabled by the settings; missing: the worker executable is not installed; ready: the worker starts with the first viewer; running: the worker is running; failed: the worker exited and is being restarted',
   }),
   reason: z.string().optional().meta({ description: 'Why the worker is not running' }),
-  viewers: z.int(),
+  viewers: z.int().meta({ description: 'Number of connected viewers' }),
 })
 export type WebRtcHealth = z.infer<typeof webrtcHealth>
 
 /** Health of the media service. */
 export const mediaHealth = health.extend({
-  /** Identifies the current run of the media service, from its start to its end. Stream time starts anew in each run. */
-  epoch: z.int(),
-  /** Whether an engine is connected. */
-  engine: z.boolean(),
-  /** Number of sources by state. */
-  sources: z.record(sourceState, z.int()),
-  /** The boundaries around the service itself, which reads what cameras send. */
-  isolation,
+  epoch: z.int().meta({ description: 'Run of the media service; stream time starts anew in each run' }),
+  engine: z.boolean().meta({ description: 'Whether an engine is connected' }),
+  sources: z.record(sourceState, z.int()).meta({ description: 'Number of sources by state' }),
+  isolation: isolation.meta({
+    description: 'The boundaries around the service itself, which reads what cameras send',
+  }),
   webrtc: webrtcHealth,
 })
 export type MediaHealth = z.infer<typeof mediaHealth>

@@ -23,25 +23,26 @@ export const JOB_NAMES = Object.keys(JOBS) as [JobName, ...JobName[]]
 
 export const jobName = z.enum(JOB_NAMES)
 
-/** Longest time limit of a job, a day. */
-const MAX_LIMIT_S = 86_400
-/** Longest random delay, an hour. */
-const MAX_JITTER_S = 3600
+const SECONDS_PER_HOUR = 3600
+const MAX_LIMIT_S = 24 * SECONDS_PER_HOUR
+const MAX_JITTER_S = SECONDS_PER_HOUR
 
+/** The default settings of a job. `createJobSchema` describes each. */
 interface JobDefaults {
   schedule: string
   limit_s: number
   jitter_s: number
 }
 
-const job = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
+/** Creates the schema of the settings of a job. */
+const createJobSchema = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
   z
     .strictObject({
       schedule: z
         .string()
         .superRefine((text, issues) => {
           const error = text === 'off' ? undefined : findCronError(text)
-          if (error) issues.addIssue(`${error}. Or write off`)
+          if (error) issues.addIssue(`${error}. To disable the job, write off`)
         })
         .default(schedule)
         .meta({
@@ -61,12 +62,12 @@ const job = (name: JobName, { schedule, limit_s, jitter_s }: JobDefaults) =>
 
 /** The section `scheduler.jobs` of the settings file. */
 export const jobSettings = z.strictObject({
-  retention: job('retention', { schedule: '7 * * * *', limit_s: 1800, jitter_s: 60 }),
-  deliveries: job('deliveries', { schedule: '*/5 * * * *', limit_s: 60, jitter_s: 10 }),
-  reports: job('reports', { schedule: '*/5 * * * *', limit_s: 1800, jitter_s: 10 }),
-  pictures: job('pictures', { schedule: '37 3 * * *', limit_s: 3600, jitter_s: 600 }),
-  database: job('database', { schedule: '23 4 * * sun', limit_s: 7200, jitter_s: 600 }),
-  backup: job('backup', { schedule: '41 2 * * *', limit_s: 14_400, jitter_s: 600 }),
-  expiry: job('expiry', { schedule: '11 6 * * *', limit_s: 120, jitter_s: 600 }),
+  retention: createJobSchema('retention', { schedule: '7 * * * *', limit_s: 1800, jitter_s: 60 }),
+  deliveries: createJobSchema('deliveries', { schedule: '*/5 * * * *', limit_s: 60, jitter_s: 10 }),
+  reports: createJobSchema('reports', { schedule: '*/5 * * * *', limit_s: 1800, jitter_s: 10 }),
+  pictures: createJobSchema('pictures', { schedule: '37 3 * * *', limit_s: 3600, jitter_s: 600 }),
+  database: createJobSchema('database', { schedule: '23 4 * * sun', limit_s: 7200, jitter_s: 600 }),
+  backup: createJobSchema('backup', { schedule: '41 2 * * *', limit_s: 14_400, jitter_s: 600 }),
+  expiry: createJobSchema('expiry', { schedule: '11 6 * * *', limit_s: 120, jitter_s: 600 }),
 } satisfies Record<JobName, z.ZodType>)
 export type JobSettings = z.infer<typeof jobSettings>

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 
-/** A line of the log of the services, and how it is printed for people. */
-
-/** A line of the log, as pino writes it. Levels: 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
+/**
+ * A record in the log of the services, which is a line of JSON written by pino. `formatLogRecord` prints it for people. Levels:
+ * 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
+ */
 export const logRecord = z.looseObject({
   level: z.number(),
   time: z.iso.datetime(),

@@ -57,7 +57,7 @@ const share = z.number().min(0).max(1)
 export const modelShadowSide = z
   .strictObject({
     failures: count.meta({ description: 'How often the model has failed during the run' }),
-    last_failure: z.string().optional(),
+    last_failure: z.string().optional().meta({ description: 'Message of the last failure' }),
     cpu_ms: z
       .strictObject({ mean: z.number(), p50: z.number(), p99: z.number() })
       .optional()
@@ -72,13 +72,13 @@ export const modelShadowSide = z
   .meta({ id: 'ModelShadowSide' })
 export type ModelShadowSide = z.infer<typeof modelShadowSide>
 
-/** How the objects of both models agree. A pair of boxes agrees from an intersection over union of 0.5 up. */
+/** How the objects of both models agree. Two boxes show the same object if their intersection over union is at least 0.5. */
 export const modelAgreement = z
   .strictObject({
-    both: count.meta({ description: 'Objects that both models have found' }),
+    both: count.meta({ description: 'Objects that both models have found, as the same class' }),
     other_class: count.meta({ description: 'Objects that both have found, but as different classes' }),
-    active_only: count,
-    candidate_only: count,
+    active_only: count.meta({ description: 'Objects that only the active model has found' }),
+    candidate_only: count.meta({ description: 'Objects that only the candidate has found' }),
     mean_iou: share.optional().meta({
       description: 'Mean intersection over union of the boxes that both have found; absent if there are none',
     }),
@@ -86,7 +86,7 @@ export const modelAgreement = z
   .meta({ id: 'ModelAgreement' })
 export type ModelAgreement = z.infer<typeof modelAgreement>
 
-/** The comparison of two models on a channel. */
+/** The comparison of both models on a channel. */
 export const modelShadowComparison = z
   .strictObject({
     channel: id,
@@ -116,9 +116,12 @@ export const modelShadowReport = z
     started: z.iso.datetime(),
     ends: z.iso.datetime().meta({ description: 'When the run ends by itself, or has ended' }),
     channels: z.array(modelShadowComparison),
-    load: z.strictObject({ workers: count, active: z.number(), candidate: z.number() }).meta({
-      description:
-        'How many inference workers each model keeps busy on these channels, and how many there are',
+    load: z.strictObject({
+      workers: count.meta({ description: 'Number of inference workers' }),
+      active: z
+        .number()
+        .meta({ description: 'How many of them the active model keeps busy on these channels' }),
+      candidate: z.number().meta({ description: 'How many of them the candidate keeps busy' }),
     }),
     verdict: z.enum(['unknown', 'same', 'different', 'worse']).meta({
       description:

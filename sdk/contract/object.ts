@@ -16,19 +16,19 @@ export const bbox = z.strictObject({
 })
 export type BBox = z.infer<typeof bbox>
 
-/** An object in a frame. `track` is the id that a tracker assigns to the object across frames. */
+/** An object in a frame. */
 export const detectedObject = z.strictObject({
   class: z.string(),
   score: z.number().min(0).max(1),
   bbox,
+  /** Id that a tracker has assigned to the object, the same in all frames. */
   track: z.int().min(1).optional(),
+  /** What elements have found out about the object, by name. */
   attributes: z.record(z.string(), z.unknown()).optional(),
+  /** A vector that is similar for similar objects. */
   embedding: z.array(z.number()).optional(),
 })
 export type DetectedObject = z.infer<typeof detectedObject>
-
-/** A picture at a greater distance from an event shows another moment. */
-export const MAX_PICTURE_OFFSET_MS = 1000
 
 /** The counts of a line or zone, by statistic: `up`, `down`, `total`, `occupancy`, `dwell_time`, … */
 export const counter = z.record(z.string(), z.number())
@@ -37,6 +37,9 @@ export type Counter = z.infer<typeof counter>
 /** Counters, by name of the line or zone. */
 export const counters = z.record(z.string(), counter)
 export type Counters = z.infer<typeof counters>
+
+/** A picture at a greater distance from an event shows another moment. */
+export const MAX_PICTURE_OFFSET_MS = 1000
 
 /** A picture may show a frame near that of the event, because a channel takes few pictures. */
 export const pictureOffset = z.int().min(-MAX_PICTURE_OFFSET_MS).max(MAX_PICTURE_OFFSET_MS).meta({
@@ -47,11 +50,15 @@ export const pictureOffset = z.int().min(-MAX_PICTURE_OFFSET_MS).max(MAX_PICTURE
 /** An event that an element has detected in a frame, such as a line crossing. Elements may add fields. */
 export const eventData = z.looseObject({
   type: z.string().min(1),
+  /** Name of the line or zone. */
   name: z.string().optional(),
+  /** Direction of a crossing, such as `up`. */
   direction: z.string().optional(),
+  /** The object that caused the event. */
   track: z.int().optional(),
   class: z.string().optional(),
   bbox: bbox.optional(),
+  /** SHA-256 of the picture of the event. */
   picture: z.string().optional(),
   picture_offset: pictureOffset.optional(),
 })

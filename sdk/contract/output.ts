@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { id } from './ids.ts'
 import { counters, detectedObject, eventData, pictureOffset } from './object.ts'
-import { idParameter, listParameter } from './parameters.ts'
 
 /**
  * The output of the engine: the results of all channels as messages on a WebSocket. Durable messages are written to the
@@ -9,8 +8,13 @@ import { idParameter, listParameter } from './parameters.ts'
  */
 
 /**
- * The kind of a message: the result for one frame, an event, changed counters, statistics of the last seconds, a changed state
- * of a channel, or a picture of earlier events.
+ * The kind of a message:
+ * - `frame`: the result for one frame of a channel
+ * - `event`: an event that an element has detected
+ * - `count`: changed counters
+ * - `stats`: statistics of the last seconds
+ * - `state`: a changed state of a channel, a pipeline or the output itself
+ * - `picture`: the picture of earlier events
  */
 export const messageKind = z.enum(['frame', 'event', 'count', 'stats', 'state', 'picture'])
 export type MessageKind = z.infer<typeof messageKind>
@@ -20,27 +24,41 @@ export const DURABLE_KINDS: ReadonlySet<MessageKind> = new Set(['event', 'count'
 /** Fields of every message. */
 const envelope = {
   seq: z.int().min(1).meta({ description: 'Sequence number, unique for this engine' }),
-  channel: id.nullable(),
-  source: id.nullable(),
-  pipeline: id.nullable(),
-  pts: z.int().nullable().meta({ description: 'Stream time in ticks of 90 kHz' }),
-  epoch: z.int().nullable().meta({ description: 'Run of the media service; pts starts anew in each run' }),
-  time: z.iso.datetime({ precision: undefined }),
+  channel: id
+    .nullable()
+    .meta({ description: 'Id of the channel; null if the message is about a whole pipeline or the output' }),
+  source: id.nullable().meta({ description: 'Id of the source of the channel; null without a channel' }),
+  pipeline: id
+    .nullable()
+    .meta({ description: 'Id of the pipeline; null if the message is about the output itself' }),
+  pts: z
+    .int()
+    .nullable()
+    .meta({
+      description: 'Stream time of the frame in ticks of 90 kHz; null if the message is about no frame',
+    }),
+  epoch: z
+    .int()
+    .nullable()
+    .meta({ description: 'Run of the media service, in each of which pts starts anew; null without pts' }),
+  time: z.iso
+    .datetime({ precision: undefined })
+    .meta({ description: 'Capture time of the frame, or else when the message was created' }),
 }
 
-/** The result for one frame of a channel. Its field `n` is the number of the frame, from 1. */
+/** The result for one frame of a channel. */
 export const frameData = z.strictObject({
-  n: z.int().min(1),
+  n: z.int().min(1).meta({ description: 'Number of the frame within its source, from 1' }),
   objects: z.array(detectedObject),
   counters,
   latency: z.number().meta({ description: 'Milliseconds from decoded frame to output' }),
 })
 export type FrameData = z.infer<typeof frameData>
 
-/** The new state of a channel. */
+/** A new state. */
 export const stateData = z.looseObject({
   state: z.string(),
-  reason: z.string().optional(),
+  reason: z.string().optional().meta({ description: 'Why the state is not as it should be' }),
   lost: z.literal(true).optional().meta({
     description: 'The channel receives no frames because its source or the media service is disconnected',
   }),
@@ -74,10 +92,20 @@ export const pictureData = z.strictObject({
 })
 export type PictureData = z.infer<typeof pictureData>
 
-/** A message with a result. Messages about the connection, `hello` and `gap`, are defined below. */
+const frameMessage = z.strictObject({
+  ...envelope,
+  kind: z.literal('frame'),
+  data: frameData,
+  dropped: z.int().optional().meta({
+    description:
+      'Frames of the channel that were not sent before this one, because the client was still receiving earlier messages',
+  }),
+})
+
+/** A message with a result. */
 export const outputMessage = z
   .discriminatedUnion('kind', [
-    z.strictObject({ ...envelope, kind: z.literal('frame'), data: frameData, dropped: z.int().optional() }),
+    frameMessage,
     z.strictObject({ ...envelope, kind: z.literal('event'), data: eventData }),
     z.strictObject({ ...envelope, kind: z.literal('count'), data: counters }),
     z.strictObject({ ...envelope, kind: z.literal('stats'), data: statsData }),
@@ -86,62 +114,3 @@ export const outputMessage = z
   ])
   .meta({ id: 'OutputMessage' })
 export type OutputMessage = z.infer<typeof outputMessage>
-
-/** First message of a connection. The output log contains the durable messages from `oldest` to `newest`. */
-export const hello = z.strictObject({
-  kind: z.literal('hello'),
-  log_id: z.string(),
-  oldest: z.int(),
-  newest: z.int(),
-})
-export type Hello = z.infer<typeof hello>
-
-/** Requested durable messages, from number `from` to number `to`, are no longer in the output log. */
-export const gap = z.strictObject({ kind: z.literal('gap'), from: z.int(), to: z.int() })
-export type Gap = z.infer<typeof gap>
-
-/** A message from a consumer: all messages up to and including this sequence number have been processed. */
-export const acknowledgement = z.strictObject({ ack: z.int().min(0) })
-export type Acknowledgement = z.infer<typeof acknowledgement>
-
-/** Name of a consumer. The first character is not a dot, because the name is part of paths. */
-export const consumerName = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][\w.-]{0,63}$/,
-    'must start with a letter or digit and have at most 64 letters, digits, ".", "_" and "-"',
-  )
-
-/** A named client of the output. While it has space, the output log retains messages until the consumer acknowledges them. */
-export const consumer = z
-  .strictObject({
-    name: consumerName,
-    acknowledged: z.int().min(0).meta({ description: 'Sequence number of the last acknowledged message' }),
-    connected: z.boolean(),
-    seen: z.iso.datetime().meta({ description: 'Time of the last connection or acknowledgement' }),
-    held: z
-      .number()
-      .min(0)
-      .max(1)
-      .meta({ description: 'Share of the output log that is retained for this consumer' }),
-  })
-  .meta({ id: 'Consumer' })
-export type Consumer = z.infer<typeof consumer>
-
-/**
- * Query of the output WebSocket. With `since`, durable messages from this sequence number on are sent before live messages.
- * `consumer` identifies the client as a consumer; without `since`, the messages that the consumer has not acknowledged are
- * sent first.
- */
-export const outputQuery = z.object({
-  channels: listParameter(idParameter).optional(),
-  kinds: listParameter(messageKind).optional(),
-  since: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be a sequence number')
-    .transform(Number)
-    .optional()
-    .meta({ type: 'integer', minimum: 0 }),
-  consumer: consumerName.optional(),
-})
-export type OutputQuery = z.infer<typeof outputQuery>

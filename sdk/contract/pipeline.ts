@@ -24,7 +24,9 @@ export const pipelineElement = z
 export type PipelineElement = z.infer<typeof pipelineElement>
 
 const elements = z.array(pipelineElement).min(1).max(100)
-const usecase = z.string().max(200).nullable().optional()
+const usecase = z.string().max(200).nullable().optional().meta({
+  description: 'Key of the usecase of the channels, such as line-crossing',
+})
 const priority = z.int().min(0).max(9).meta({
   description: 'Priority when the machine is overloaded: pipelines with the lowest number drop frames first',
 })
@@ -59,6 +61,7 @@ export const pipeline = z
   .meta({ id: 'Pipeline' })
 export type Pipeline = z.infer<typeof pipeline>
 
+/** Status of a pipeline. Its reason says why it is `degraded` or `failed`. */
 export const pipelineStatus = z.enum(['idle', 'starting', 'running', 'degraded', 'failed', 'stopped'])
 export type PipelineStatus = z.infer<typeof pipelineStatus>
 

@@ -34,14 +34,14 @@ const count = z.int().min(0)
 export const shadowSide = z
   .strictObject({
     failures: count.meta({ description: 'How often the element has failed during the run' }),
-    last_failure: z.string().optional(),
+    last_failure: z.string().optional().meta({ description: 'Message of the last failure' }),
     cpu_ms: z
       .strictObject({ mean: z.number(), p95: z.number() })
       .optional()
       .meta({ description: 'CPU time of a frame in ms; absent if none was measured' }),
     budget_ms: z.number().optional().meta({ description: 'CPU time of a frame that the manifest declares' }),
     over_budget: count.meta({ description: 'Measured frames that took longer than the budget' }),
-    objects: count,
+    objects: count.meta({ description: 'Number of objects in all frames' }),
     events: z.record(z.string(), count).meta({ description: 'Number of events by type' }),
     counters: z.record(z.string(), z.record(z.string(), z.number())).meta({
       description: 'By how much the counters have changed during the run',
@@ -50,7 +50,7 @@ export const shadowSide = z
   .meta({ id: 'PluginShadowSide' })
 export type ShadowSide = z.infer<typeof shadowSide>
 
-/** The comparison of an element on a channel. */
+/** The comparison of both versions of an element on a channel. */
 export const shadowComparison = z
   .strictObject({
     channel: id,

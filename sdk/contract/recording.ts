@@ -13,7 +13,7 @@ export const recordingMode = z
   .enum(['continuous', 'event'])
   .meta({ description: "continuous: always; event: around the events of the source's channels" })
 
-const MIN_KEPT_BYTES = 1024 * 1024
+const BYTES_PER_MIB = 1024 * 1024
 
 const recordingSettings = {
   mode: recordingMode,
@@ -33,7 +33,7 @@ const recordingSettings = {
     description:
       'Retention in seconds: older recordings are deleted. Default: recordings are retained while the disk has space',
   }),
-  keep_bytes: z.int().min(MIN_KEPT_BYTES).optional().meta({
+  keep_bytes: z.int().min(BYTES_PER_MIB).optional().meta({
     description:
       'Maximum size of all recordings of the source in bytes; the oldest recordings are deleted first',
   }),
@@ -52,6 +52,7 @@ export const recordingPatch = z.partialRecord(recording.keyof(), z.unknown()).nu
 
 const time = z.iso.datetime({ offset: true })
 const epoch = z.int().meta({ description: 'Run of the media service; stream time starts anew in each run' })
+const codecs = z.string().meta({ description: 'Codecs as in RFC 6381, separated by commas' })
 const pts = z.int().meta({ description: 'Stream time in ticks of 90 kHz, within this epoch' })
 
 /** A recorded time range. It has no gap of two seconds or more, and the same picture size throughout. */
@@ -60,7 +61,7 @@ export const recordedRange = z
     from: time,
     to: time,
     bytes: z.int(),
-    codecs: z.string(),
+    codecs,
     width: z.int(),
     height: z.int(),
   })
@@ -77,9 +78,9 @@ export type RecordingState = z.infer<typeof recordingState>
 /** The recordings of one stream. Nothing was recorded between two ranges. */
 export const recordedStream = z
   .strictObject({
-    stream: z.int(),
+    stream: z.int().meta({ description: 'Id of the stream' }),
     state: recordingState,
-    reason: z.string().optional(),
+    reason: z.string().optional().meta({ description: 'Why packets cannot be written' }),
     dropped: z.int().meta({
       description: 'Packets lost because the disk was too slow or full, since the media service started',
     }),
@@ -98,14 +99,16 @@ export const recordingList = z
     rebuilding: z
       .boolean()
       .meta({ description: 'The index is being rebuilt from the files; the list is incomplete' }),
-    free_bytes: z.int(),
-    reserve_bytes: z.int(),
+    free_bytes: z.int().meta({ description: 'Free space of the disk' }),
+    reserve_bytes: z.int().meta({
+      description: 'Space to keep free: with less, the oldest recordings are deleted',
+    }),
     streams: z.array(recordedStream),
   })
   .meta({ id: 'RecordingList' })
 export type RecordingList = z.infer<typeof recordingList>
 
-/** Response of `DELETE /recordings/{stream}`. */
+/** Response of `DELETE /recordings/{stream}`: the number and size of the deleted files. */
 export const recordingsDeleted = z.strictObject({ files: z.int(), bytes: z.int() })
 export type RecordingsDeleted = z.infer<typeof recordingsDeleted>
 
@@ -129,13 +132,7 @@ export type RecordedFrame = z.infer<typeof recordedFrame>
 
 /** An event in a recorded frame. */
 export const recordedEvent = z
-  .strictObject({
-    channel: z.int(),
-    epoch,
-    pts,
-    time,
-    data: eventData,
-  })
+  .strictObject({ channel: z.int(), epoch, pts, time, data: eventData })
   .meta({ id: 'RecordedEvent' })
 export type RecordedEvent = z.infer<typeof recordedEvent>
 
@@ -154,7 +151,7 @@ export const recordedSegmentList = z
         from: time,
         to: time,
         bytes: z.int(),
-        codecs: z.string(),
+        codecs,
         open: z.boolean(),
       }),
     ),
@@ -171,7 +168,7 @@ const channelList = z
   .transform(text => text.split(',').filter(Boolean))
   .pipe(z.array(z.coerce.number<string>().int().min(1)))
 
-/** Selects events or metadata by time range and channel. Without `channels`, those of all channels. */
+/** Query of events or metadata. Without `channels`, the response contains those of all channels. */
 export const recordedResultsQuery = recordingQuery.extend({ channels: channelList.optional() })
 
 /** The display name of a recorded source. */

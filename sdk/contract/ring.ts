@@ -14,7 +14,10 @@ export const RING_VERSION = 2
 export const RING_HEADER_BYTES = 4096
 export const SLOT_HEADER_BYTES = 64
 
-/** Byte offsets of the fields of the file header. */
+/**
+ * Byte offsets of the fields of the file header. Sizes of pictures are in pixels; `content…` is the part of the picture that the
+ * source covers, without padding. `slotStride` is the distance between two slots in bytes, `newest` the number of the newest frame.
+ */
 export const RING_HEADER = {
   magic: 0,
   version: 4,

@@ -21,8 +21,8 @@ import {
 import { sink, sinkInput, sinkPatch } from './sink.ts'
 
 /**
- * The earlier revisions of the engine's API, v1 and v2, which existing clients still use. Routes without changes are those of
- * v3.
+ * The earlier revisions of the engine's API, v1 and v2, which existing clients still use. Routes that have not changed since are
+ * taken from v3.
  */
 
 /** Routes that v1 and v2 have in common. */
@@ -68,6 +68,7 @@ export const routesV2 = {
   pipelineStatistics: routesV3.pipelineStatistics,
 } as const satisfies Routes
 
+// In v1, the bodies of responses with status 409 to a deletion: the ids of the resources that prevent it.
 const ids = z.array(id)
 const referencingPipelines = z.strictObject({ pipelines: ids })
 const connectedResources = z.strictObject({ sources: ids, sinks: ids })

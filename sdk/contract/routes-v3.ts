@@ -17,7 +17,7 @@ import {
 } from './engine-route.ts'
 import { channelProperties, channelProperty, exportsBody, staticFormat, streamTicket } from './exports.ts'
 import { modelRoutes } from './model-routes.ts'
-import { consumer } from './output.ts'
+import { consumer } from './output-connection.ts'
 import { idParameter, listParameter } from './parameters.ts'
 import { pipeline, pipelineInput, pipelinePatch, pipelineStatistics } from './pipeline.ts'
 import { pluginRoutes } from './plugin-routes.ts'

@@ -23,7 +23,7 @@ export const sourcePatchV2 = sourcePatch
   .omit({ decoder: true, recording: true })
   .meta({ id: 'EarlierSourcePatch' })
 
-/** An element as `name:argument:argument`. The arguments are in the order of the element's schema. */
+/** An element in the short form `name:argument:argument`. The arguments are in the order of the element's schema. */
 export const elementShorthand = z
   .string()
   .regex(/^[^:]{1,200}(:[^:]*){0,32}$/, 'must have the form name:argument:argument')
@@ -59,6 +59,7 @@ export const configurationV2 = z
   .meta({ id: 'EarlierConfiguration' })
 export type ConfigurationV2 = z.infer<typeof configurationV2>
 
+/** Request body that replaces the whole configuration: pipelines, each with its sources and sinks. */
 export const deploymentV2 = z
   .array(
     z.strictObject({
@@ -72,6 +73,7 @@ export const deploymentV2 = z
   .meta({ id: 'EarlierDeployment' })
 export type DeploymentV2 = z.infer<typeof deploymentV2>
 
+/** Type of the device that runs a model. */
 export const platform = z.enum(['CPU', 'GPU', 'FPGA'])
 export type Platform = z.infer<typeof platform>
 

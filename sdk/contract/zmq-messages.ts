@@ -34,35 +34,40 @@ export const messageHeader = z.looseObject({
 })
 export type MessageHeader = z.infer<typeof messageHeader>
 
-// The query of an address contains the options of the connection.
+// The options of a connection are the query of its address.
 
 const booleanText = z.enum(['true', 'false']).transform(text => text === 'true')
 const integerText = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 const topic = z.string().max(200).default('')
 
 const sinkQuery = z.strictObject({
+  /** Whether the socket listens on the endpoint; otherwise it connects to it. */
   bind: booleanText.default(true),
   topic,
   payload: messagePayload.default('jpeg'),
+  /** Width of the picture in pixels; by default that of the source. */
   width: integerText(16, 8192).optional(),
+  /** Quality of a JPEG picture. */
   quality: integerText(1, 95).optional(),
 })
 const sourceQuery = z.strictObject({ bind: booleanText.default(false), topic })
 
 /** The options of each kind of address. Internal addresses have no `bind`, because they use no socket. */
-const queries = {
+const QUERIES = {
   sink: sinkQuery,
   source: sourceQuery,
   internalSink: sinkQuery.omit({ bind: true }),
   internalSource: sourceQuery.omit({ bind: true }),
 }
 
+type AddressKind = keyof typeof QUERIES
+
 /** The parsed address of a source or sink. `endpoint` is a ZeroMQ endpoint, or a name within the engine for `inproc`. */
-export interface MessageAddress<Query extends keyof typeof queries> {
+export interface MessageAddress<Kind extends AddressKind> {
   endpoint: string
   /** Path of the socket of an `ipc` endpoint. */
   path: string | undefined
-  query: z.infer<(typeof queries)[Query]>
+  query: z.infer<(typeof QUERIES)[Kind]>
 }
 
 /** Parses the address of a sink, such as `tcp://host:5555?topic=3`. Throws an `Error` if the address is invalid. */
@@ -71,7 +76,7 @@ export const parseSinkAddress = (text: string) => parseAddress(text, 'sink')
 /** Parses the address of a source in the same form. Throws an `Error` if the address is invalid. */
 export const parseSourceAddress = (text: string) => parseAddress(text, 'source')
 
-function parseAddress<Query extends 'sink' | 'source'>(text: string, kind: Query): MessageAddress<Query> {
+function parseAddress<Kind extends 'sink' | 'source'>(text: string, kind: Kind): MessageAddress<Kind> {
   const url = URL.parse(text)
   if (url) {
     const query = parseQuery(url, kind)
@@ -99,22 +104,23 @@ export const parseInternalSinkAddress = (text: string) => parseInternalAddress(t
 /** Parses the address of an internal source in the same form. Throws an `Error` if the address is invalid. */
 export const parseInternalSourceAddress = (text: string) => parseInternalAddress(text, 'internalSource')
 
-function parseInternalAddress<Query extends 'internalSink' | 'internalSource'>(
+function parseInternalAddress<Kind extends 'internalSink' | 'internalSource'>(
   text: string,
-  kind: Query,
-): MessageAddress<Query> {
+  kind: Kind,
+): MessageAddress<Kind> {
   const url = URL.parse(text)
   if (url?.protocol !== 'inproc:' || !/^[\w.-]{1,64}$/.test(url.host) || url.pathname)
     throw new Error('must be a URL such as inproc://name, with letters, digits, ".", "_" and "-" in the name')
   return { endpoint: url.host, path: undefined, query: parseQuery(url, kind) }
 }
 
-function parseQuery<Query extends keyof typeof queries>(
+function parseQuery<Kind extends AddressKind>(
   { searchParams }: URL,
-  kind: Query,
-): MessageAddress<Query>['query'] {
-  const parsed = queries[kind].safeParse(Object.fromEntries(searchParams))
-  if (parsed.success) return parsed.data as MessageAddress<Query>['query']
+  kind: Kind,
+): MessageAddress<Kind>['query'] {
+  const parsed = QUERIES[kind].safeParse(Object.fromEntries(searchParams))
+  // TypeScript does not relate the data to the kind.
+  if (parsed.success) return parsed.data as MessageAddress<Kind>['query']
   const { path, message } = parsed.error.issues[0]!
   const name = ['query parameter', ...path].join(' ')
   throw new Error(`invalid ${name}: ${message}`)

@@ -8,14 +8,15 @@ import { recordId, reference } from './record-fields.ts'
  * notifications themselves are stored in any case.
  */
 
-const MAX_S = 86_400
+const SECONDS_PER_DAY = 86_400
+const MINUTES_PER_DAY = 1440
 const MAX_STEPS = 10
 const MAX_ACTIONS = 32
 
 /** A step of an escalation: whom to inform if no person has acknowledged the incident in time. */
 export const escalationStep = z
   .strictObject({
-    after_minutes: z.int().min(1).max(1440).meta({
+    after_minutes: z.int().min(1).max(MINUTES_PER_DAY).meta({
       description: 'Minutes after the previous step, or after the first message about the incident',
     }),
     actions: z.array(alertAction).min(1).max(MAX_ACTIONS),
@@ -23,9 +24,9 @@ export const escalationStep = z
   .meta({ id: 'EscalationStep' })
 export type EscalationStep = z.infer<typeof escalationStep>
 
-/** How long an incident outlasts its condition unless its alert has another policy, in seconds. */
+/** Default of `quiet_s`: the seconds without the condition after which an incident ends. */
 export const DEFAULT_QUIET_S = 300
-/** Maximum number of messages to a receiver in an hour unless the alert has another policy. */
+/** Default of `budget_per_hour`: the maximum number of messages to one receiver in an hour. */
 export const DEFAULT_BUDGET_PER_HOUR = 20
 
 /** A policy in a request. Fields that are omitted have their defaults. */
@@ -33,12 +34,12 @@ const policyInput = z.strictObject({
   alert_id: reference('alert'),
   release_threshold: z.number().nullable().default(null).meta({
     description:
-      'The incident goes on until the statistic is beyond this value, such as 3 for the condition `gt 5`. Null: the threshold',
+      'The incident goes on until the statistic is back beyond this value, such as below 3 for the condition `gt 5`. Null: the threshold',
   }),
-  quiet_s: z.int().min(0).max(MAX_S).default(DEFAULT_QUIET_S).meta({
+  quiet_s: z.int().min(0).max(SECONDS_PER_DAY).default(DEFAULT_QUIET_S).meta({
     description: 'Seconds without the condition after which the incident ends',
   }),
-  repeat_s: z.int().min(0).max(MAX_S).nullable().default(null).meta({
+  repeat_s: z.int().min(0).max(SECONDS_PER_DAY).nullable().default(null).meta({
     description:
       'Minimum number of seconds between two messages about one incident; 0: a message for each notification, null: only the first one',
   }),

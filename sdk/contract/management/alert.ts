@@ -10,8 +10,10 @@ import { statisticKey } from './statistic.ts'
 
 export const alertPriority = z.enum(['low', 'medium', 'high', 'critical'])
 
-/** How the statistic is compared with the threshold, such as `gt` for greater than. */
-export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'])
+/** How the statistic is compared with the threshold. */
+export const alertCondition = z.enum(['gt', 'gte', 'lt', 'lte', 'eq', 'ne']).meta({
+  description: 'gt: >; gte: ≥; lt: <; lte: ≤; eq: =; ne: ≠',
+})
 export type AlertCondition = z.infer<typeof alertCondition>
 
 /** A decimal number as in JSON, except that a plus sign and a missing integer part are also valid. */
@@ -85,9 +87,9 @@ export type AlertAction = z.infer<typeof alertAction>
 const alertInput = z.strictObject({
   alert_name: name,
   alert_priority: alertPriority,
-  alert_threshold: threshold,
+  alert_threshold: threshold.meta({ description: 'The number with which the statistic is compared' }),
   alert_threshold_condition: alertCondition,
-  alert_threshold_key: statisticKey,
+  alert_threshold_key: statisticKey.meta({ description: 'Key of the statistic' }),
   alert_frequency: z
     .int()
     .min(0)

@@ -1,19 +1,18 @@
 import { z } from 'zod'
+import { REDACTED } from '../address.ts'
 import { MIN_PASSPHRASE_LENGTH } from '../backup.ts'
 import { route } from './management-route.ts'
-import { text } from './record-fields.ts'
+import { emptyOr, text } from './record-fields.ts'
 
 /** Settings in the management API for scheduled backups: where they are stored, and how long. */
 
-const MAX_KEPT = 10_000
+const MAX_BACKUPS = 10_000
 const MAX_DAYS = 3650
 
-const emptyOr = (isValid: (value: string) => boolean, error: string) =>
-  text.refine(value => value === '' || isValid(value), { error })
-
-const isEndpoint = (value: string) => {
+/** Whether this is an HTTP address of a server only: without path, query, fragment and user. */
+function isEndpoint(value: string): boolean {
   const url = URL.parse(value)
-  return /^https?:$/.test(url?.protocol ?? '') && url?.pathname === '/' && !/[?#@]/.test(value)
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(value)
 }
 
 const isFolder = (value: string) => value.startsWith('/') && !value.split('/').includes('..')
@@ -25,7 +24,7 @@ const PREFIX = /^(?:[\w.-]+\/)*[\w.-]*$/
 
 export const backupSettings = z
   .object({
-    backup_target: z.enum(['off', 'folder', 's3']),
+    backup_target: z.enum(['off', 'folder', 's3']).meta({ description: 'Where backups are written' }),
     backup_folder: emptyOr(isFolder, 'must be an absolute path such as /mnt/backups').meta({
       description: 'Folder on a disk or a network drive. The user that runs management writes to it',
     }),
@@ -40,10 +39,13 @@ export const backupSettings = z
     backup_s3_access_key: text,
     backup_s3_secret_key: text,
     backup_passphrase: emptyOr(
-      value => value.length >= MIN_PASSPHRASE_LENGTH || value === '***',
+      value => value.length >= MIN_PASSPHRASE_LENGTH || value === REDACTED,
       `must have at least ${MIN_PASSPHRASE_LENGTH} characters`,
-    ).meta({ description: 'Encrypts the backups. They cannot be restored without it: keep it elsewhere' }),
-    backup_keep: z.int().min(1).max(MAX_KEPT).meta({
+    ).meta({
+      description:
+        'Encrypts the backups. They cannot be restored without it: store it outside this appliance',
+    }),
+    backup_keep: z.int().min(1).max(MAX_BACKUPS).meta({
       description: 'Number of backups to retain. Older ones are deleted after a backup',
     }),
     backup_keep_days: z.int().min(0).max(MAX_DAYS).meta({

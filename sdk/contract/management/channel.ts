@@ -2,6 +2,19 @@ import { z } from 'zod'
 import { route } from './management-route.ts'
 import { integer, name, recordId, reference, text } from './record-fields.ts'
 
+const SECONDS_PER_DAY = 86_400
+
+// Descriptions and fields that requests and responses have in common.
+const CHANNEL_KEY = 'A key chosen by the caller; it need not be unique'
+const THRESHOLD_DURATION = 'Length in seconds of the time window over which alerts evaluate a statistic'
+const favorite = z.boolean().meta({ description: 'A mark for clients, without any effect on the channel' })
+const storage = z.boolean().meta({
+  description: 'Whether pictures of notifications are stored as long as events; otherwise for a day',
+})
+const autoRecovery = z.boolean().meta({
+  description: 'Whether a failed channel is removed from the engine and added again, with growing delays',
+})
+
 /**
  * A channel in a response of the management API: a source, such as a camera, that is analysed by a pipeline for a usecase,
  * such as people counting.
@@ -9,12 +22,10 @@ import { integer, name, recordId, reference, text } from './record-fields.ts'
 export const sourceChannel = z
   .object({
     channel_id: recordId,
-    channel_key: z.string(),
+    channel_key: z.string().meta({ description: CHANNEL_KEY }),
     channel_name: z.string(),
-    channel_favorite: z.boolean(),
-    channel_threshold_duration: integer.meta({
-      description: 'Length in seconds of the time window over which alerts evaluate a statistic',
-    }),
+    channel_favorite: favorite,
+    channel_threshold_duration: integer.meta({ description: THRESHOLD_DURATION }),
     channel_sid: z
       .string()
       .meta({ description: 'Id on the engine, in decimal; empty until the engine has created the channel' }),
@@ -25,8 +36,8 @@ export const sourceChannel = z
       description:
         'Whether source and pipeline on the engine match the configuration that the management service stores',
     }),
-    is_auto_recovery: z.boolean(),
-    is_storage: z.boolean(),
+    is_auto_recovery: autoRecovery,
+    is_storage: storage,
     device_id: recordId
       .nullable()
       .meta({ description: 'Null if the user has access to the channel but not to its device' }),
@@ -38,7 +49,9 @@ export const sourceChannel = z
     usecase_key: z.string(),
     usecase_name: z.string(),
     usecase_icon: z.string(),
-    usecase_meta_key: z.array(z.string()),
+    usecase_meta_key: z
+      .array(z.string())
+      .meta({ description: 'Keys of the statistics that channels of the usecase provide' }),
   })
   .meta({ id: 'SourceChannel' })
 export type SourceChannel = z.infer<typeof sourceChannel>
@@ -49,14 +62,17 @@ const channelInput = z.strictObject({
   pipeline_id: reference('pipeline'),
   usecase_key: name,
   channel_name: name,
-  channel_key: text,
-  channel_favorite: z.boolean(),
-  is_storage: z.boolean(),
-  is_auto_recovery: z.boolean(),
-  channel_threshold_duration: z.int().min(1).max(86_400),
+  channel_key: text.meta({ description: CHANNEL_KEY }),
+  channel_favorite: favorite,
+  is_storage: storage,
+  is_auto_recovery: autoRecovery,
+  channel_threshold_duration: z.int().min(1).max(SECONDS_PER_DAY).meta({ description: THRESHOLD_DURATION }),
 })
 
-/** Fields that may be omitted when a channel is created. The database has default values for them. */
+/**
+ * Fields that may be omitted when a channel is created. By default the key is empty, the flags are false, and the time window is
+ * 60 seconds.
+ */
 const OPTIONAL_FIELDS = {
   channel_key: true,
   channel_favorite: true,

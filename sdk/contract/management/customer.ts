@@ -41,15 +41,30 @@ export type Customer = z.infer<typeof customer>
 
 const byId = z.strictObject({ customer_id: reference('customer') })
 const siteAssignment = byId.extend({ site_ids: referenceIds('site') })
+
+/** Organizations have a default customer, for the sites that are assigned to no other one. */
+const includesDefault = z
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] })
+  .default(false)
+  .meta({ description: 'Whether the list contains the default customer too' })
+
 const customerAssignment = z.strictObject({
   user_id: reference('user'),
   customer_id: referenceIds('customer'),
 })
 
-/** The channels of a customer for one usecase. */
+/** A usecase, with the channels of a customer that analyse video for it. */
 const usecaseView = z
   .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
   .meta({ id: 'UsecaseView' })
+
+const viewType = z
+  .enum(['1', '2'])
+  .meta({
+    type: 'integer',
+    enum: [1, 2],
+    description: '1: sites with their devices; 2: usecases with their channels',
+  })
 
 export const customerRoutes = {
   create: route({
@@ -150,7 +165,7 @@ export const customerRoutes = {
     access: 'view',
     query: z.strictObject({
       organization_id: reference('organization'),
-      is_default: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).default(false),
+      is_default: includesDefault,
     }),
     status: 200,
     response: z.array(customer),
@@ -162,7 +177,7 @@ export const customerRoutes = {
     summary: 'Get the channels of a customer',
     description: 'By site (type 1) or by usecase (type 2).',
     access: 'view',
-    query: byId.extend({ type: z.enum(['1', '2']).meta({ type: 'integer', enum: [1, 2] }) }),
+    query: byId.extend({ type: viewType }),
     status: 200,
     mayBeStale: true,
     response: z.union([z.array(siteView), z.array(usecaseView)]),

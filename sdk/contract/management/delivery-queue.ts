@@ -30,7 +30,7 @@ export type ReportFile = z.infer<typeof reportFile>
 
 /** What to send, with all placeholders replaced. */
 export const deliveryRequest = z.object({
-  /** Was validated when it was stored. Replaced placeholders may make its texts longer than those of an alert. */
+  /** Not validated here, because replaced placeholders may make its texts longer than those of an alert. */
   action: z.custom<AlertAction>(value => typeof value === 'object' && value !== null),
   subject: z.string(),
   message: z.string(),
@@ -39,9 +39,9 @@ export const deliveryRequest = z.object({
   system_alerts: z.array(systemAlertReport).optional(),
   /** The file of a scheduled report, which an e-mail has as an attachment. */
   report: reportFile.optional(),
-  /** Messages with the same key are one thread in a mailbox. Default: the messages about an incident. */
+  /** Messages with the same key are one thread in a mailbox. By default, the messages about an incident are one. */
   thread_key: z.string().optional(),
-  /** A summary, which the receiver of an e-mail may unsubscribe from. */
+  /** Whether this is a summary, from which the receiver of an e-mail can unsubscribe. */
   digest: z.boolean().optional(),
 })
 export type DeliveryRequest = z.infer<typeof deliveryRequest>
@@ -51,7 +51,7 @@ export const deliveryKind = z
   .enum(['notification', 'escalation', 'digest', 'test', 'system_alert', 'report'])
   .meta({
     description:
-      'notification: an alert has fired; escalation: no person has acknowledged the incident in time; digest: a summary of messages that were suppressed by the budget of the receiver; system_alert: the appliance has failed or recovered; report: a scheduled report; test',
+      'notification: an alert has fired; escalation: no person has acknowledged the incident in time; digest: a summary of messages that were suppressed by the budget of the receiver; test: a person has requested a test; system_alert: the appliance has failed or recovered; report: a scheduled report',
   })
 export type DeliveryKind = z.infer<typeof deliveryKind>
 
@@ -68,49 +68,52 @@ export const vapidKey = z.strictObject({
 })
 export type VapidKey = z.infer<typeof vapidKey>
 
-/** A delivery that the scheduler has claimed, to send it before the lease ends. */
+/** A delivery that the scheduler has claimed. The lease in the claim is the time in which it has to report the result. */
 export const claimedDelivery = z.strictObject({
   delivery_id: z.uuid(),
-  /** Number of this attempt, from 1. Identifies the claim. */
+  /** Number of this attempt, from 1. The result repeats it, so that results of earlier claims are recognized. */
   attempt: z.int().min(1),
   type: actionType,
   kind: deliveryKind,
-  /** Identifies the server that receives the message. Deliveries to one target share its fate. */
+  /** Identifies the server that receives the message. While it fails, all deliveries to it wait. */
   target: z.string(),
   is_test: z.boolean(),
   /** Null unless the message is about a channel. */
   channel_id: z.uuid().nullable(),
   notification_uuid: z.uuid().nullable(),
-  /** Messages about one incident belong together. */
+  /** Null unless the message is about an incident. */
   incident_id: z.uuid().nullable(),
-  /** SHA-256 of the picture, which may not be stored yet. */
+  /** SHA-256 of the picture, which may not be stored yet. Null without a picture. */
   picture: z.string().nullable(),
   request: deliveryRequest,
   /** The browser that receives a push message. Null if its user may not view the channel, or has switched messages off. */
   push: pushReceiver.nullable(),
-  /** With which the receiver of an e-mail unsubscribes from digests. Null for other messages. */
+  /** The token with which the receiver of a digest unsubscribes. Null for other messages. */
   unsubscribe_token: z.string().nullable(),
+  /** Whether the receiver has unsubscribed from digests since the message was queued. */
   is_unsubscribed: z.boolean(),
 })
 export type ClaimedDelivery = z.infer<typeof claimedDelivery>
 
 const MAX_BATCH = 1000
 
+/** Claims due deliveries. Answers at once, with an empty list if none is due. */
 export const deliveryClaim = {
   path: '/scheduler/deliveries/claim',
   body: z.strictObject({
     limit: z.int().min(1).max(MAX_BATCH),
-    /** Time after which deliveries without a result are due again. */
+    /** Seconds after which deliveries without a result are due again. */
     lease_s: z.number().positive().max(3600),
     /** Maximum number of deliveries to each target that `target_limits` does not name. */
     target_limit: z.int().min(1).max(MAX_BATCH),
+    /** Maximum number of deliveries by target. */
     target_limits: z.record(z.string(), z.int().min(0)),
   }),
   response: z.strictObject({
     deliveries: z.array(claimedDelivery),
-    /** Time until another delivery becomes due; null if none is waiting. */
+    /** Milliseconds until another delivery becomes due; null if none is waiting. */
     next_due_ms: z.number().nullable(),
-    /** Settings with their secrets, if the deliveries need them. */
+    /** Settings with their secrets; null unless one of the deliveries needs them. */
     smtp: smtpSettings.nullable(),
     sms: smsSettings.nullable(),
     vapid_key: vapidKey.nullable(),
@@ -121,24 +124,32 @@ export type ClaimedBatch = z.infer<typeof deliveryClaim.response>
 
 const MAX_REASON_LENGTH = 1000
 
+/** The result of an attempt to send a delivery. `reason` is the answer of the receiver, or the cause of the failure. */
 export const deliveryResult = z.strictObject({
   delivery_id: z.uuid(),
   attempt: z.int().min(1),
+  /**
+   * - `sent`: accepted by a server that passes it on
+   * - `delivered`: accepted by the receiver
+   * - `failed`: another attempt follows
+   * - `dead`: given up
+   */
   state: z.enum(['sent', 'delivered', 'failed', 'dead']),
   reason: z.string().max(MAX_REASON_LENGTH),
-  /** Time until the next attempt, after a failed one. */
+  /** Milliseconds until the next attempt, if this one failed. */
   retry_ms: z.number().min(0).optional(),
-  /** The browser has unsubscribed: its subscription is deleted. */
+  /** Whether the browser has unsubscribed, so that management deletes its subscription. */
   is_receiver_gone: z.literal(true).optional(),
 })
 export type DeliveryResult = z.infer<typeof deliveryResult>
 
+/** Reports results of claimed deliveries. */
 export const deliveryResults = {
   path: '/scheduler/deliveries/results',
   body: z.strictObject({ results: z.array(deliveryResult).max(MAX_BATCH) }),
 }
 
-/** Answers when `version` is outdated, because deliveries were added, or after some seconds. */
+/** Waits until deliveries were added since `version`, but only some seconds. Returns the new version. */
 export const deliveryChanges = {
   path: '/scheduler/deliveries/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

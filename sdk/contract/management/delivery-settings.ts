@@ -8,14 +8,16 @@ import { text } from './record-fields.ts'
 /** Text that becomes a header of a message, where a line break would inject another header. */
 const line = text.regex(/^[^\r\n]*$/, { error: 'must not contain a line break' })
 
+const RECEIVERS = 'Receivers of actions without action_to, separated by commas'
+
 /** Settings of the SMS provider that delivers notifications. */
 export const smsSettings = z
   .object({
-    sms_provider: line,
-    sms_auth_key: text,
-    sms_auth_token: text,
-    sms_from: line,
-    sms_to: line,
+    sms_provider: line.meta({ description: '`twilio`, or the address of another server' }),
+    sms_auth_key: text.meta({ description: 'Account SID' }),
+    sms_auth_token: text.meta({ description: 'Auth Token, a secret' }),
+    sms_from: line.meta({ description: 'Sender: a number, a name or a Messaging Service SID' }),
+    sms_to: line.meta({ description: RECEIVERS }),
   })
   .meta({ id: 'SmsSettings' })
 export type SmsSettings = z.infer<typeof smsSettings>
@@ -25,12 +27,16 @@ export const smtpSettings = z
   .object({
     smtp_host: line,
     smtp_port: z.int().min(1).max(65_535),
-    smtp_auth: z.boolean(),
+    smtp_auth: z.boolean().meta({
+      description: 'Whether to sign in with the user name and password, which requires STARTTLS or TLS',
+    }),
     smtp_username: line,
     smtp_password: text,
-    smtp_from: line,
-    smtp_to: line,
-    smtp_attachment: z.boolean(),
+    smtp_from: line.meta({ description: 'Sender, such as `Eyrie <eyrie@example.com>`' }),
+    smtp_to: line.meta({ description: RECEIVERS }),
+    smtp_attachment: z
+      .boolean()
+      .meta({ description: 'Whether e-mails show the picture of the notification' }),
   })
   .meta({ id: 'SmtpSettings' })
 export type SmtpSettings = z.infer<typeof smtpSettings>

@@ -5,19 +5,19 @@ import { integer, key, name, recordId, reference, text } from './record-fields.t
 
 /** Devices, such as cameras, in the management API. A device belongs to a site and offers video streams. */
 
-const size = z.int().min(1).max(65_535)
-const rate = z.number().min(0).max(1000)
+const pixels = z.int().min(1).max(65_535)
+const framesPerSecond = z.number().min(0).max(1000)
 
 /** A video stream that a device offers. */
 export const deviceStream = z
   .strictObject({
-    id: integer,
+    id: integer.meta({ description: 'Number of the stream, unique for the device' }),
     address: text.default(''),
-    fps: z.strictObject({ input: rate.optional(), output: rate.optional() }).nullish(),
+    fps: z.strictObject({ input: framesPerSecond.optional(), output: framesPerSecond.optional() }).nullish(),
     password: text.default(''),
     port: z.int().min(1).max(65_535).nullish(),
     protocol: text.default(''),
-    resolution: z.strictObject({ height: size.optional(), width: size.optional() }).nullish(),
+    resolution: z.strictObject({ height: pixels.optional(), width: pixels.optional() }).nullish(),
     type: text.default(''),
     username: text.default(''),
     uuid: text.default(''),
@@ -34,11 +34,11 @@ function hasUniqueIds(streams: readonly { id?: number }[]): boolean {
 const deviceInput = z.strictObject({
   site_id: reference('site'),
   engine_id: reference('engine'),
-  device_identifier: key,
+  device_identifier: key.meta({ description: 'Unique for the site' }),
   device_name: name,
   device_type: text,
   device_uuid: text.default(''),
-  device_tags: z.record(z.string(), z.string()),
+  device_tags: z.record(z.string(), z.string()).meta({ description: 'Values by name, such as `floor`' }),
   device_streams: z
     .array(deviceStream.extend({ id: integer.optional() }))
     .max(100)
@@ -47,7 +47,10 @@ const deviceInput = z.strictObject({
     .meta({ description: 'Streams without an id are numbered from 1' }),
 })
 
-export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error'])
+export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error']).meta({
+  description:
+    'online: a channel of the device is active; offline: none is, or the engine is offline; error: the engine needs an action; unknown: the device has no channels, or the engine has not been contacted yet',
+})
 export type DeviceStatus = z.infer<typeof deviceStatus>
 
 /** A source of the engine that reads a stream of the device. */
@@ -56,8 +59,8 @@ export const deviceSource = z
     source_id: recordId,
     source_name: z.string(),
     source_address: z.string(),
-    source_fps: z.number().nullable(),
-    source_sid: z.int().nullable(),
+    source_fps: z.number().nullable().meta({ description: 'Maximum frame rate; null if it is not limited' }),
+    source_sid: z.int().nullable().meta({ description: 'Id on the engine; null until it has the source' }),
     source_type: z.string(),
     source_channels: z.array(sourceChannel),
   })
@@ -72,12 +75,12 @@ export const device = z
     engine_id: recordId,
     device_uuid: z.string(),
     device_streams: z.array(z.object(deviceStream.shape)),
-    device_state: z.boolean(),
+    device_state: z.boolean().meta({ description: 'Whether device_status is online' }),
     device_status: deviceStatus,
     device_value: z.string(),
     device_source: z.array(deviceSource),
-    source_channels: z.array(sourceChannel),
-    transaction_id: z.string(),
+    source_channels: z.array(sourceChannel).meta({ description: 'The channels of all these sources' }),
+    transaction_id: z.string().meta({ description: 'Changes with every change of the device' }),
   })
   .meta({ id: 'Device' })
 export type Device = z.infer<typeof device>

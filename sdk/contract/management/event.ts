@@ -8,15 +8,18 @@ import { bucketInterval, dateOrTimeExpression, lookback, timeExpression } from '
 
 /** Events of channels and the statistics that are computed from them, in the management API. */
 
-/** Whether the response also contains the ids of tracked objects, and the newest events of each time bucket. */
-const details = flagParameter
+const DETAILS = 'Whether to add the ids of tracked objects, and the newest events of each time bucket'
+const details = flagParameter.meta({ description: DETAILS })
 
-/** Length of the time range that ends now. */
-const frequency = lookback.default('-1h')
+const frequency = lookback
+  .default('-1h')
+  .meta({ description: 'Length of the time range, which ends now; a minus sign is ignored' })
 
-/** The usecase, and the statistics that are requested of it. */
-const usecase = name.meta({ description: 'Key of the usecase, such as `line-crossing`' })
-const selection = { usecase, usecase_meta_key: statisticKeysParameter }
+/** The usecase, and the keys of the requested statistics. */
+const selection = {
+  usecase: name.meta({ description: 'Key of the usecase, such as `line-crossing`' }),
+  usecase_meta_key: statisticKeysParameter,
+}
 
 const channel_id = reference('channel')
 
@@ -27,7 +30,7 @@ export const eventRange = z
     channel_id: recordId,
     start: z.string(),
     end: z.string(),
-    agg_frequency: z.string(),
+    agg_frequency: z.string().meta({ description: 'Length of the time buckets' }),
     event_limit: z.int(),
     event_offset: z.int(),
     events: z.array(eventRecord),
@@ -80,7 +83,7 @@ export const eventRoutes = {
     summary: 'Get the statistics of a usecase',
     access: 'view',
     body: z.strictObject({
-      details: z.boolean(),
+      details: z.boolean().meta({ description: DETAILS }),
       frequency: lookback,
       usecase_key: name,
       usecase_meta_key: requestedStatisticKeys,
@@ -97,7 +100,7 @@ export const eventRoutes = {
     access: 'view',
     body: z.strictObject({
       channel_id,
-      details: z.boolean(),
+      details: z.boolean().meta({ description: DETAILS }),
       end_date: dateOrTimeExpression,
       start_date: dateOrTimeExpression,
       usecase_key: name,

@@ -3,6 +3,11 @@ import { splitList } from '../parameters.ts'
 import { route } from './management-route.ts'
 import { recordId, reference, timestamp } from './record-fields.ts'
 
+/**
+ * The live feed in the management API: messages about what happens, as they occur. A message of the kind `picture`, for example,
+ * reports that the picture of a notification is stored.
+ */
+
 /** What the messages of the live feed are about. */
 export const FEED_KINDS = [
   'notification',
@@ -20,8 +25,8 @@ export type FeedKind = (typeof FEED_KINDS)[number]
 const feedId = z.string().regex(/^\d{1,16}$/, { error: 'must be the id of a message of the feed' })
 
 /**
- * A message of the live feed. At most one of `channel_id`, `source_id` and `engine_id` is set: who sees this record sees the message.
- * Without a record it is about the appliance, and only superadmins see it.
+ * A message of the live feed. At most one of `channel_id`, `source_id` and `engine_id` is not null: users who may view this
+ * record receive the message. If all are null, the message is about the appliance, and only superadmins receive it.
  */
 export const feedMessage = z.strictObject({
   /** Grows with each message. */

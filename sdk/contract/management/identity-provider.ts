@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './management-route.ts'
-import { name, reference, referenceIds, text } from './record-fields.ts'
+import { emptyOr, name, reference, referenceIds, text } from './record-fields.ts'
 import { ROLE_KEYS } from './role.ts'
 
 /**
@@ -16,7 +16,7 @@ export const PROVIDER_CALLBACK_PATH = `${PROVIDER_SIGN_IN_PATH}/callback`
 const MAX_GROUP_ROLES = 500
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
 
-/** Without TLS, anyone on the way could sign in as anyone. There is no such way on the same machine. */
+/** Without TLS, whoever can intercept the connection could sign in as any user. Connections within this machine need none. */
 function isSecureUrl(value: string): boolean {
   const url = URL.parse(value)
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname))
@@ -26,10 +26,7 @@ const isOrigin = (value: string) => URL.parse(value)?.origin === value
 /** OpenID Connect Discovery 1.0, section 3. */
 const isIssuer = (value: string) => !/[?#@]/.test(value)
 
-const emptyOr = (isValid: (value: string) => boolean, error: string) =>
-  text.refine(value => value === '' || isValid(value), { error })
-
-/** What the members of a group may do. */
+/** The role of the members of a group, and the organization, customers and sites to which it is limited. */
 const groupRole = z.strictObject({
   group: name,
   role_key: z.enum(ROLE_KEYS),
@@ -46,13 +43,16 @@ export const oidcSettings = z
     oidc_issuer: emptyOr(value => isSecureUrl(value) && isIssuer(value), 'must be an https:// address').meta({
       description: 'The address under which the provider publishes /.well-known/openid-configuration',
     }),
-    oidc_client_id: text,
+    oidc_client_id: text.meta({ description: 'Id of this appliance at the provider' }),
     oidc_client_secret: text,
     oidc_scopes: text
       .refine(value => value.split(/\s+/).includes('openid'), { error: 'must contain openid' })
       .meta({ description: 'Separated by spaces' }),
     oidc_groups_claim: name.meta({ description: "The claim that contains the user's groups" }),
-    oidc_group_roles: z.array(groupRole).max(MAX_GROUP_ROLES),
+    oidc_group_roles: z
+      .array(groupRole)
+      .max(MAX_GROUP_ROLES)
+      .meta({ description: 'The role of each group of the provider' }),
     oidc_creates_users: z.boolean().meta({ description: 'Whether the first sign-in creates the user' }),
     oidc_links_by_email: z.boolean().meta({
       description:

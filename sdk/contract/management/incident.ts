@@ -6,8 +6,8 @@ import { pagination, recordId, reference, timestamp } from './record-fields.ts'
 import { timeExpression } from './time-expression.ts'
 
 /**
- * Incidents in the management API. An incident is what the notifications of an alert have in common: it begins with the first
- * one, and ends when the condition has not held for a while.
+ * Incidents in the management API. An incident combines notifications of an alert: it begins with the first one, and ends when
+ * the condition has not held for a while.
  */
 
 export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
@@ -16,9 +16,8 @@ export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
 })
 export type IncidentState = z.infer<typeof incidentState>
 
-/** The e-mail address of a person, in a response. */
-const person = (did: string) =>
-  z.string().meta({ description: `E-mail address of the person who ${did} it; empty if none has` })
+const personWho = (verb: 'acknowledged' | 'resolved') =>
+  z.string().meta({ description: `E-mail address of the person who has ${verb} it; empty if nobody has` })
 
 export const incident = z
   .object({
@@ -56,9 +55,9 @@ export const incident = z
     escalation_step: z.int().meta({ description: 'Number of steps of the escalation that were carried out' }),
     escalates_at: timestamp.nullable().meta({ description: 'Null if no step follows' }),
     acknowledged_at: timestamp.nullable(),
-    acknowledged_by: person('acknowledged'),
+    acknowledged_by: personWho('acknowledged'),
     resolved_at: timestamp.nullable().meta({ description: 'Null if the incident has ended by itself' }),
-    resolved_by: person('resolved'),
+    resolved_by: personWho('resolved'),
   })
   .meta({ id: 'Incident' })
 export type Incident = z.infer<typeof incident>
@@ -103,7 +102,7 @@ export const incidentRoutes = {
     path: '/incident/acknowledge',
     summary: 'Acknowledge an incident',
     description:
-      'Ends its escalation, and its messages. The first person who acknowledges it remains the one in the record.',
+      'Ends its escalation, and its messages. The record names the first person who has acknowledged it.',
     access: 'manage',
     body: byId,
     response: incident,
@@ -114,7 +113,7 @@ export const incidentRoutes = {
     path: '/incident/resolve',
     summary: 'Resolve an incident',
     description:
-      'Acknowledges it too. While the condition goes on to hold, its notifications still belong to this incident, and nothing is sent.',
+      'Acknowledges it too. While the condition still holds, its notifications belong to this incident, and nothing is sent.',
     access: 'manage',
     body: byId,
     response: incident,

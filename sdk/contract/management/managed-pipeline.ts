@@ -104,6 +104,7 @@ export const pipelineRoutes = {
     access: 'view',
     query: z.strictObject({ usecase_key: text, engine_id: reference('engine').optional() }),
     status: 200,
+    // Clients expect this envelope.
     response: z.object({ default_data: z.object({ elements: z.array(pipelineElement) }) }),
   }),
 }

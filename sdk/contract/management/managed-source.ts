@@ -8,14 +8,14 @@ import { integer, jsonObject, name, recordId, reference, text } from './record-f
 const sourceInput = z.strictObject({
   device_id: reference('device'),
   engine_id: reference('engine'),
-  stream_id: integer,
+  stream_id: integer.meta({ description: 'Number of the stream of the device that the engine reads' }),
   sub_stream_id: integer.nullish().meta({
     description:
       'A smaller stream of the device, which shows the same picture: the engine analyses it, and small live views show it',
   }),
   source_name: name,
   source_address: text.default(''),
-  source_fps: z.number().min(0).max(1000).nullish(),
+  source_fps: z.number().min(0).max(1000).nullish().meta({ description: 'Maximum frame rate' }),
   source_type: text.default('').meta({
     description:
       'A source type of the engine API determines how the engine reads the source; any other value is stored without effect',
@@ -107,6 +107,8 @@ export const sourceRoutes = {
     path: '/source/mapping',
     summary: 'Get the sources of a site and the engine that reads them',
     access: 'view',
+    description:
+      'Without site_id, of the first site by name whose customer is the default customer, or is another one if is_default is false. The engine is the one that reads most of the sources.',
     query: z.strictObject({
       is_default: booleanParameter,
       site_id: reference('site').optional(),

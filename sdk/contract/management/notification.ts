@@ -24,7 +24,7 @@ export const notification = z
         .string()
         .meta({ description: 'SHA-256 of the picture; empty until the picture is available' }),
       from: z.string(),
-      message: z.string(),
+      message: z.string().meta({ description: 'Text of the message' }),
       subject: z.string(),
       to: z.string(),
     }),
@@ -43,7 +43,7 @@ export type Notification = z.infer<typeof notification>
 
 const byte = z.int().min(0).max(255)
 
-/** Pictures of notifications, newest first. */
+/** Pictures of notifications, newest first. Each is in the response itself, and also at its `image_url`. */
 export const gallery = z
   .object({
     channel_id: recordId,
@@ -84,7 +84,7 @@ export const notificationRoutes = {
     method: 'get',
     path: '/notification/gallery/image',
     summary: 'Get the picture of a notification',
-    description: 'Of the newest notification with a picture if notification_uuid is omitted.',
+    description: 'Without notification_uuid, of the newest notification that has a picture.',
     access: 'view',
     query: z.strictObject({ channel_id, notification_uuid: notification_uuid.optional() }),
     status: 200,

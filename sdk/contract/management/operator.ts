@@ -10,7 +10,10 @@ import {
   sourcePlacementChange,
 } from './placement.ts'
 
-// Routes for an operator with a shell on the machine. They authenticate with the token in secrets/operator-token of the data folder.
+/**
+ * Routes of the management service for an operator with a shell on the machine, such as the command line `eyrie`. Requests carry
+ * the token in `secrets/operator-token` of the data folder.
+ */
 
 /** `POST /operator/user/reset`: resets the password of an administrator. */
 export const operatorPasswordReset = {

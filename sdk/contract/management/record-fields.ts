@@ -74,6 +74,10 @@ export const name = text.refine(value => value.trim().length > 0, { error: 'must
 /** A unique key. In UTF-8 it is short enough for a Postgres index. */
 export const key = name.max(255)
 
+/** Text that is empty or meets a condition; `error` says which one. */
+export const emptyOr = (isValid: (value: string) => boolean, error: string) =>
+  text.refine(value => value === '' || isValid(value), { error })
+
 /** An integer that fits in a Postgres column of type `integer`. */
 export const integer = z.int().min(-2_147_483_648).max(2_147_483_647)
 
@@ -85,6 +89,7 @@ export const timestamp = z.preprocess(
   z.iso.datetime(),
 )
 
+/** A place on the earth, in degrees. */
 export const geolocation = z.strictObject({
   lat: z.number().min(-90).max(90),
   long: z.number().min(-180).max(180),

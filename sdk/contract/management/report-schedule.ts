@@ -16,7 +16,7 @@ const scheduleInput = z.strictObject({
   site_id: reference('site'),
   report_every: reportInterval.meta({
     description:
-      'How often the report is sent, and the period that it covers: the last day, the last week from Monday, or the last month',
+      'How often the report is sent, and what it covers: the last day, the last week from Monday, or the last month',
   }),
   report_time: z
     .string()
@@ -71,8 +71,8 @@ export type ReportSchedule = z.infer<typeof reportSchedule>
 
 const byId = z.strictObject({ report_schedule_id: reference('report_schedule') })
 
-/** Fields that a client can send back as it has read them. */
-const READ_ONLY = ['saved_by', 'last_day', 'next_report_at', 'report_problem'] as const
+/** Fields that clients may send back as they have read them. They have no effect. */
+const READ_ONLY_FIELDS = ['saved_by', 'last_day', 'next_report_at', 'report_problem'] as const
 
 export const reportScheduleRoutes = {
   create: route({
@@ -81,7 +81,7 @@ export const reportScheduleRoutes = {
     summary: 'Send a report every day, week or month',
     access: 'manage',
     body: scheduleInput,
-    ignoredFields: ['report_schedule_id', ...READ_ONLY],
+    ignoredFields: ['report_schedule_id', ...READ_ONLY_FIELDS],
     status: 201,
     response: null,
     readBack: { path: '/report/schedule/id', by: 'report_schedule_id' },
@@ -95,7 +95,7 @@ export const reportScheduleRoutes = {
       'Omitted fields are set to their defaults. The report then contains what the caller may see.',
     access: 'manage',
     body: scheduleInput.extend(byId.shape),
-    ignoredFields: READ_ONLY,
+    ignoredFields: READ_ONLY_FIELDS,
     status: 200,
     response: null,
   }),
@@ -135,7 +135,7 @@ export const reportScheduleRoutes = {
     path: '/report/schedule/send',
     summary: 'Send a scheduled report now',
     description:
-      'About the last complete period, whether it was sent already or not. The delivery at `Location` shows the result for the first receiver.',
+      'The report covers the last complete period, even if it was sent already. The delivery at `Location` shows the result for the first receiver.',
     access: 'manage',
     body: byId,
     status: 201,

@@ -6,8 +6,8 @@ import { statisticKeysParameter } from './statistic.ts'
 import { dateOrTimeExpression } from './time-expression.ts'
 
 /**
- * Reports in the management API. A report is a file with the statistics of channels by day, week or month, which are those of
- * the time zone of the site.
+ * Reports in the management API. A report is a file with the statistics of channels by day, week or month in the time zone of
+ * the site.
  */
 
 export const reportFormat = z.enum(['csv', 'xlsx', 'pdf'])
@@ -25,8 +25,9 @@ export const reportInterval = z.enum(['day', 'week', 'month'])
 export type ReportInterval = z.infer<typeof reportInterval>
 
 const REPORT_PERIOD = /^([1-9]\d{0,2})(d|w|mo)$/
+const INTERVALS_BY_UNIT: Record<string, ReportInterval> = { d: 'day', w: 'week', mo: 'month' }
 
-/** Days, weeks or months of a calendar. */
+/** A number of days, weeks or months of a calendar. */
 export interface CalendarPeriod {
   count: number
   unit: ReportInterval
@@ -34,10 +35,9 @@ export interface CalendarPeriod {
 
 /** Parses a period such as `7d`, `1w` or `3mo`. Returns undefined if it is invalid. */
 export function parseReportPeriodLength(text: string): CalendarPeriod | undefined {
-  const [, count, unit] = REPORT_PERIOD.exec(text) ?? []
-  if (!count) return undefined
-  const units: Record<string, ReportInterval> = { d: 'day', w: 'week', mo: 'month' }
-  return { count: Number(count), unit: units[unit!]! }
+  const [, count, unit = ''] = REPORT_PERIOD.exec(text) ?? []
+  const interval = INTERVALS_BY_UNIT[unit]
+  return interval && { count: Number(count), unit: interval }
 }
 
 /** The last complete days, weeks (from Monday) or months. */

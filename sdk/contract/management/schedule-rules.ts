@@ -46,21 +46,19 @@ export const scheduleRules = {
 }
 export type ScheduleRules = z.infer<typeof scheduleRules.response>
 
-/** Replaces the references to calendars by their events. */
+/** Returns the rules of each alert, in which the events of calendars replace the references to them. */
 export function resolveCalendars({ alerts, calendars }: ScheduleRules) {
-  const events = new Map(calendars.map(calendar => [calendar.calendar_id, calendar.events]))
-  return alerts.map(({ schedules, ...alert }) => ({
-    ...alert,
-    rules: schedules.map(
-      ({ exceptions, ...schedule }): ScheduleRule => ({
-        ...schedule,
-        exceptions: exceptions.map(({ exception_type, calendar_id }) => ({
-          exception_type,
-          events: events.get(calendar_id) ?? [],
-        })),
-      }),
-    ),
-  }))
+  const eventsByCalendar = new Map(calendars.map(({ calendar_id, events }) => [calendar_id, events]))
+
+  const toRule = ({ exceptions, ...schedule }: AlertSchedules['schedules'][number]): ScheduleRule => ({
+    ...schedule,
+    exceptions: exceptions.map(({ exception_type, calendar_id }) => ({
+      exception_type,
+      events: eventsByCalendar.get(calendar_id) ?? [],
+    })),
+  })
+
+  return alerts.map(({ schedules, ...alert }) => ({ ...alert, rules: schedules.map(toRule) }))
 }
 
 const MAX_STATES = 1000
@@ -69,6 +67,7 @@ const MAX_STATES = 1000
 export const armedState = z.strictObject({
   alert_id: z.uuid(),
   is_armed: z.boolean(),
+  /** The schedules from which the state was computed. */
   schedule_ids: z.array(z.uuid()),
   /** The state holds from `valid_from` until `valid_until`. */
   valid_from: timestamp,
@@ -78,12 +77,13 @@ export const armedState = z.strictObject({
 })
 export type ArmedAlertState = z.infer<typeof armedState>
 
+/** Reports which alerts are armed. */
 export const armedStates = {
   path: '/scheduler/schedules/armed',
   body: z.strictObject({ states: z.array(armedState).max(MAX_STATES) }),
 }
 
-/** Answers when `version` is outdated, because schedules have changed, or after some seconds. */
+/** Waits until schedules have changed since `version`, but only some seconds. Returns the new version. */
 export const scheduleChanges = {
   path: '/scheduler/schedules/changes',
   query: z.strictObject({ version: z.coerce.number().int() }),

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { feedCounts } from './feed.ts'
+import { engineStatus } from './managed-engine.ts'
 import { mqttSettings } from './mqtt-settings.ts'
 
 /** The internal API by which the scheduler follows the live feed, to publish it to other systems. */
 
-/** A message of the live feed, of any kind. `inventory`: what `schedulerInventory` returns has changed. */
+/** A message of the live feed. A message of the kind `inventory` reports that the response of `schedulerInventory` has changed. */
 export const schedulerFeedMessage = z.strictObject({
   position: z.int(),
   kind: z.string(),
@@ -17,7 +18,7 @@ export const schedulerFeedMessage = z.strictObject({
 })
 export type SchedulerFeedMessage = z.infer<typeof schedulerFeedMessage>
 
-/** Answers when there are messages after a position, or after some seconds. */
+/** Waits for messages after a position, but only some seconds. Returns the messages. */
 export const schedulerFeed = {
   path: '/scheduler/feed',
   query: z.strictObject({
@@ -26,15 +27,16 @@ export const schedulerFeed = {
     kind: z.string().optional(),
   }),
   response: z.strictObject({
-    /** The position after which to go on. */
+    /** The position for the next request. */
     position: z.int(),
-    /** Messages after the position were deleted already: read the inventory again. */
+    /** Whether messages after the requested position were deleted already. The client reads the inventory again. */
     is_expired: z.boolean(),
     messages: z.array(schedulerFeedMessage),
   }),
 }
 export type SchedulerFeedBatch = z.infer<typeof schedulerFeed.response>
 
+/** A channel in the inventory. */
 export const publishedChannel = z.strictObject({
   channel_id: z.uuid(),
   channel_name: z.string(),
@@ -45,13 +47,17 @@ export const publishedChannel = z.strictObject({
   /** The statistics of the usecase, and all others with values. */
   statistics: z.array(z.strictObject({ key: z.string(), aggregation: z.enum(['sum', 'mean', 'last']) })),
   counts: feedCounts,
+  /** Status of the pipeline, as the engine has reported it last; `unknown` before. */
   status: z.string(),
   reason: z.string(),
+  /** Whether the channel is running. */
   is_active: z.boolean(),
+  /** Whether the status is current: the engine of the channel is connected. */
   is_current: z.boolean(),
 })
 export type PublishedChannel = z.infer<typeof publishedChannel>
 
+/** An active alert in the inventory. */
 export const publishedAlert = z.strictObject({
   alert_id: z.uuid(),
   channel_id: z.uuid(),
@@ -64,9 +70,9 @@ export type PublishedAlert = z.infer<typeof publishedAlert>
 export const schedulerInventory = {
   path: '/scheduler/inventory',
   response: z.strictObject({
-    /** The last message of the feed that the inventory contains for certain. */
+    /** Position in the feed: the inventory includes the effects of all messages up to it. */
     position: z.int(),
-    /** With the password. */
+    /** Settings with the password. */
     settings: mqttSettings,
     channels: z.array(publishedChannel),
     alerts: z.array(publishedAlert),
@@ -74,7 +80,7 @@ export const schedulerInventory = {
       z.strictObject({
         engine_id: z.uuid(),
         engine_name: z.string(),
-        engine_status: z.int(),
+        engine_status: engineStatus,
         engine_reason: z.string(),
       }),
     ),

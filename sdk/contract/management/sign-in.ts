@@ -15,7 +15,7 @@ const newPassword = z
   .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH)
 
-/** The tokens of a session, and the user who has signed in. */
+/** Response of a sign-in: the tokens of the session, and the user. */
 export const signInResponse = z
   .object({
     access_token: z.string(),
@@ -30,7 +30,7 @@ export const signInResponse = z
 export const userSession = z
   .object({
     session_id: recordId,
-    address: z.string(),
+    address: z.string().meta({ description: 'IP address of the client' }),
     user_agent: z.string(),
     created_at: timestamp,
     used_at: timestamp,
@@ -48,7 +48,7 @@ export const signInRoutes = {
     path: '/user/auth',
     summary: 'Sign in',
     description:
-      'A wrong password and an unknown address are answered with 404 alike. A correct password of a user with an authenticator app is answered with 401 and a challenge, which `/user/auth/code` takes with the code.',
+      'The response to a wrong password and to an unknown address is the same 404. If the user has an authenticator app, the response to a correct password is 401 with a challenge: send it with a code to `/user/auth/code`.',
     access: 'anyone',
     body: z.strictObject({ email: name, password: z.string().min(1).max(MAX_PASSWORD_LENGTH) }),
     status: 200,

@@ -58,7 +58,9 @@ export const staticContentRoutes = {
     path: '/static-content/id',
     summary: 'Get static content',
     access: 'view',
-    query: z.strictObject({ static_id: reference('static_content') }),
+    query: z.strictObject({
+      static_id: reference('static_content').meta({ description: 'The static_content_id' }),
+    }),
     status: 200,
     response: staticContent,
   }),

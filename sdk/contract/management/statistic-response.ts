@@ -33,15 +33,15 @@ export const statisticValues = z
   })
 export type StatisticValues = z.infer<typeof statisticValues>
 
-/** How often an alert has fired, and when it fired last. */
+/** How often an alert has fired in a time range, and when it fired last. */
 export const channelAlert = z
   .object({
     channel: recordId,
     condition: z.string(),
-    count: z.int(),
-    key: z.string(),
-    name: z.string(),
-    time: z.string(),
+    count: z.int().meta({ description: 'How often the alert has fired' }),
+    key: z.string().meta({ description: 'Key of the statistic' }),
+    name: z.string().meta({ description: 'Name of the alert' }),
+    time: z.string().meta({ description: 'When the alert fired last' }),
   })
   .meta({ id: 'ChannelAlert' })
 export type ChannelAlert = z.infer<typeof channelAlert>

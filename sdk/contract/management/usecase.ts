@@ -13,8 +13,8 @@ export const usecase = z
     usecase_name: z.string(),
     usecase_desc: z.string(),
     usecase_icon: z.string(),
-    usecase_background_color: z.string(),
-    usecase_component_key: z.string(),
+    usecase_background_color: z.string().meta({ description: 'For clients, like the icon' }),
+    usecase_component_key: z.string().meta({ description: 'Which component of a client shows the usecase' }),
     usecase_meta_key: z
       .array(z.string())
       .meta({ description: 'Keys of the statistics that its channels provide' }),
@@ -26,11 +26,11 @@ export type Usecase = z.infer<typeof usecase>
 export const USECASE_KEYWORD = 'x-usecase'
 
 /**
- * A statistic of a usecase that a plugin defines. The key is also the name of the counter, event field or event type from which a custom
- * statistic is computed. Its aggregation over time is the newest value of the counter (`last`), the increase of the counter
- * (`sum`), or the mean of the event field (`mean`). If there is no such counter, events of the type are counted.
+ * A statistic of a usecase that a plugin defines. A custom statistic is computed from the counter, event field or event type of
+ * the same name. Its aggregation over time is the newest value of the counter (`last`), the increase of the counter (`sum`), or
+ * the mean of the event field (`mean`). If there is no such counter, events of the type are counted.
  */
-const metaKey = z
+const usecaseStatistic = z
   .union([name, z.strictObject({ key: name, aggregation: z.enum(['sum', 'mean', 'last']).default('last') })])
   .transform(statistic =>
     typeof statistic === 'string' ? { key: statistic, aggregation: 'last' as const } : statistic,
@@ -41,7 +41,7 @@ export const pluginUsecase = z.object({
   key: name,
   name,
   description: z.string().default(''),
-  meta_keys: z.array(metaKey).default([]),
+  meta_keys: z.array(usecaseStatistic).default([]),
 })
 export type PluginUsecase = z.infer<typeof pluginUsecase>
 

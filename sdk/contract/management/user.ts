@@ -32,12 +32,16 @@ export const user = z
     email: z.string(),
     first_name: z.string(),
     last_name: z.string(),
-    user_name: z.string(),
+    user_name: z
+      .string()
+      .meta({ description: 'Name to show: first and last name, or else the e-mail address' }),
     avatar: z.string(),
     role_key: z.string().meta({ description: 'Empty until an administrator assigns a role' }),
     role_wish: z.string().meta({ description: 'Role requested at registration; it grants no permissions' }),
-    is_active: z.boolean(),
-    is_verified: z.boolean(),
+    is_active: z
+      .boolean()
+      .meta({ description: 'Whether the account is enabled. Only enabled and verified users can sign in' }),
+    is_verified: z.boolean().meta({ description: 'Whether an administrator has confirmed the user' }),
     last_logged_in_at: timestamp.nullable(),
   })
   .meta({ id: 'User' })

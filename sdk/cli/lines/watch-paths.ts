@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient } from '@eyrie/client'
+import { type Client, type ClientOptions, createClient } from '@eyrie/client'
 import type { Pipeline } from '@eyrie/contract'
 import { findLineCrossing } from './line-config.ts'
 import { PathRecorder } from './path-recorder.ts'
@@ -32,42 +32,60 @@ export async function watchPaths(
   recorders: RecordedPaths,
   { seconds, maxWaitSeconds }: WatchOptions,
 ): Promise<void> {
-  const end = new AbortController()
-  const signal = engine.signal ? AbortSignal.any([engine.signal, end.signal]) : end.signal
+  const deadline = new Deadline()
+  const signal = engine.signal ? AbortSignal.any([engine.signal, deadline.signal]) : deadline.signal
   const client = createClient({ ...engine, signal })
-
-  const { channels = [] } = await client.getExports({ filter: ['channels'] })
-  const running = new Set(channels.filter(channel => channel.pipeline === pipeline).map(({ id }) => id))
+  const running = await findChannels(client, pipeline)
   if (running.size === 0) return
 
-  const endAfter = (duration: number) => setTimeout(() => end.abort(), duration * 1000)
-  let timer = maxWaitSeconds === undefined ? undefined : endAfter(maxWaitSeconds)
+  if (maxWaitSeconds !== undefined) deadline.set(maxWaitSeconds)
   let hasStarted = false
   try {
     for await (const message of client.output({ channels: [...running], kinds: ['frame', 'state'] })) {
       if (message.kind === 'hello') {
-        // A new run of the engine uses the ids of tracks again.
+        // An engine that was restarted assigns the ids of tracks anew.
         for (const recorder of recorders.values()) recorder.interrupt()
-        continue
-      }
-      if (message.kind !== 'frame' && message.kind !== 'state') continue
-
-      const recorder = recorders.get(message.source ?? 0)
-      if (message.kind === 'frame') {
-        if (!hasStarted) {
-          hasStarted = true
-          clearTimeout(timer)
-          timer = endAfter(seconds)
-        }
-        recorder?.addFrame(message.pts ?? 0, message.data.objects)
-      } else {
-        // So does a channel that starts anew.
-        if (message.data.state === 'starting') recorder?.interrupt()
-        if (message.data.state === 'stopped') running.delete(message.channel ?? 0)
+      } else if (message.kind === 'frame') {
+        if (!hasStarted) deadline.set(seconds)
+        hasStarted = true
+        findRecorder(recorders, message)?.addFrame(message.pts ?? 0, message.data.objects)
+      } else if (message.kind === 'state') {
+        const { state } = message.data
+        // A channel that starts assigns the ids of tracks anew, too.
+        if (state === 'starting') findRecorder(recorders, message)?.interrupt()
+        if (state === 'stopped' && message.channel !== null) running.delete(message.channel)
         if (running.size === 0) return
       }
     }
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
+  }
+}
+
+/** Returns the ids of the channels of a pipeline. */
+async function findChannels(client: Client, pipeline: number): Promise<Set<number>> {
+  const { channels = [] } = await client.getExports({ filter: ['channels'] })
+  return new Set(channels.filter(channel => channel.pipeline === pipeline).map(({ id }) => id))
+}
+
+const findRecorder = (recorders: RecordedPaths, { source }: { source: number | null }) =>
+  source === null ? undefined : recorders.get(source)
+
+/** A signal that is aborted after a time, which can be set again. */
+class Deadline {
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  set(seconds: number): void {
+    this.clear()
+    this.#timer = setTimeout(() => this.#controller.abort(), seconds * 1000)
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
   }
 }

@@ -7,9 +7,9 @@ import { WebSocket, WebSocketServer } from 'ws'
 
 /** The page of `eyrie plugin dev`: the live view with its objects, next to events, log entries and errors. */
 export interface DevelopmentPage {
-  /** Its address contains a secret, so that other pages in the browser cannot read it. */
+  /** Address of the page. It contains a secret, so that other pages in the browser cannot read it. */
   url: string
-  /** Sends a message to all open pages. Pages that open later receive the last messages, but no frames. */
+  /** Sends a message to all browsers that show the page. Later ones receive the last messages, but no frames. */
   send(message: PageMessage): void
   close(): Promise<void>
 }
@@ -28,9 +28,6 @@ const FILES: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
 }
-const MAX_HISTORY = 200
-/** Kinds of which a page needs only the newest message. */
-const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
 
 /** Serves the page on this machine. `port` 0 selects a free one. `openLiveView` is undefined if the source has none. */
 export async function serveDevelopmentPage(
@@ -38,33 +35,37 @@ export async function serveDevelopmentPage(
   openLiveView: OpenLiveView | undefined,
 ): Promise<DevelopmentPage> {
   const secret = randomBytes(16).toString('hex')
-  const status = new Map<string, PageMessage>()
-  const history: PageMessage[] = []
-  const pages = new Set<WebSocket>()
+  const history = new MessageHistory()
+  const browsers = new Set<WebSocket>()
   const server = createServer((request, response) => void serveFile(request, response, secret))
   const sockets = new WebSocketServer({ noServer: true })
+
+  function addBrowser(browser: WebSocket): void {
+    for (const message of history.list()) browser.send(JSON.stringify(message))
+    browsers.add(browser)
+    browser.on('close', () => browsers.delete(browser))
+  }
+
   server.on('upgrade', (request, socket, head) => {
     const path = findPath(request, secret)
-    if (path !== 'messages' && !(path === 'live' && openLiveView)) return socket.destroy()
-    sockets.handleUpgrade(request, socket, head, page => {
-      page.on('error', () => {})
-      if (path === 'live') return void relayLiveView(page, openLiveView!)
-      for (const message of [...status.values(), ...history]) page.send(JSON.stringify(message))
-      pages.add(page)
-      page.on('close', () => pages.delete(page))
-    })
+    const accept = (onOpen: (browser: WebSocket) => void) =>
+      sockets.handleUpgrade(request, socket, head, browser => {
+        // Each error is followed by 'close'. Without this listener, it would end the command.
+        browser.on('error', () => {})
+        onOpen(browser)
+      })
+    if (path === 'messages') accept(addBrowser)
+    else if (path === 'live' && openLiveView) accept(browser => void relayLiveView(browser, openLiveView))
+    else socket.destroy()
   })
+
   const address = await listen(server, port)
   return {
     url: `http://127.0.0.1:${address.port}/${secret}/`,
     send(message) {
-      if (STATUS_KINDS.has(message.kind)) status.set(message.kind, message)
-      else if (message.kind !== 'frame') {
-        history.push(message)
-        if (history.length > MAX_HISTORY) history.shift()
-      }
+      history.add(message)
       const text = JSON.stringify(message)
-      for (const page of pages) page.send(text)
+      for (const browser of browsers) browser.send(text)
     },
     async close() {
       for (const client of sockets.clients) client.terminate()
@@ -74,25 +75,45 @@ export async function serveDevelopmentPage(
   }
 }
 
+const MAX_HISTORY = 200
+/** Kinds of which only the newest message matters. */
+const STATUS_KINDS = new Set(['plugin', 'count', 'stats'])
+
+/** The messages for a browser that opens the page later. */
+class MessageHistory {
+  readonly #status = new Map<string, PageMessage>()
+  readonly #others: PageMessage[] = []
+
+  add(message: PageMessage): void {
+    if (message.kind === 'frame') return
+    if (STATUS_KINDS.has(message.kind)) {
+      this.#status.set(message.kind, message)
+      return
+    }
+    this.#others.push(message)
+    if (this.#others.length > MAX_HISTORY) this.#others.shift()
+  }
+
+  list(): PageMessage[] {
+    return [...this.#status.values(), ...this.#others]
+  }
+}
+
 function listen(server: Server, port: number): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>()
-  server.once('error', cause =>
-    reject(
-      new Error(
-        `the page cannot be served on port ${port} (${(cause as NodeJS.ErrnoException).code}): choose another --page-port`,
-        { cause },
-      ),
-    ),
-  )
+  server.once('error', (cause: NodeJS.ErrnoException) => {
+    const reason = `the page cannot be served on port ${port} (${cause.code}): choose another --page-port`
+    reject(new Error(reason, { cause }))
+  })
   server.listen(port, '127.0.0.1', () => resolve(server.address() as AddressInfo))
   return promise
 }
 
 /** Returns the path after the secret; undefined if the request does not contain it, or was sent by a page of another origin. */
 function findPath({ url = '', headers }: IncomingMessage, secret: string): string | undefined {
-  const [, given, ...rest] = url.split('/')
+  const prefix = `/${secret}/`
   const isForeign = headers.origin !== undefined && headers.origin !== `http://${headers.host}`
-  return given === secret && rest.length > 0 && !isForeign ? rest.join('/') : undefined
+  return url.startsWith(prefix) && !isForeign ? url.slice(prefix.length) : undefined
 }
 
 async function serveFile(request: IncomingMessage, response: ServerResponse, secret: string): Promise<void> {
@@ -109,13 +130,16 @@ async function serveFile(request: IncomingMessage, response: ServerResponse, sec
   response.end(content)
 }
 
-/** Passes a live view of the media service on to a page. */
-async function relayLiveView(page: WebSocket, open: OpenLiveView): Promise<void> {
-  const url = await open().catch(() => undefined)
-  if (url === undefined) return page.close()
+/** Passes a live view of the media service on to a browser. Closes the connection if there is none: the page tries again. */
+async function relayLiveView(browser: WebSocket, openLiveView: OpenLiveView): Promise<void> {
+  const url = await openLiveView().catch(() => undefined)
+  if (url === undefined) return browser.close()
+  // The browser may have disconnected in the meantime.
+  if (browser.readyState !== WebSocket.OPEN) return
   const media = new WebSocket(url)
-  media.on('message', (data, isBinary) => page.send(isBinary ? data : String(data)))
+  media.on('message', (data, isBinary) => browser.send(isBinary ? data : String(data)))
+  // Each error is followed by 'close'.
   media.on('error', () => {})
-  media.on('close', () => page.close())
-  page.on('close', () => media.terminate())
+  media.on('close', () => browser.close())
+  browser.on('close', () => media.terminate())
 }

@@ -3,13 +3,14 @@ import type { Channel, PipelineInput, SourceInput } from '@eyrie/contract'
 import type { ManifestElement } from '@eyrie/contract/plugin'
 import { UsageError } from '../command/command.ts'
 
-/** What an element is tried on. */
+/** The channel on which `eyrie plugin dev` runs an element. */
 export interface DevelopmentPipeline {
   channel: Channel
-  /** Deletes what was created. */
+  /** Deletes the source and the pipeline, if they were created for the command. */
   remove(): Promise<void>
 }
 
+/** What to run, and on which source. */
 export interface PipelineRequest {
   element: ManifestElement
   /** A source to create, the id of an existing one, or undefined to choose one. */
@@ -53,9 +54,9 @@ export async function preparePipeline(
 /** Returns the first channel that runs an element. */
 async function findChannel(engine: Client, element: string): Promise<Channel | undefined> {
   const pipelines = await engine.pipeline.list()
-  const users = pipelines.filter(({ elements }) => elements.some(({ name }) => name === element))
+  const matches = pipelines.filter(({ elements }) => elements.some(({ name }) => name === element))
   const { channels = [] } = await engine.getExports()
-  return channels.find(({ pipeline }) => users.some(({ id }) => id === pipeline))
+  return channels.find(({ pipeline }) => matches.some(({ id }) => id === pipeline))
 }
 
 async function prepareSource(
@@ -78,14 +79,11 @@ async function createElements(
   { element, args, config }: PipelineRequest,
 ): Promise<PipelineInput['elements']> {
   const { name, needs } = element
-  const tried = { name, ...(args && { args }), ...(config && { config }) }
-  if (needs.includes('pixels')) return [tried]
+  const developed = { name, ...(args && { args }), ...(config && { config }) }
+  if (needs.includes('pixels')) return [developed]
   const { models } = await engine.getModels()
   const [model] = models
-  if (!model) return [tried]
-  return [
-    { name: 'infer', args: model.args.infer ?? { model: model.name } },
-    { name: 'object-tracking' },
-    tried,
-  ]
+  if (!model) return [developed]
+  const detector = { name: 'infer', args: model.args.infer ?? { model: model.name } }
+  return [detector, { name: 'object-tracking' }, developed]
 }

@@ -25,30 +25,19 @@ export interface DevelopmentOptions {
 }
 
 /**
- * Runs a plugin until the signal: uploads it after each change, and reports what it does to the terminal and to the page. Restores
- * the version that was active before, and deletes what it has created.
+ * Runs a plugin until the signal `ended`: uploads it after each change, and reports what it does to the terminal and to a page
+ * in the browser. Then activates the version again that was active before.
  */
 export async function runDevelopment(options: DevelopmentOptions): Promise<void> {
-  const { access, folder, manifest, port, terminal } = options
-  const engine = createClient(access)
-  const { name, version } = manifest
-  const before = await findActiveVersion(engine, name)
-  printRequested('granted', await uploadFolder(engine, folder), terminal.out)
-  const pipeline = await preparePipeline(engine, options.pipeline)
-  const { channel } = pipeline
-  let page: DevelopmentPage | undefined
+  const engine = createClient(options.access)
+  const { name, version } = options.manifest
+  const previousVersion = await findActiveVersion(engine, name)
+  printRequested('granted', await uploadFolder(engine, options.folder), options.terminal.out)
   try {
-    page = await serveDevelopmentPage(port, createOpenLiveView(engine, access, channel))
-    page.send({ kind: 'plugin', title: `${name} ${version}`, hasVideo: channel.stream !== null })
-    terminal.out.write(
-      `${styled(terminal.out, 'green', 'running')} ${name} ${version} on source ${channel.source}\n`,
-    )
-    terminal.out.write(`page: ${page.url}\n`)
-    await report(options, engine, channel, page)
+    await runOnChannel(engine, options)
   } finally {
-    await page?.close()
-    await pipeline.remove()
-    if (before !== undefined && before !== version) await engine.plugin.use(name, { version: before })
+    if (previousVersion !== undefined && previousVersion !== version)
+      await engine.plugin.use(name, { version: previousVersion })
   }
 }
 
@@ -57,7 +46,27 @@ async function findActiveVersion(engine: Client, name: string): Promise<string |
   return plugins.find(plugin => plugin.name === name)?.active
 }
 
-/** Each connection needs a ticket of its own. */
+/** Runs the plugin on a channel, and deletes what was created for that. */
+async function runOnChannel(engine: Client, options: DevelopmentOptions): Promise<void> {
+  const { access, manifest, port, terminal } = options
+  const { out } = terminal
+  const label = `${manifest.name} ${manifest.version}`
+  const pipeline = await preparePipeline(engine, options.pipeline)
+  const { channel } = pipeline
+  let page: DevelopmentPage | undefined
+  try {
+    page = await serveDevelopmentPage(port, createOpenLiveView(engine, access, channel))
+    page.send({ kind: 'plugin', title: label, hasVideo: channel.stream !== null })
+    out.write(`${styled(out, 'green', 'running')} ${label} on source ${channel.source}\n`)
+    out.write(`page: ${page.url}\n`)
+    await report(options, engine, channel, page)
+  } finally {
+    await page?.close()
+    await pipeline.remove()
+  }
+}
+
+/** Returns undefined if the source has no live view. Each connection needs a ticket of its own. */
 function createOpenLiveView(
   engine: Client,
   { url }: ServiceAccess,
@@ -72,7 +81,7 @@ function createOpenLiveView(
   }
 }
 
-/** Reports until the signal. */
+/** Uploads changes, and reports the log and the output of the plugin, until the signal. */
 async function report(
   options: DevelopmentOptions,
   engine: Client,
@@ -80,22 +89,17 @@ async function report(
   page: DevelopmentPage,
 ): Promise<void> {
   const { access, folder, manifest, terminal, ended } = options
-  const { out } = terminal
-  const send = (kind: string, fields: object) => page.send({ kind, time: Date.now(), ...fields })
+  watchFolder(folder, () => reload(options, engine, page), ended)
 
-  watchFolder(folder, () => reload(options, engine, send), ended)
-  const onEntry = ({ level, msg, time, err, ...fields }: LogRecord) => {
-    const text = [msg, err?.message, formatFields(fields)].filter(Boolean).join(' ')
-    const severity = level >= SEVERITIES.error ? 'error' : level >= SEVERITIES.warn ? 'warn' : 'log'
-    out.write(`${severity.padEnd(KIND_WIDTH)} ${text}\n`)
-    page.send({ kind: 'log', time, level: severity, text })
-  }
-  if (!(await followElementLog(terminal.data, manifest.name, onEntry, ended)))
+  const onRecord = (record: LogRecord) => reportLogRecord(record, options, page)
+  if (!(await followElementLog(terminal.data, manifest.name, onRecord, ended)))
     terminal.err.write(`there is no log in ${terminal.data}: run eyrie logs on the machine of the engine\n`)
 
   const { status, reason } = await engine.pipelineStatistics(channel.pipeline)
-  send('state', { data: { state: status, ...(reason !== undefined && { reason }) } })
-  // The requests at the end need a client that has no signal.
+  const data = { state: status, ...(reason !== undefined && { reason }) }
+  page.send({ kind: 'state', time: Date.now(), data })
+
+  // `engine` has no signal, because it deletes the pipeline after the signal.
   const follower = createClient({ ...access, signal: ended })
   const output = follower.output({
     channels: [channel.id],
@@ -103,35 +107,16 @@ async function report(
   })
   for await (const message of output) {
     if (message.kind === 'hello' || message.kind === 'gap') continue
-    await reportMessage(message, options, page)
+    if (message.kind === 'state') await reportState(message, options, page)
+    else reportResult(message, options, page)
   }
 }
 
-const KIND_WIDTH = 'reload'.length
-
-async function reportMessage(
-  message: OutputMessage,
-  { folder, terminal: { out } }: DevelopmentOptions,
-  page: DevelopmentPage,
-): Promise<void> {
-  if (message.kind === 'event') {
-    const { type, ...fields } = message.data
-    out.write(`${styled(out, 'green', 'event'.padEnd(KIND_WIDTH))} ${type} ${formatFields(fields)}\n`)
-  }
-  if (message.kind !== 'state') return page.send(message)
-
-  const { state, reason } = message.data
-  const text = reason === undefined ? state : `${state}: ${reason}`
-  out.write(`${styled(out, reason === undefined ? 'yellow' : 'red', 'state'.padEnd(KIND_WIDTH))} ${text}\n`)
-  const excerpt = reason === undefined ? undefined : await findExcerpt(folder, reason)
-  page.send({ ...message, ...(excerpt && { excerpt }) })
-}
-
-/** Uploads the folder. An error of the author does not end the command. */
+/** Uploads the folder, and reports the result. An error of the author does not end the command. */
 async function reload(
   { folder, terminal: { out } }: DevelopmentOptions,
   engine: Client,
-  send: (kind: string, fields: object) => void,
+  page: DevelopmentPage,
 ): Promise<void> {
   const start = performance.now()
   try {
@@ -139,13 +124,64 @@ async function reload(
     const ms = Math.round(performance.now() - start)
     printRequested('granted', granted, out)
     out.write(`${styled(out, 'green', 'reload')} in ${ms} ms\n`)
-    send('reload', { ms })
+    page.send({ kind: 'reload', time: Date.now(), ms })
   } catch (error) {
     const problem = (error as Error).message
     out.write(`${styled(out, 'red', 'reload')} failed: ${problem}\n`)
     const excerpt = await findExcerpt(folder, problem)
-    send('reload', { problem, ...(excerpt && { excerpt }) })
+    page.send({ kind: 'reload', time: Date.now(), problem, ...(excerpt && { excerpt }) })
   }
+}
+
+/** Width of the column with the kind of a line, whose longest word is this one. */
+const KIND_WIDTH = 'reload'.length
+
+function reportLogRecord(
+  { level, msg, time, err, ...fields }: LogRecord,
+  { terminal: { out } }: DevelopmentOptions,
+  page: DevelopmentPage,
+): void {
+  const text = [msg, err?.message, formatFields(fields)].filter(Boolean).join(' ')
+  const severity = getSeverity(level)
+  out.write(`${severity.padEnd(KIND_WIDTH)} ${text}\n`)
+  page.send({ kind: 'log', time, level: severity, text })
+}
+
+function getSeverity(level: number): 'error' | 'warn' | 'log' {
+  if (level >= SEVERITIES.error) return 'error'
+  return level >= SEVERITIES.warn ? 'warn' : 'log'
+}
+
+type StateMessage = Extract<OutputMessage, { kind: 'state' }>
+
+/** Reports a state. One with a reason is a problem, for which the page shows the code. */
+async function reportState(
+  message: StateMessage,
+  { folder, terminal: { out } }: DevelopmentOptions,
+  page: DevelopmentPage,
+): Promise<void> {
+  const { state, reason } = message.data
+  const kind = 'state'.padEnd(KIND_WIDTH)
+  if (reason === undefined) {
+    out.write(`${styled(out, 'yellow', kind)} ${state}\n`)
+    return page.send(message)
+  }
+  out.write(`${styled(out, 'red', kind)} ${state}: ${reason}\n`)
+  const excerpt = await findExcerpt(folder, reason)
+  page.send({ ...message, ...(excerpt && { excerpt }) })
+}
+
+/** Reports a result. Only events are printed: the page shows everything else. */
+function reportResult(
+  message: Exclude<OutputMessage, StateMessage>,
+  { terminal: { out } }: DevelopmentOptions,
+  page: DevelopmentPage,
+): void {
+  if (message.kind === 'event') {
+    const { type, ...fields } = message.data
+    out.write(`${styled(out, 'green', 'event'.padEnd(KIND_WIDTH))} ${type} ${formatFields(fields)}\n`)
+  }
+  page.send(message)
 }
 
 /** Fields of log records that say where they come from, which is known. */

@@ -7,12 +7,13 @@ import type { SourceInput } from '@eyrie/contract'
 import { UsageError } from '../command/command.ts'
 import type { Output, Terminal } from '../command/terminal.ts'
 
-/** What `eyrie plugin dev` runs an element on. */
+/** The options of `eyrie plugin dev` that select the video. At most one of them is set. */
 export interface SourceOptions {
-  /** Id or address. */
+  /** Id of a source on the engine, or the address of a new one. */
   source?: string | undefined
-  /** A video file. */
+  /** Path of a video file. */
   file?: string | undefined
+  /** Whether to play the rendered scene. */
   scene?: boolean | undefined
 }
 
@@ -21,8 +22,9 @@ const SCENE_SEED = 4
 const SCENE_SECONDS = 60
 
 /**
- * Returns the source that the options name: its id, or what to create. Files are copied into the folder from which the engine on
- * this machine plays videos. Throws `UsageError` if the options contradict each other.
+ * Returns the source that the options select: the id of an existing one, the description of a new one, or undefined without
+ * options. Files are copied into the folder from which the engine on this machine plays videos. Throws `UsageError` if the options
+ * contradict each other.
  */
 export async function findSource(
   { source, file, scene }: SourceOptions,
@@ -30,11 +32,19 @@ export async function findSource(
 ): Promise<SourceInput | number | undefined> {
   if ([source, file, scene || undefined].filter(option => option !== undefined).length > 1)
     throw new UsageError('--source, --file and --scene exclude each other')
-  if (source !== undefined && /^\d+$/.test(source)) return Number(source)
-  if (source !== undefined) return createInput(/^test:/.test(source) ? 'inf' : 'video', source)
-  if (file !== undefined) return createInput('inf', pathToFileURL(await provideFile(file, data)).href)
-  return scene ? createInput('inf', pathToFileURL(await renderScene(data, err)).href) : undefined
+  if (source !== undefined) return parseSource(source)
+  if (file !== undefined) return createLoop(await provideFile(file, data))
+  return scene ? createLoop(await renderScene(data, err)) : undefined
 }
+
+/** Parses an id or an address. A test picture, such as `test://ball`, is a loop. */
+function parseSource(text: string): SourceInput | number {
+  if (/^\d+$/.test(text)) return Number(text)
+  return createInput(text.startsWith('test:') ? 'inf' : 'video', text)
+}
+
+/** Describes a source that plays a file in an endless loop. */
+const createLoop = (file: string) => createInput('inf', pathToFileURL(file).href)
 
 const createInput = (type: SourceInput['type'], address: string): SourceInput => ({
   type,
@@ -42,6 +52,7 @@ const createInput = (type: SourceInput['type'], address: string): SourceInput =>
   decoder: 'gst_h264',
 })
 
+/** Returns the path of a video file in the media folder. Copies the file there if it is elsewhere. */
 async function provideFile(file: string, data: string): Promise<string> {
   const path = resolve(file)
   const stats = await stat(path).catch(() => undefined)
@@ -50,17 +61,13 @@ async function provideFile(file: string, data: string): Promise<string> {
   if (!relative(folder, path).startsWith('..')) return path
   const copy = join(folder, `dev-${basename(path)}`)
   await copyFile(path, copy).catch(cause => {
-    throw new Error(
-      `${file} cannot be copied to ${folder}, from which the engine plays videos: ${cause.message}`,
-      {
-        cause,
-      },
-    )
+    const target = `${folder}, from which the engine plays videos`
+    throw new Error(`${file} cannot be copied to ${target}: ${cause.message}`, { cause })
   })
   return copy
 }
 
-/** Renders the scene that make run shows, unless it exists already. */
+/** Renders the scene that `make run` shows, unless it exists already. Returns the path of the video. */
 async function renderScene(data: string, err: Output): Promise<string> {
   const folder = join(data, 'media')
   const file = join(folder, `scene-${SCENE_SEED}.mp4`)

@@ -16,7 +16,7 @@ export const PROVIDER_CALLBACK_PATH = `${PROVIDER_SIGN_IN_PATH}/callback`
 const MAX_GROUP_ROLES = 500
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
 
-/** Without TLS, whoever can intercept the connection could sign in as any user. Connections within this machine need none. */
+/** Without TLS, an attacker on the network could sign in as any user. Connections within this machine need no TLS. */
 function isSecureUrl(value: string): boolean {
   const url = URL.parse(value)
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname))

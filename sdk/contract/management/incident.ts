@@ -17,7 +17,7 @@ export const incidentState = z.enum(['open', 'acknowledged', 'resolved']).meta({
 export type IncidentState = z.infer<typeof incidentState>
 
 const personWho = (verb: 'acknowledged' | 'resolved') =>
-  z.string().meta({ description: `E-mail address of the person who has ${verb} it; empty if nobody has` })
+  z.string().meta({ description: `E-mail address of the person who has ${verb} it; empty if no person has` })
 
 export const incident = z
   .object({

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import { generateIssuerKeys, type PoolEntry, readPool, signPool } from '@eyrie/license'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
+import { writeKeyPair } from '../command/key-pair-files.ts'
 import { readLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess, writeTable } from '../command/terminal.ts'
 
@@ -18,23 +18,9 @@ export const licenseKeygenCommand: Command = {
   async run(args, { out }) {
     const { positionals } = parseArguments(args, {}, ['name'])
     const [name] = positionals
-    const { privateKey, publicKey } = generateIssuerKeys()
-    await writeNewFile(`${name}.key`, privateKey, SECRET_FILE_MODE)
-    await writeNewFile(`${name}.pub`, publicKey, PUBLIC_FILE_MODE)
-    writeSuccess(out, 'made', `${name}.key and ${name}.pub`)
+    const { privateFile, publicFile } = await writeKeyPair(name, generateIssuerKeys())
+    writeSuccess(out, 'made', `${privateFile} and ${publicFile}`)
   },
-}
-
-/** Only the owner may read a private key. */
-const SECRET_FILE_MODE = 0o600
-const PUBLIC_FILE_MODE = 0o644
-
-/** Writes a key. Never overwrites a key, because licenses that were signed with it could no longer be renewed. */
-async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  const failIfExists = 'wx'
-  await writeFile(path, text, { mode, flag: failIfExists }).catch(cause => {
-    throw new Error(`${path} cannot be created (${cause.code}): use another name`, { cause })
-  })
 }
 
 /** `eyrie license sign`: signs a list of licenses. */

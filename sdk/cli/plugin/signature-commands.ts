@@ -1,8 +1,8 @@
-import { unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SIGNATURE_FILE } from '@eyrie/plugin-signature/package-signature'
 import { generatePublisherKeys, readPublicKey, readSigningKey } from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
+import { writeKeyPair } from '../command/key-pair-files.ts'
 import { writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
 import { readKeyFile } from './key-files.ts'
@@ -15,10 +15,6 @@ import { readPluginFiles } from './plugin-files.ts'
  * on in any way.
  */
 
-/** Only the owner may read a private key. */
-const SECRET_FILE_MODE = 0o600
-const PUBLIC_FILE_MODE = 0o644
-
 export const pluginKeygenCommand: Command = {
   usage: '<name> --publisher <name>',
   about:
@@ -29,12 +25,7 @@ export const pluginKeygenCommand: Command = {
     const { values, positionals } = parseArguments(args, { publisher: { type: 'string' } }, ['name'])
     const [name] = positionals
     const keys = generateKeys(requireOption('publisher', values.publisher))
-    const [privateFile, publicFile] = [`${name}.key`, `${name}.pub`]
-    await writeNewFile(privateFile, keys.privateKey, SECRET_FILE_MODE)
-    await writeNewFile(publicFile, keys.publicKey, PUBLIC_FILE_MODE).catch(async error => {
-      await unlink(privateFile)
-      throw error
-    })
+    const { privateFile, publicFile } = await writeKeyPair(name, keys)
     writeSuccess(out, 'made', `${privateFile} and ${publicFile}`)
     out.write(`key ${readPublicKey(keys.publicKey).key}\n`)
   },
@@ -46,14 +37,6 @@ function generateKeys(publisher: string) {
   } catch (cause) {
     throw new Error(`--publisher ${publisher} ${(cause as Error).message}`, { cause })
   }
-}
-
-/** Writes a key. Never overwrites a key, because packages that were signed with it could no longer be continued. */
-async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  const failIfExists = 'wx'
-  await writeFile(path, text, { mode, flag: failIfExists }).catch(cause => {
-    throw new Error(`${path} cannot be created (${cause.code}): use another name`, { cause })
-  })
 }
 
 export const signPluginCommand: Command = {

@@ -12,7 +12,10 @@ import type { Terminal } from './terminal.ts'
 
 export const PASSPHRASE_OPTION = { 'passphrase-file': { type: 'string' } } as const
 
-/** Reads a passphrase. `file`: the path of a file, `-` for standard input, undefined to ask for it. */
+/**
+ * Reads a passphrase from a file, from standard input if `file` is `-`, or from the keyboard if it is undefined. Throws an `Error` if
+ * it is empty.
+ */
 export async function readPassphrase(terminal: Terminal, file: string | undefined): Promise<string> {
   const passphrase = file === undefined ? await ask(terminal, 'Passphrase: ') : await readLine(terminal, file)
   if (passphrase === '') throw new Error('the passphrase is empty')
@@ -42,6 +45,7 @@ async function ask({ input, err }: Terminal, question: string): Promise<string> 
       'a passphrase is needed: use --passphrase-file <file>, or - to read it from standard input',
     )
 
+  // The reader would write what is typed.
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })
   const reader = createInterface({ input, output: hidden, terminal: true })
   const closed = new Promise<never>((_, reject) => {
@@ -52,6 +56,7 @@ async function ask({ input, err }: Terminal, question: string): Promise<string> 
     err.write(question)
     return await Promise.race([reader.question(''), closed])
   } finally {
+    // Closing the reader rejects the promise, which is no longer awaited.
     closed.catch(() => {})
     reader.close()
     err.write('\n')

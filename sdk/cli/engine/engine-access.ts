@@ -25,8 +25,8 @@ const MANAGEMENT_PORT = 8080
 const SCHEDULER_PORT = 8300
 
 /**
- * Returns the URL and token of the engine; `secret` is the file of the token on this machine. Command-line options take precedence over environment variables, and those over
- * the defaults of an appliance on this machine. Throws `UsageError` if the URL is invalid.
+ * Returns the URL and token of the engine. Command-line options take precedence over environment variables, and those over the
+ * defaults of an appliance on this machine, where `secret` is the file of the token. Throws `UsageError` if the URL is invalid.
  */
 export function getEngineAccess(
   options: { url?: string; token?: string },

@@ -9,8 +9,8 @@ import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 export const statusCommand: Command = {
   usage: '[--json] [--url URL] [--token TOKEN]',
   about:
-    'Shows the state of the appliance: alarms, services and pipelines. With --url, shows only the engine at that address. If\n' +
-    'variables say where the engine is, only the services are asked whose addresses they contain too.',
+    'Shows the state of the appliance: alarms, services and pipelines. With --url, shows only the engine at that address. If an\n' +
+    'environment variable has the address of the engine, other services are asked only if variables have their addresses too.',
 
   async run(args, terminal) {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
@@ -33,20 +33,24 @@ export const statusCommand: Command = {
 }
 
 /**
- * Returns the URLs of the other services by name, and the names of services whose addresses are unknown. If only the address of the
- * engine was given, another appliance may run at the default addresses of the others.
+ * Returns the URLs of the other services by name, and the names of services whose addresses are unknown. If the environment has
+ * only the address of the engine, the default addresses of the others may be those of another appliance.
  */
 function findOtherServices(terminal: Terminal): { urls: Record<string, string>; not_asked: string[] } {
   const { environment = {} } = terminal
-  const isNamed = (name: string) =>
-    Boolean(environment[`EYRIE_${name}_URL`] || environment[`EYRIE_${name}_PORT`])
-  const services = Object.entries(getServiceAccess(terminal))
-  const known = services.filter(([name]) => !isNamed('ENGINE') || isNamed(name.toUpperCase()))
-  return {
-    urls: Object.fromEntries(known.map(([name, { url }]) => [name, url])),
-    not_asked: services.filter(service => !known.includes(service)).map(([name]) => name),
+  const hasAddress = (service: string) =>
+    Boolean(environment[getVariable(service, 'URL')] || environment[getVariable(service, 'PORT')])
+
+  const urls: Record<string, string> = {}
+  const not_asked: string[] = []
+  for (const [service, { url }] of Object.entries(getServiceAccess(terminal))) {
+    if (!hasAddress('engine') || hasAddress(service)) urls[service] = url
+    else not_asked.push(service)
   }
+  return { urls, not_asked }
 }
+
+const getVariable = (service: string, suffix: 'URL' | 'PORT') => `EYRIE_${service.toUpperCase()}_${suffix}`
 
 /** Everything that the command prints. With `--json`, it is printed as it is. */
 interface Status extends Awaited<ReturnType<typeof readEngineStatus>> {
@@ -108,10 +112,10 @@ function printProblems({ services, not_asked }: Pick<Status, 'services' | 'not_a
     if (!ok) out.write(`${styled(out, 'red', 'unhealthy')}  ${name}: ${reason ?? 'unknown reason'}\n`)
     for (const alarm of alarms) out.write(`${styled(out, ['red', 'bold'], 'alarm')}  ${name}: ${alarm}\n`)
   }
-  if (not_asked.length > 0)
-    out.write(
-      `not asked: ${not_asked.join(', ')} (set ${not_asked.map(name => `EYRIE_${name.toUpperCase()}_PORT`).join(', ')})\n`,
-    )
+  if (not_asked.length > 0) {
+    const variables = not_asked.map(service => getVariable(service, 'PORT'))
+    out.write(`not asked: ${not_asked.join(', ')} (set ${variables.join(', ')})\n`)
+  }
 }
 
 function printPipelines(pipelines: Status['pipelines'], out: Output): void {
@@ -135,7 +139,6 @@ function formatDuration(seconds: number): string {
     { amount: Math.floor(seconds) % 60, unit: 's' },
   ]
   const largest = amounts.findIndex(({ amount }) => amount > 0)
-  const isLessThanSecond = largest === -1
-  const significant = isLessThanSecond ? amounts.slice(-1) : amounts.slice(largest, largest + 2)
+  const significant = largest === -1 ? [{ amount: 0, unit: 's' }] : amounts.slice(largest, largest + 2)
   return significant.map(({ amount, unit }) => `${amount} ${unit}`).join(' ')
 }

@@ -45,14 +45,17 @@ export const runJobCommand: Command = {
     const { run_id } = operatorJobRun.response.parse(answer)
     const { job_state, job_message } = await waitForRun(name, run_id, terminal)
     if (job_state === 'failed') throw new Error(`the job ${name} has failed: ${job_message}`)
-    writeSuccess(terminal.out, job_state ?? '', `${name}: ${job_message}`)
+    writeSuccess(terminal.out, job_state ?? 'ended', `${name}: ${job_message}`)
   },
 }
 
+/** Waits until the run has ended. */
 async function waitForRun(name: string, run_id: string, terminal: Terminal): Promise<Job> {
   for (;;) {
-    const job = (await readJobs(terminal)).find(({ job_name }) => job_name === name)!
-    if (job.run_id === run_id && job.finished_at !== null) return job
+    const jobs = await readJobs(terminal)
+    const job = jobs.find(({ job_name }) => job_name === name)
+    // An earlier run may still be in progress.
+    if (job?.run_id === run_id && job.finished_at !== null) return job
     await wait(POLL_MS)
   }
 }
@@ -84,6 +87,12 @@ function printJobs(jobs: readonly Job[], out: Output): void {
 function formatTime(time: string | null): string {
   if (time === null) return '-'
   const date = new Date(time)
-  const two = (part: number) => String(part).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+  const [year, month, day, hours, minutes] = [
+    date.getFullYear(),
+    date.getMonth() + 1,
+    date.getDate(),
+    date.getHours(),
+    date.getMinutes(),
+  ].map(part => String(part).padStart(2, '0'))
+  return `${year}-${month}-${day} ${hours}:${minutes}`
 }

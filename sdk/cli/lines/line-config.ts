@@ -11,6 +11,7 @@ const LINE_CROSSING = 'line-crossing'
 const lineConfig = z.record(z.string(), z.strictObject({ lines }))
 type LineConfig = z.output<typeof lineConfig>
 
+/** Returns the first element `line-crossing`. */
 export const findLineCrossing = (elements: readonly PipelineElement[]): PipelineElement | undefined =>
   elements.find(({ name }) => name === LINE_CROSSING)
 
@@ -23,7 +24,7 @@ export function readLines(elements: readonly PipelineElement[], source: number):
     .flatMap(([, { lines }]) => lines)
 }
 
-/** Returns the elements with other lines for a source. The lines of other sources stay, also those with the same key. */
+/** Returns the elements with other lines for a source. Other sources retain their lines, even if they share its key. */
 export function replaceLines(
   elements: readonly PipelineElement[],
   source: number,
@@ -32,16 +33,17 @@ export function replaceLines(
   const replaced = findLineCrossing(elements)
   return elements.map(element => {
     if (element !== replaced) return element
-    const others = mapSources(parseConfig(element), id => (id === source ? undefined : id))
-    const own = newLines.map(({ name, coords }) => ({ name, coords }))
-    return { ...element, config: { ...others, [source]: { lines: own } } }
+    const otherSources = mapSources(parseConfig(element), id => (id === source ? undefined : id))
+    // Proposed lines have further properties, which the config does not accept.
+    const configLines = newLines.map(({ name, coords }) => ({ name, coords }))
+    return { ...element, config: { ...otherSources, [source]: { lines: configLines } } }
   })
 }
 
 /** The new lines of sources, by id of the source. */
 type LinesBySource = ReadonlyMap<number, readonly Line[]>
 
-/** As `replaceLines`, for several sources. */
+/** Returns the elements with other lines for several sources, as `replaceLines` does for one. */
 export function replaceLinesOfSources(
   elements: readonly PipelineElement[],
   linesBySource: LinesBySource,
@@ -83,12 +85,14 @@ const parseConfig = (element: PipelineElement) => lineConfig.parse(element.confi
 
 const parseKey = (key: string) => key.split(',').map(Number)
 
-/** Replaces the sources in all keys, or removes those for which `map` returns undefined. */
+/** Replaces the sources in all keys by the results of `map`, or removes those for which it returns undefined. */
 function mapSources(config: LineConfig, map: (source: number) => number | undefined): LineConfig {
-  const entries = Object.entries(config).map(
-    ([key, entry]) => [parseKey(key).flatMap(source => map(source) ?? []), entry] as const,
-  )
-  return Object.fromEntries(
-    entries.filter(([sources]) => sources.length > 0).map(([sources, entry]) => [sources.join(','), entry]),
-  )
+  const mapped: LineConfig = {}
+  for (const [key, entry] of Object.entries(config)) {
+    const sources = parseKey(key)
+      .map(source => map(source))
+      .filter(source => source !== undefined)
+    if (sources.length > 0) mapped[sources.join(',')] = entry
+  }
+  return mapped
 }

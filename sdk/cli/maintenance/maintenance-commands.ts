@@ -22,7 +22,10 @@ export const backupCommand: Command = {
     const { values, positionals } = parseArguments(args, { ...PASSPHRASE_OPTION, ...JSON_OPTION }, ['file'])
     const path = resolve(positionals[0])
     const passphrase = await readNewPassphrase(terminal, values['passphrase-file'])
-    const contents = await runMaintenance<BackupContents>(['backup', path], terminal, passphrase)
+    const contents = await runMaintenance<BackupContents>(terminal, {
+      args: ['backup', path],
+      input: passphrase,
+    })
     const { size } = await stat(path)
 
     if (values.json) return writeJson(terminal.out, { backup: path, bytes: size, ...contents })
@@ -38,7 +41,7 @@ export const storeBackupCommand: Command = {
 
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
-    const job = await runMaintenance<Job>([], terminal, '', STORE_PROGRAM)
+    const job = await runMaintenance<Job>(terminal, { program: STORE_PROGRAM })
 
     if (values.json) return writeJson(terminal.out, job)
     writeSuccess(terminal.out, 'succeeded', `backup: ${job.job_message}`)
@@ -56,8 +59,8 @@ export const restoreCommand: Command = {
     const { values, positionals } = parseArguments(args, options, ['file'])
     const path = resolve(positionals[0])
     const restoreArgs = values.force ? ['restore', path, '--force'] : ['restore', path]
-    const passphrase = await readPassphraseOf(path, terminal, values['passphrase-file'])
-    const contents = await runMaintenance<BackupContents>(restoreArgs, terminal, passphrase)
+    const passphrase = await readBackupPassphrase(path, terminal, values['passphrase-file'])
+    const contents = await runMaintenance<BackupContents>(terminal, { args: restoreArgs, input: passphrase })
 
     if (values.json) return writeJson(terminal.out, { restored: path, ...contents })
     const origin = `made ${contents.made_at} by release ${contents.version}`
@@ -66,16 +69,23 @@ export const restoreCommand: Command = {
 }
 
 /**
- * Reads the passphrase of a backup if it is encrypted or a file with a passphrase was named. Warns about a backup of an earlier
- * release, which is not encrypted.
+ * Reads the passphrase of a backup if the backup is encrypted, or if a file with the passphrase was named. Otherwise returns an
+ * empty text, with a warning: only backups of earlier releases are not encrypted.
  */
-async function readPassphraseOf(path: string, terminal: Terminal, file: string | undefined) {
+async function readBackupPassphrase(
+  path: string,
+  terminal: Terminal,
+  passphraseFile: string | undefined,
+): Promise<string> {
   const start = await readStart(path, ENCRYPTED_BACKUP_MAGIC.length)
-  if (start === ENCRYPTED_BACKUP_MAGIC || file !== undefined) return readPassphrase(terminal, file)
-  if (start !== undefined)
-    terminal.err.write(
-      `${styled(terminal.err, 'yellow', 'warning:')} ${path} is not encrypted, so nothing proves who wrote it: restore it only if you trust its origin\n`,
-    )
+  if (start === ENCRYPTED_BACKUP_MAGIC || passphraseFile !== undefined)
+    return readPassphrase(terminal, passphraseFile)
+
+  // The restore reports a file that cannot be read.
+  if (start === undefined) return ''
+  const { err } = terminal
+  const warning = `${path} is not encrypted, so nothing proves who wrote it: restore it only if you trust its origin`
+  err.write(`${styled(err, 'yellow', 'warning:')} ${warning}\n`)
   return ''
 }
 
@@ -100,8 +110,8 @@ export const checkCommand: Command = {
 
   async run(args, terminal) {
     const { values } = parseArguments(args, JSON_OPTION)
-    const findings = await runMaintenance<Finding[]>(['check'], terminal)
-    // The services work nevertheless, so that this does not count as a problem.
+    const findings = await runMaintenance<Finding[]>(terminal, { args: ['check'] })
+    // The services work in spite of gaps, so that gaps do not count as problems.
     const gaps = await findIsolationGaps(terminal)
 
     if (values.json) writeJson(terminal.out, [...findings, ...gaps])
@@ -113,8 +123,8 @@ export const checkCommand: Command = {
 }
 
 function printFindings(findings: Finding[], gaps: IsolationGap[], { out }: Terminal): void {
-  for (const { says: rule, what: records, remedy } of findings)
-    out.write(`${styled(out, 'red', 'problem:')} ${rule}\n  ${records}\n  ${remedy}\n`)
+  for (const { says, what, remedy } of findings)
+    out.write(`${styled(out, 'red', 'problem:')} ${says}\n  ${what}\n  ${remedy}\n`)
   for (const { service, isolation, missing } of gaps) {
     out.write(`${styled(out, 'yellow', 'degraded:')} the isolation of ${service} is ${isolation}\n`)
     for (const remedy of missing) out.write(`  ${remedy}\n`)
@@ -150,15 +160,20 @@ const MANAGEMENT = resolve(import.meta.dirname, '../../../services/management')
 const MAINTENANCE_PROGRAM = join(MANAGEMENT, 'upkeep/main.ts')
 const STORE_PROGRAM = join(MANAGEMENT, 'backups/main.ts')
 
+interface MaintenanceRun {
+  args?: string[]
+  /** Text for the standard input of the program. */
+  input?: string
+  program?: string
+}
+
 /**
- * Runs a program of the management service and returns its JSON output. Only that service has access to the database. `input` is
- * written to its standard input. Throws an `Error` with the program's error output if it fails.
+ * Runs a program of the management service, which alone has access to the database, and returns its JSON output. Throws an `Error`
+ * with the program's error output if it fails.
  */
 async function runMaintenance<Result>(
-  args: string[],
   { data, environment = {} }: Terminal,
-  input = '',
-  program = MAINTENANCE_PROGRAM,
+  { args = [], input = '', program = MAINTENANCE_PROGRAM }: MaintenanceRun,
 ): Promise<Result> {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...environment, EYRIE_DATA: data },

@@ -1,4 +1,4 @@
-import type { ModelShadowReport, ModelShadowSide } from '@eyrie/contract'
+import type { ModelShadowComparison, ModelShadowReport, ModelShadowSide } from '@eyrie/contract'
 import { type Output, type Style, styled, writeTable } from '../command/terminal.ts'
 
 /** What the commands print about models in shadow. */
@@ -10,39 +10,23 @@ const VERDICTS: Record<ModelShadowReport['verdict'], { style: Style; text: strin
   unknown: { style: 'yellow', text: 'has processed no frame' },
 }
 
+const HEADER = [
+  'CHANNEL',
+  'MODEL',
+  'FRAMES',
+  'FAILURES',
+  'CPU MS P50',
+  'P99',
+  'BUDGET',
+  'OBJECTS PER FRAME',
+  'FOUND BY BOTH',
+  'IOU',
+]
+
+/** Prints a table with both models on each channel, the verdict and the findings. */
 export function printModelReport(report: ModelShadowReport, out: Output): void {
   const { active, candidate, state, channels, load, verdict, findings } = report
-  const header = [
-    'CHANNEL',
-    'MODEL',
-    'FRAMES',
-    'FAILURES',
-    'CPU MS P50',
-    'P99',
-    'BUDGET',
-    'OBJECTS PER FRAME',
-    'FOUND BY BOTH',
-    'IOU',
-  ]
-  const rows = channels.flatMap(comparison => {
-    const { channel, frames, budget_ms, agreement } = comparison
-    const { both, other_class, active_only, candidate_only, mean_iou } = agreement
-    const total = both + other_class + active_only + candidate_only
-    const shared = total > 0 ? formatShare(both / total) : ''
-    const count = String(frames)
-    return [
-      [
-        String(channel),
-        active,
-        count,
-        ...describeSide(comparison.active, budget_ms),
-        shared,
-        `${mean_iou ?? ''}`,
-      ],
-      ['', candidate, count, ...describeSide(comparison.candidate, budget_ms), '', ''],
-    ]
-  })
-  writeTable(out, [header, ...rows])
+  writeTable(out, [HEADER, ...channels.flatMap(comparison => createRows(comparison, report))])
   out.write(
     `inference workers: ${load.workers}, ${active} uses ${load.active}, ${candidate} ${load.candidate}\n`,
   )
@@ -52,7 +36,25 @@ export function printModelReport(report: ModelShadowReport, out: Output): void {
   for (const finding of findings) out.write(`  ${finding}\n`)
 }
 
-function describeSide(
+/** Creates the rows of a channel: the active model, with how both models agree, and the candidate below. */
+function createRows(
+  { channel, frames, budget_ms, agreement, ...sides }: ModelShadowComparison,
+  { active, candidate }: ModelShadowReport,
+): string[][] {
+  const { both, other_class, active_only, candidate_only, mean_iou } = agreement
+  const total = both + other_class + active_only + candidate_only
+  const foundByBoth = total > 0 ? formatShare(both / total) : ''
+  const frameCount = String(frames)
+  const activeCells = formatSide(sides.active, budget_ms)
+  const candidateCells = formatSide(sides.candidate, budget_ms)
+  return [
+    [String(channel), active, frameCount, ...activeCells, foundByBoth, String(mean_iou ?? '')],
+    ['', candidate, frameCount, ...candidateCells, '', ''],
+  ]
+}
+
+/** Formats the cells from FAILURES to OBJECTS PER FRAME. */
+function formatSide(
   { failures, cpu_ms, over_budget, objects }: ModelShadowSide,
   budgetMs: number | undefined,
 ): string[] {

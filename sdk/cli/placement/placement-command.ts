@@ -29,36 +29,38 @@ export const applyPlacementCommand: Command = {
   async run(args, terminal) {
     parseArguments(args, {})
     const { plan } = await readPlacement(terminal)
-    if (plan.moves.length === 0) return void terminal.out.write('there is nothing to move\n')
+    if (plan.moves.length === 0) {
+      terminal.out.write('there is nothing to move\n')
+      return
+    }
     await applyPlan(terminal, plan)
-    const nameOf = nameEngines(plan)
-    for (const { source_name, from_engine_id, to_engine_id } of plan.moves)
-      writeSuccess(
-        terminal.out,
-        'moved',
-        `${source_name} from ${nameOf(from_engine_id)} to ${nameOf(to_engine_id)}`,
-      )
+    const getEngineName = createEngineNames(plan)
+    for (const { source_name, from_engine_id, to_engine_id } of plan.moves) {
+      const from = getEngineName(from_engine_id)
+      const to = getEngineName(to_engine_id)
+      writeSuccess(terminal.out, 'moved', `${source_name} from ${from} to ${to}`)
+    }
   },
 }
 
-const STATUSES: Record<number, [name: string, style: Style]> = {
-  [ENGINE_STATUS.unknown]: ['unknown', 'gray'],
-  [ENGINE_STATUS.online]: ['online', 'green'],
-  [ENGINE_STATUS.offline]: ['offline', 'red'],
-  [ENGINE_STATUS.error]: ['error', 'red'],
+const STATUSES: Record<number, { name: string; style: Style }> = {
+  [ENGINE_STATUS.unknown]: { name: 'unknown', style: 'gray' },
+  [ENGINE_STATUS.online]: { name: 'online', style: 'green' },
+  [ENGINE_STATUS.offline]: { name: 'offline', style: 'red' },
+  [ENGINE_STATUS.error]: { name: 'error', style: 'red' },
 }
 
 function printEngines({ engines, sources }: PlacementOverview, out: Output): void {
   const rows = engines.map(({ engine_id, engine_name, engine_status, engine_reason, cores, used }) => {
-    const [status, style] = STATUSES[engine_status]!
-    const count = sources.filter(source => source.engine_id === engine_id).length
+    const status = STATUSES[engine_status]!
+    const sourceCount = sources.filter(source => source.engine_id === engine_id).length
     return [
       engine_name,
-      styled(out, style, status),
+      styled(out, status.style, status.name),
       cores === null ? '-' : formatCores(cores),
       formatCores(used),
       cores === null ? '-' : formatCores(Math.max(0, cores - used)),
-      String(count),
+      String(sourceCount),
       engine_reason,
     ]
   })
@@ -84,24 +86,29 @@ function printSources({ engines, sites, sources }: PlacementOverview, out: Outpu
 function printPlan(plan: OfferedPlacementPlan, out: Output): void {
   for (const { source_name, reason } of plan.unplaced)
     out.write(`\n${styled(out, 'red', `${source_name} has no engine: ${reason}`)}\n`)
-  if (plan.moves.length === 0) return void out.write('\nThe load is distributed well.\n')
+  if (plan.moves.length === 0) {
+    out.write('\nThe load is distributed well.\n')
+    return
+  }
 
-  const nameOf = nameEngines(plan)
-  const since = plan.offer
-    ? `, which is offered since ${plan.offer.offered_at.slice(0, 16).replace('T', ' ')} UTC`
-    : ''
-  out.write(`\nThe plan${since}; eyrie placement apply makes these moves:\n`)
+  const offer = plan.offer ? `, which is offered since ${formatTime(plan.offer.offered_at)}` : ''
+  out.write(`\nThe plan${offer}; eyrie placement apply makes these moves:\n`)
+  const getEngineName = createEngineNames(plan)
   const rows = plan.moves.map(({ source_name, from_engine_id, to_engine_id, cores, reason }) => [
     source_name,
-    nameOf(from_engine_id),
-    nameOf(to_engine_id),
+    getEngineName(from_engine_id),
+    getEngineName(to_engine_id),
     formatCores(cores),
     reason,
   ])
   writeTitledTable(out, ['SOURCE', 'FROM', 'TO', 'CORES', 'REASON'], rows)
 }
 
-function nameEngines({ engines }: OfferedPlacementPlan): (engine_id: string) => string {
+/** Formats a time in UTC: `2026-03-04 02:41 UTC`. */
+const formatTime = (time: string) => `${time.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')} UTC`
+
+/** Returns a function that finds the name of an engine by its id. */
+function createEngineNames({ engines }: OfferedPlacementPlan): (engine_id: string) => string {
   const names = new Map(engines.map(({ engine_id, engine_name }) => [engine_id, engine_name]))
   return engine_id => names.get(engine_id) ?? engine_id
 }

@@ -51,12 +51,18 @@ export const benchPluginCommand: Command = {
     })
     if (values.json) writeJson(out, measured)
     else printMeasurement(measured, out)
-    const { cpu_per_frame, budget_ms } = measured
-    if (budget_ms !== undefined && cpu_per_frame > budget_ms)
-      throw new Error(
-        `${measured.element} uses ${formatMs(cpu_per_frame)} of CPU time per frame, more than the budget_ms of ${budget_ms} in its manifest`,
-      )
+    assertWithinBudget(measured)
   },
+}
+
+const exceedsBudget = ({ cpu_per_frame, budget_ms }: BenchMeasurement) =>
+  budget_ms !== undefined && cpu_per_frame > budget_ms
+
+function assertWithinBudget(measured: BenchMeasurement): void {
+  if (!exceedsBudget(measured)) return
+  const { element, cpu_per_frame, budget_ms } = measured
+  const usage = `${element} uses ${formatMs(cpu_per_frame)} of CPU time per frame`
+  throw new Error(`${usage}, more than the budget_ms of ${budget_ms} in its manifest`)
 }
 
 /** Measures the files that belong to the package, as the engine would unpack them. */
@@ -90,11 +96,11 @@ async function runProgram(request: BenchRequest): Promise<BenchMeasurement> {
 function printMeasurement(measured: BenchMeasurement, out: Output): void {
   const { element, frames, round_trip_p50, round_trip_p99, cpu_per_frame, budget_ms, peak_rss_bytes } =
     measured
-  const isOver = budget_ms !== undefined && cpu_per_frame > budget_ms
+  const style = exceedsBudget(measured) ? 'red' : 'green'
   const budget = budget_ms === undefined ? 'no budget_ms in the manifest' : `of ${budget_ms} ms`
   writeTable(out, [
     [styled(out, 'bold', element), `${frames} frames, isolation ${measured.isolation}`],
-    ['CPU time per frame', `${styled(out, isOver ? 'red' : 'green', formatMs(cpu_per_frame))} (${budget})`],
+    ['CPU time per frame', `${styled(out, style, formatMs(cpu_per_frame))} (${budget})`],
     ['there and back, p50', formatMs(round_trip_p50)],
     ['there and back, p99', formatMs(round_trip_p99)],
     ['memory, peak', `${Math.round(peak_rss_bytes / BYTES_PER_MB)} MB`],

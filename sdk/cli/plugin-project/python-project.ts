@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Output } from '../command/terminal.ts'
 import { runProgram } from './run-program.ts'
 
-/** Runs the tools of Python for a plugin, with the SDK of this checkout. */
+/** Runs the tools of Python for a plugin, with the SDK that is part of Eyrie. */
 
 export const PYTHON_SDK = resolve(import.meta.dirname, '../../python')
 
@@ -23,8 +23,8 @@ export const generatePythonSchemas = async (folder: string, outputs: Outputs): P
   (await runPython(['-m', 'eyrie_element.generate', folder], outputs)) === 0
 
 /**
- * Checks the types with mypy, if it is installed, and runs the tests, with a variable of the environment. Returns whether both have
- * succeeded.
+ * Checks the types with mypy, if it is installed, and runs the tests. `variable`, such as `NAME=value`, is added to the environment
+ * of the tests. Returns whether both have succeeded.
  */
 export async function testPythonProject(
   folder: string,
@@ -32,12 +32,18 @@ export async function testPythonProject(
   outputs: Outputs,
 ): Promise<boolean> {
   const modules = (await readdir(folder)).filter(name => name.endsWith('.py'))
-  const areTyped = await checkTypes(modules, folder, outputs)
-  return areTyped && (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
+  if (!(await checkTypes(modules, folder, outputs))) return false
+  return (await runPython(['-m', 'unittest', '-v'], outputs, folder, [variable])) === 0
 }
 
+/** Returns whether the types are correct, or cannot be checked. */
 async function checkTypes(modules: readonly string[], folder: string, outputs: Outputs): Promise<boolean> {
-  const code = await runWith([`MYPYPATH=${PYTHON_SDK}`], ['mypy', '--strict', ...modules], outputs, folder)
+  const code = await runWithVariables(
+    [`MYPYPATH=${PYTHON_SDK}`],
+    ['mypy', '--strict', ...modules],
+    outputs,
+    folder,
+  )
   if (code === NOT_FOUND) outputs.out.write('mypy is not installed: the types are not checked\n')
   return code === 0 || code === NOT_FOUND
 }
@@ -49,8 +55,12 @@ async function runPython(
   variables: readonly string[] = [],
 ): Promise<number> {
   const paths = [PYTHON_SDK, ...(folder === undefined ? [] : await listLibraries(folder))]
-  const all = [`PYTHONPATH=${paths.join(':')}`, ...variables]
-  const code = await runWith(all, ['python3', '-B', ...args], outputs, folder)
+  const code = await runWithVariables(
+    [`PYTHONPATH=${paths.join(':')}`, ...variables],
+    ['python3', '-B', ...args],
+    outputs,
+    folder,
+  )
   if (code !== NOT_FOUND) return code
   throw new Error(
     'python3 is not installed: install it, for example with apt-get install python3 python3-numpy',
@@ -61,14 +71,14 @@ async function runPython(
 const NOT_FOUND = 127
 
 /** Runs a program with variables in addition to those of the user. */
-const runWith = (
+const runWithVariables = (
   variables: readonly string[],
   command: readonly string[],
   outputs: Outputs,
   folder?: string,
 ) => runProgram('env', [...variables, ...command], outputs, folder)
 
-/** Libraries of the package, as the engine finds them. */
+/** Lists the folders and wheels with libraries in the package, in the order in which the engine searches them. */
 async function listLibraries(folder: string): Promise<string[]> {
   const wheels = await readdir(join(folder, 'wheels')).catch(() => [])
   return [join(folder, 'vendor'), ...wheels.sort().map(name => join(folder, 'wheels', name))]

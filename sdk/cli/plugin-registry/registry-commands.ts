@@ -70,8 +70,7 @@ export const searchPluginsCommand: Command = {
     const found = index.entries.filter(entry => containsAll(entry, words))
     if (values.json) return writeJson(terminal.out, found)
 
-    const newest = [...new Map(found.toReversed().map(entry => [entry.name, entry])).values()].reverse()
-    const rows = newest.map(({ name, version, publisher, license, description }) => [
+    const rows = selectNewest(found).map(({ name, version, publisher, license, description }) => [
       name,
       version,
       publisher,
@@ -97,6 +96,10 @@ function containsAll({ name, description, publisher }: RegistryEntry, words: str
   const text = `${name} ${description} ${publisher}`.toLowerCase()
   return words.every(word => text.includes(word.toLowerCase()))
 }
+
+/** Returns the newest version of each plugin. An index has the versions of a plugin in a row, the newest first. */
+const selectNewest = (entries: readonly RegistryEntry[]): RegistryEntry[] =>
+  entries.filter(({ name }, position) => name !== entries[position - 1]?.name)
 
 function printRejected({ rejected }: RegistryIndex, err: Output): void {
   for (const entry of rejected)

@@ -41,17 +41,17 @@ export const toLabel = ({ name, version }: Pick<RegistryEntry, 'name' | 'version
 /** Parses an index, and verifies the signature of each entry. Throws an `Error` if it is no index. */
 export function parseIndex(text: string): RegistryIndex {
   const { entries } = parseAs(indexFile, JSON.parse(text), `${INDEX_FILE}: `)
-  const read: RegistryEntry[] = []
+  const accepted: RegistryEntry[] = []
   const rejected: RejectedEntry[] = []
   for (const [position, value] of entries.entries()) {
     try {
-      read.push(readRegistryEntry(value))
+      accepted.push(readRegistryEntry(value))
     } catch (error) {
       const label = entryLabel.safeParse(value).data ?? { name: `entry ${position}`, version: '' }
       rejected.push({ ...label, reason: (error as Error).message })
     }
   }
-  return { entries: sortEntries(read), rejected }
+  return { entries: sortEntries(accepted), rejected }
 }
 
 /** Returns the text of an index: equal entries result in equal texts. */
@@ -59,12 +59,14 @@ export const formatIndex = (entries: readonly RegistryEntry[]): string =>
   `${JSON.stringify({ format: 1, entries: sortEntries(entries) }, null, 2)}\n`
 
 /** Sorts by name, and the versions of each plugin from the newest to the oldest. */
-const sortEntries = (entries: readonly RegistryEntry[]) =>
-  entries.toSorted((a, b) =>
-    a.name === b.name ? compareVersions(b.version, a.version) : a.name < b.name ? -1 : 1,
-  )
+const sortEntries = (entries: readonly RegistryEntry[]) => entries.toSorted(compareEntries)
 
-/** When each publisher has published last, by its key. */
+function compareEntries(a: RegistryEntry, b: RegistryEntry): number {
+  if (a.name === b.name) return compareVersions(b.version, a.version)
+  return a.name < b.name ? -1 : 1
+}
+
+/** The time of the latest entry of each publisher, by its key. */
 export type LatestEntries = Readonly<Record<string, string>>
 
 export function findLatest(entries: readonly RegistryEntry[]): LatestEntries {

@@ -6,11 +6,12 @@ import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
 import { type RegistryIndex, toLabel } from './registry-index.ts'
 
-/** Selects what `eyrie plugin install` installs. */
+/** Selects the entry of a registry that `eyrie plugin install` installs. */
 
-/** A plugin, and the version or the beginning of a version: the highest version is selected that begins so. */
+/** The plugin to install. */
 export interface RequestedVersion {
   name: string
+  /** A version, or the beginning of versions such as `1.2`; undefined for any. */
   version: string | undefined
 }
 
@@ -37,37 +38,53 @@ export function parseRequestedVersion(text: string): RequestedVersion {
  */
 export function selectEntry(
   index: RegistryIndex,
-  { name, version }: RequestedVersion,
+  request: RequestedVersion,
   { trust, sdk }: EnginePolicy,
   publisher?: string,
 ): RegistryEntry {
-  const label = version === undefined ? name : `${name}@${version}`
-  const rejected = index.rejected.filter(entry => entry.name === name && matches(entry.version, version))
-  const named = index.entries.filter(entry => entry.name === name)
-  const requested = named.filter(entry => matches(entry.version, version)).sort(byVersion)
-  if (requested.length === 0 && rejected[0]) throw new Error(`${toLabel(rejected[0])}: ${rejected[0].reason}`)
-  if (named.length === 0)
-    throw new Error(`the registry has no plugin ${name}: eyrie plugin search lists what it has`)
-  if (requested.length === 0) {
-    const available = named.map(entry => entry.version).join(', ')
-    throw new Error(`the registry has no ${label}; available: ${available}`)
-  }
-
-  const trusted = requested.filter(entry => findRefusal(entry, trust) === undefined)
-  if (trusted.length === 0) throw new Error(`${toLabel(requested[0]!)}: ${findRefusal(requested[0]!, trust)}`)
-  const suitable = trusted.filter(entry => checkSdkRange(entry.sdk, sdk) === undefined)
-  if (suitable.length === 0)
-    throw new Error(`${toLabel(trusted[0]!)}: ${checkSdkRange(trusted[0]!.sdk, sdk)}`)
+  const requested = findRequested(index, request)
+  const trusted = filterAcceptable(requested, entry => findRefusal(entry, trust))
+  const suitable = filterAcceptable(trusted, entry => checkSdkRange(entry.sdk, sdk))
 
   const chosen = suitable.filter(
-    entry => publisher === undefined || entry.key === publisher || nameOf(entry, trust) === publisher,
+    entry => publisher === undefined || entry.key === publisher || getTrustedName(entry, trust) === publisher,
   )
-  if (chosen.length === 0) throw new Error(`${publisher} has not published ${label} in the registry`)
-  const publishers = [...new Set(chosen.map(entry => nameOf(entry, trust)))]
-  if (publishers.length > 1)
-    throw new Error(`${label} is published by ${publishers.join(' and ')}: choose one with --publisher`)
-  return chosen[0]!
+  const [highest] = chosen
+  if (!highest) throw new Error(`${publisher} has not published ${formatRequest(request)} in the registry`)
+  const publishers = [...new Set(chosen.map(entry => getTrustedName(entry, trust)))]
+  if (publishers.length === 1) return highest
+  const names = publishers.join(' and ')
+  throw new Error(`${formatRequest(request)} is published by ${names}: choose one with --publisher`)
 }
+
+/** Returns the entries with a requested version, the highest first. Throws an `Error` if there are none. */
+function findRequested(index: RegistryIndex, request: RequestedVersion): RegistryEntry[] {
+  const { name, version } = request
+  const named = index.entries.filter(entry => entry.name === name)
+  const requested = named.filter(entry => matches(entry.version, version))
+  if (requested.length > 0) return requested.sort((a, b) => compareVersions(b.version, a.version))
+
+  const rejected = index.rejected.find(entry => entry.name === name && matches(entry.version, version))
+  if (rejected) throw new Error(`${toLabel(rejected)}: ${rejected.reason}`)
+  if (named.length === 0)
+    throw new Error(`the registry has no plugin ${name}: eyrie plugin search lists what it has`)
+  const available = named.map(entry => entry.version).join(', ')
+  throw new Error(`the registry has no ${formatRequest(request)}; available: ${available}`)
+}
+
+/** Returns the entries without an obstacle. If all have one, throws an `Error` with that of the first entry. */
+function filterAcceptable(
+  entries: readonly RegistryEntry[],
+  findObstacle: (entry: RegistryEntry) => string | undefined,
+): RegistryEntry[] {
+  const acceptable = entries.filter(entry => findObstacle(entry) === undefined)
+  if (acceptable.length > 0) return acceptable
+  const [highest] = entries
+  throw new Error(`${toLabel(highest!)}: ${findObstacle(highest!)}`)
+}
+
+const formatRequest = ({ name, version }: RequestedVersion) =>
+  version === undefined ? name : `${name}@${version}`
 
 function matches(version: string, requested: string | undefined): boolean {
   if (version === requested) return true
@@ -75,15 +92,13 @@ function matches(version: string, requested: string | undefined): boolean {
   return !isPrerelease && (requested === undefined || version.startsWith(`${requested}.`))
 }
 
-const byVersion = (a: RegistryEntry, b: RegistryEntry) => compareVersions(b.version, a.version)
-
 /** The name that the owner of the engine has given to the key: anyone can use the name in the entry. */
-const nameOf = ({ key }: RegistryEntry, { publishers }: EnginePolicy['trust']): string =>
+const getTrustedName = ({ key }: RegistryEntry, { publishers }: EnginePolicy['trust']): string =>
   publishers.find(publisher => publisher.key === key && publisher.state === 'trusted')?.name ?? key
 
 /**
- * Returns why an entry is not installed. A registry is a place of others: unlike a file that a person has chosen, an unknown
- * publisher is refused there also as long as the engine trusts none.
+ * Returns why the publisher of an entry is refused. Other people publish in a registry. Therefore an unknown publisher is refused
+ * even if the engine trusts no publisher yet, in which case it would accept a file that a person has chosen.
  */
 function findRefusal(
   { name, publisher, key }: RegistryEntry,

@@ -28,7 +28,7 @@ type HeadCard = Pick<ModelCard, 'head' | 'labels'>
 /** Cell sizes of the three feature maps of YOLOX, in input pixels. The output lists all cells in this order, row by row. */
 export const YOLOX_STRIDES = [8, 16, 32] as const
 
-/** An NMS row: four corners of the box, score, class. */
+/** An NMS row: the coordinates x0, y0, x1 and y1 of the box, score, class. */
 const NMS_COLUMNS = 6
 /** Columns before the scores of the classes: four for the box, then objectness. */
 const COLUMNS_BEFORE_CLASSES = 5

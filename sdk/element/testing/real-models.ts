@@ -21,7 +21,7 @@ type Process = Element['process']
 /** The models that the manifest of the plugin declares. */
 export interface RealModels {
   infer: ElementInfer
-  /** Returns `process`, whose frames the models see. */
+  /** Returns a function that calls `process` and gives the models the picture of each frame meanwhile. */
   host(process: Process): Process
   close(): void
 }
@@ -56,7 +56,9 @@ export async function openRealModels(): Promise<RealModels> {
 }
 
 const encodePicture = ({ width, height, format, data }: Picture): HostedPicture => ({
-  ...{ width, height, format },
+  width,
+  height,
+  format,
   data: Buffer.from(data).toString('base64'),
 })
 
@@ -83,7 +85,7 @@ function startModelHost([program, ...args]: [string, ...string[]]) {
     if (error === undefined) reply?.resolve(value)
     else reply?.reject(new Error(error))
   })
-  // Why it has ended is what it has printed.
+  // If the program ends, 'close' follows, and its own output says why.
   input.on('error', () => {})
   const fail = () => {
     for (const reply of pending.values()) reply.reject(new Error('the program that runs models has ended'))

@@ -25,8 +25,12 @@ const NESTED: Record<MessageName, Partial<Record<number, MessageName>>> = {
   graph: { 1: 'node', 5: 'tensor', 15: 'sparseTensor' },
   node: { 5: 'attribute' },
   attribute: {
-    ...{ 5: 'tensor', 6: 'graph', 10: 'tensor', 11: 'graph' },
-    ...{ 22: 'sparseTensor', 23: 'sparseTensor' },
+    5: 'tensor',
+    6: 'graph',
+    10: 'tensor',
+    11: 'graph',
+    22: 'sparseTensor',
+    23: 'sparseTensor',
   },
   sparseTensor: { 1: 'tensor', 2: 'tensor' },
   tensor: {},
@@ -45,8 +49,9 @@ const ORT_FORMAT = { offset: 4, identifier: 'ORTM' }
 /** Throws an `Error` if the model is not an ONNX file, or refers to data outside of the file. */
 export function assertSelfContained(model: Uint8Array): void {
   const { offset, identifier } = ORT_FORMAT
-  const found = String.fromCharCode(...model.subarray(offset, offset + identifier.length))
-  if (found === identifier) throw new Error('it is in the format of ONNX Runtime: convert it to ONNX')
+  const fileIdentifier = String.fromCharCode(...model.subarray(offset, offset + identifier.length))
+  if (fileIdentifier === identifier)
+    throw new Error('it is in the format of ONNX Runtime: convert it to ONNX')
 
   let isSelfContained: boolean
   try {

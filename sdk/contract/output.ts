@@ -31,12 +31,9 @@ const envelope = {
   pipeline: id
     .nullable()
     .meta({ description: 'Id of the pipeline; null if the message is about the output itself' }),
-  pts: z
-    .int()
-    .nullable()
-    .meta({
-      description: 'Stream time of the frame in ticks of 90 kHz; null if the message is about no frame',
-    }),
+  pts: z.int().nullable().meta({
+    description: 'Stream time of the frame in ticks of 90 kHz; null if the message is about no frame',
+  }),
   epoch: z
     .int()
     .nullable()

@@ -58,13 +58,11 @@ const usecaseView = z
   .object({ ...usecase.shape, usecase_channels: z.array(sourceChannel) })
   .meta({ id: 'UsecaseView' })
 
-const viewType = z
-  .enum(['1', '2'])
-  .meta({
-    type: 'integer',
-    enum: [1, 2],
-    description: '1: sites with their devices; 2: usecases with their channels',
-  })
+const viewType = z.enum(['1', '2']).meta({
+  type: 'integer',
+  enum: [1, 2],
+  description: '1: sites with their devices; 2: usecases with their channels',
+})
 
 export const customerRoutes = {
   create: route({
